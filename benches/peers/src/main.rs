@@ -1,0 +1,100 @@
+//! Times nonlinear least-squares crates side by side, all in one run and taking turns.
+//!
+//! ```text
+//! cargo run --release                        every workload
+//! cargo run --release -- misra1a gaussians   the workloads whose name contains one of the words
+//! ```
+//!
+//! Every crate runs with its own default settings (where these waste time, also with better ones) and with analytic
+//! derivatives (by dual numbers where the crate insists on making its own). Data are built beforehand; building the crate's problem from them is part of a fit, as it is for
+//! its user.
+//!
+//! To add a contestant, write a file with a `fn(&W, &[f64]) -> Fit` (see [`contest::Contestant`]) and name it in the
+//! lists below; the first of a list is the one that the others are compared with.
+
+mod basin;
+mod contest;
+mod levenberg_marquardt;
+mod multicalc;
+mod reference;
+mod rmpfit;
+mod table;
+#[path = "../../workloads/mod.rs"]
+mod workloads;
+
+use contest::{Contest, Contestant, Effort};
+use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians};
+
+/// A workload's name, and how it is run.
+type Entry = (&'static str, fn(&str));
+
+const ENTRIES: [Entry; 5] = [
+    ("misra1a", misra1a),
+    ("exponential_and_two_peaks_250", |name| exponential_and_two_peaks(name, 250, Effort { rounds: 25, fits: 100 })),
+    ("exponential_and_two_peaks_2000", |name| exponential_and_two_peaks(name, 2_000, Effort { rounds: 25, fits: 15 })),
+    ("exponential_and_two_peaks_20000", |name| exponential_and_two_peaks(name, 20_000, Effort { rounds: 25, fits: 1 })),
+    ("overlapping_gaussians", overlapping_gaussians),
+];
+
+const SEED: u64 = 1;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    for (name, run) in ENTRIES.into_iter().filter(|(name, _)| wanted(name)) {
+        run(name);
+    }
+}
+
+fn misra1a(name: &str) {
+    let contest = Contest {
+        title: format!("{name}: 2 parameters, 14 rows; digits against NIST's certified parameters"),
+        workload: Misra1a::new(),
+        start: Misra1a::STARTS[0].to_vec(),
+        certified: Some(Misra1a::CERTIFIED.to_vec()),
+        effort: Effort { rounds: 25, fits: 2_000 },
+    };
+    contest.run(&[
+        Contestant::new("levenberg-marquardt, 14×2 static (tolerances 30 ε)", levenberg_marquardt::misra1a),
+        Contestant::new("levenberg-marquardt, Dyn (tolerances 30 ε)", levenberg_marquardt::dynamic),
+        Contestant::new("rmpfit, analytic", rmpfit::analytic),
+        Contestant::new("multicalc, dual numbers", multicalc::misra1a),
+        Contestant::new("basin, nalgebra Cholesky", basin::nalgebra),
+        Contestant::new("basin, faer Cholesky", basin::faer),
+    ]);
+}
+
+fn exponential_and_two_peaks(name: &str, points: usize, effort: Effort) {
+    let contest = Contest {
+        title: format!("{name}: 8 parameters, {points} rows"),
+        workload: ExponentialAndTwoPeaks::new(points, SEED),
+        start: ExponentialAndTwoPeaks::START.to_vec(),
+        certified: None,
+        effort,
+    };
+    contest.run(&[
+        Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
+        Contestant::new("rmpfit, analytic", rmpfit::analytic),
+        Contestant::new("basin, nalgebra Cholesky", basin::nalgebra),
+        Contestant::new("basin, nalgebra Cholesky, relative tests", basin::nalgebra_relative),
+        Contestant::new("basin, faer Cholesky", basin::faer),
+        Contestant::new("basin, faer Cholesky, relative tests", basin::faer_relative),
+    ]);
+}
+
+fn overlapping_gaussians(name: &str) {
+    let workload = OverlappingGaussians::new(20, 100_000, SEED);
+    let contest = Contest {
+        title: format!("{name}: 20 peaks, 60 parameters, 100,000 rows, easy start"),
+        start: workload.start(SEED, Difficulty::Easy),
+        workload,
+        certified: None,
+        effort: Effort { rounds: 3, fits: 1 },
+    };
+    contest.run(&[
+        Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
+        Contestant::new("rmpfit, analytic", rmpfit::analytic),
+        Contestant::new("basin, faer Cholesky", basin::faer),
+        Contestant::new("basin, faer Cholesky, relative tests", basin::faer_relative),
+    ]);
+}

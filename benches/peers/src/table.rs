@@ -1,0 +1,55 @@
+//! Prints what a contest measured.
+
+use std::time::Duration;
+
+/// One contestant's line.
+pub struct Row {
+    /// Who it is.
+    pub name: &'static str,
+    /// Median time of a fit.
+    pub median: Duration,
+    /// Shortest time of a fit.
+    pub best: Duration,
+    /// Median time in those of the first contestant.
+    pub ratio: f64,
+    /// Correct digits of the worst parameter.
+    pub digits: f64,
+    /// Relative excess of the sum of squares over the least that any contestant found.
+    pub excess: f64,
+    /// Residual evaluations, where reported.
+    pub evaluations: Option<usize>,
+}
+
+/// Prints a title and the rows as a Markdown table.
+pub fn print(title: &str, rows: impl Iterator<Item = Row>) {
+    println!("\n{title}\n");
+    println!(
+        "| {:<50} | {:>9} | {:>9} | {:>6} | {:>6} | {:>10} | {:>5} |",
+        "peer", "median", "best", "ratio", "digits", "RSS excess", "evals"
+    );
+    println!("|{:-<52}|{:->10}:|{:->10}:|{:->7}:|{:->7}:|{:->11}:|{:->6}:|", "", "", "", "", "", "", "");
+    for row in rows {
+        print_row(&row);
+    }
+}
+
+fn print_row(row: &Row) {
+    let Row { name, ratio, digits, excess, .. } = row;
+    let (median, best) = (readable(row.median), readable(row.best));
+    let evaluations = row.evaluations.map_or_else(|| "–".to_owned(), |count| count.to_string());
+    println!(
+        "| {name:<50} | {median:>9} | {best:>9} | {ratio:>6.2} | {digits:>6.1} | {excess:>10.1e} | {evaluations:>5} |"
+    );
+}
+
+/// Three digits or more, in the unit that suits.
+fn readable(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (value, unit) = match seconds {
+        1.0.. => (seconds, "s"),
+        1e-3..1.0 => (seconds * 1e3, "ms"),
+        _ => (seconds * 1e6, "µs"),
+    };
+    let decimals = if value < 100.0 { 2 } else { 0 };
+    format!("{value:.decimals$} {unit}")
+}

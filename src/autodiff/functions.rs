@@ -1,0 +1,157 @@
+//! One table of the elementary functions and their first and second derivatives, from which every number type that
+//! carries derivatives is made.
+
+/// Calls `$each! { name (x, f, c): first, second }` for every elementary function of one variable, where `x` is the
+/// argument, `f` the value of the function there, `c` makes a constant, and `first` and `second` are its derivatives.
+macro_rules! for_each_function {
+    ($each:ident) => {
+        $each! { recip (x, f, c): -f * f, f * f * f * c(2.0) }
+        $each! { sqrt (x, f, c): c(0.5) / f, c(-0.25) / (f * x) }
+        $each! { cbrt (x, f, c): f / (x * c(3.0)), f * c(-2.0 / 9.0) / (x * x) }
+        $each! { exp (x, f, c): f, f }
+        $each! { exp2 (x, f, c): f * c(LN_2), f * c(LN_2 * LN_2) }
+        $each! { exp_m1 (x, f, c): f + c(1.0), f + c(1.0) }
+        $each! { ln (x, f, c): x.recip(), -(x * x).recip() }
+        $each! { ln_1p (x, f, c): (x + c(1.0)).recip(), -((x + c(1.0)) * (x + c(1.0))).recip() }
+        $each! { log2 (x, f, c): c(LOG2_E) / x, c(-LOG2_E) / (x * x) }
+        $each! { log10 (x, f, c): c(LOG10_E) / x, c(-LOG10_E) / (x * x) }
+        $each! { sin (x, f, c): x.cos(), -f }
+        $each! { cos (x, f, c): -x.sin(), -f }
+        $each! { tan (x, f, c): f * f + c(1.0), (f * f + c(1.0)) * f * c(2.0) }
+        $each! { asin (x, f, c): (c(1.0) - x * x).sqrt().recip(), x / ((c(1.0) - x * x) * (c(1.0) - x * x).sqrt()) }
+        $each! { acos (x, f, c): -(c(1.0) - x * x).sqrt().recip(), -x / ((c(1.0) - x * x) * (c(1.0) - x * x).sqrt()) }
+        $each! { atan (x, f, c): (x * x + c(1.0)).recip(), x * c(-2.0) / ((x * x + c(1.0)) * (x * x + c(1.0))) }
+        $each! { sinh (x, f, c): x.cosh(), f }
+        $each! { cosh (x, f, c): x.sinh(), f }
+        $each! { tanh (x, f, c): c(1.0) - f * f, f * c(-2.0) * (c(1.0) - f * f) }
+        $each! { asinh (x, f, c): (x * x + c(1.0)).sqrt().recip(), -x / ((x * x + c(1.0)) * (x * x + c(1.0)).sqrt()) }
+        $each! { acosh (x, f, c): (x * x - c(1.0)).sqrt().recip(), -x / ((x * x - c(1.0)) * (x * x - c(1.0)).sqrt()) }
+        $each! { atanh (x, f, c): (c(1.0) - x * x).recip(), x * c(2.0) / ((c(1.0) - x * x) * (c(1.0) - x * x)) }
+        $each! { abs (x, f, c): sign(x), c(0.0) }
+    };
+}
+
+/// The operators of a number type that carries derivatives, from its `Self ∘ Self` forms and its real parts.
+macro_rules! derived_operators {
+    ($type:ident $(, $lanes:ident)?) => {
+        impl<T: Real $(, const $lanes: usize)?> PartialEq for $type<T $(, $lanes)?> {
+            fn eq(&self, other: &Self) -> bool {
+                self.value == other.value
+            }
+        }
+
+        impl<T: Real $(, const $lanes: usize)?> PartialOrd for $type<T $(, $lanes)?> {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                self.value.partial_cmp(&other.value)
+            }
+        }
+
+        impl<T: Real $(, const $lanes: usize)?> Add<T> for $type<T $(, $lanes)?> {
+            type Output = Self;
+            #[inline]
+            fn add(mut self, constant: T) -> Self {
+                self.value += constant;
+                self
+            }
+        }
+
+        impl<T: Real $(, const $lanes: usize)?> Sub<T> for $type<T $(, $lanes)?> {
+            type Output = Self;
+            #[inline]
+            fn sub(mut self, constant: T) -> Self {
+                self.value -= constant;
+                self
+            }
+        }
+
+        impl<T: Real $(, const $lanes: usize)?> Div<T> for $type<T $(, $lanes)?> {
+            type Output = Self;
+            #[inline]
+            fn div(self, constant: T) -> Self {
+                let mut quotient = self * constant.recip();
+                quotient.value = self.value / constant;
+                quotient
+            }
+        }
+
+        derived_operators!(@assign $type $(, $lanes)?: AddAssign add_assign +, SubAssign sub_assign -,
+            MulAssign mul_assign *, DivAssign div_assign /);
+        derived_operators!(@float f32 $type $(, $lanes)?);
+        derived_operators!(@float f64 $type $(, $lanes)?);
+
+        impl<T: Real $(, const $lanes: usize)?> Sum for $type<T $(, $lanes)?> {
+            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+                terms.fold(Self::constant(T::ZERO), |total, term| total + term)
+            }
+        }
+    };
+    (@assign $type:ident, $lanes:ident: $($trait:ident $method:ident $operator:tt),*) => {
+        $(
+            impl<T: Real, const $lanes: usize> $trait for $type<T, $lanes> {
+                #[inline]
+                fn $method(&mut self, other: Self) {
+                    *self = *self $operator other;
+                }
+            }
+        )*
+    };
+    (@assign $type:ident: $($trait:ident $method:ident $operator:tt),*) => {
+        $(
+            impl<T: Real> $trait for $type<T> {
+                #[inline]
+                fn $method(&mut self, other: Self) {
+                    *self = *self $operator other;
+                }
+            }
+        )*
+    };
+    (@float $float:ident $type:ident $(, $lanes:ident)?) => {
+        impl $(<const $lanes: usize>)? Add<$type<$float $(, $lanes)?>> for $float {
+            type Output = $type<$float $(, $lanes)?>;
+            #[inline]
+            fn add(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
+                other + self
+            }
+        }
+
+        impl $(<const $lanes: usize>)? Sub<$type<$float $(, $lanes)?>> for $float {
+            type Output = $type<$float $(, $lanes)?>;
+            #[inline]
+            fn sub(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
+                -other + self
+            }
+        }
+
+        impl $(<const $lanes: usize>)? Mul<$type<$float $(, $lanes)?>> for $float {
+            type Output = $type<$float $(, $lanes)?>;
+            #[inline]
+            fn mul(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
+                other * self
+            }
+        }
+
+        impl $(<const $lanes: usize>)? Div<$type<$float $(, $lanes)?>> for $float {
+            type Output = $type<$float $(, $lanes)?>;
+            #[inline]
+            fn div(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
+                other.recip() * self
+            }
+        }
+    };
+}
+
+pub(super) use derived_operators;
+pub(super) use for_each_function;
+
+use crate::Real;
+
+/// The sign of `x` with the sign of zero taken as zero, so that `|x|` has the derivative 0 at its kink.
+pub(super) fn sign<T: Real>(x: T) -> T {
+    if x > T::ZERO {
+        T::ONE
+    } else if x < T::ZERO {
+        -T::ONE
+    } else {
+        T::ZERO
+    }
+}

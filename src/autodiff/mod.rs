@@ -1,0 +1,12 @@
+//! Derivatives: dual numbers for exact ones, finite differences for opaque functions, and a check of the hand-written.
+
+mod check;
+mod difference;
+mod dual;
+mod functions;
+mod taylor;
+
+pub use check::{DerivativeCheck, Discrepancy, check_derivatives};
+pub use difference::Difference;
+pub use dual::Dual;
+pub use taylor::Taylor;

@@ -1,0 +1,123 @@
+//! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
+
+use super::kernels::Scratch;
+use super::model::{IllConditioned, lost_digits};
+use super::shape::Shape;
+use super::triangular::{solve_lower, solve_lower_transposed};
+use super::vector::{add_scaled, dot, scale_twice};
+use crate::Real;
+
+/// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
+///
+/// `mn²` flops a linearisation, `n³/3` a factorisation, `5n²` numbers of memory at most. The condition number of the
+/// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
+pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
+    n: usize,
+    current: Sums<T, S>,
+    candidate: Sums<T, S>,
+    factor: S::Matrix,
+    work: S::Vector,
+    scratch: Scratch,
+}
+
+/// Sums over rows.
+struct Sums<T: Real, S: Shape<T>> {
+    /// `JᵀJ`, lower triangle.
+    gram: S::Matrix,
+    /// `Jᵀr`.
+    gradient: S::Vector,
+}
+
+impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
+    /// Zero sums for `n` parameters.
+    #[inline]
+    pub(crate) fn new(n: usize) -> Self {
+        let zero = || Sums { gram: S::matrix(n), gradient: S::vector(n) };
+        NormalEquations {
+            n,
+            current: zero(),
+            candidate: zero(),
+            factor: S::matrix(n),
+            work: S::vector(n),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Starts the sums of a new candidate.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.candidate.gram.as_mut().fill(T::ZERO);
+        self.candidate.gradient.as_mut().fill(T::ZERO);
+    }
+
+    /// Adds rows to the candidate's sums.
+    #[inline]
+    pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
+        let Sums { gram, gradient } = &mut self.candidate;
+        T::add_gram(gram.as_mut(), jacobian, self.n);
+        for (&r, row) in r.iter().zip(jacobian.chunks_exact(self.n)) {
+            add_scaled(gradient.as_mut(), r, row);
+        }
+    }
+
+    /// Exchanges the current point's sums with the candidate's.
+    #[inline]
+    pub(crate) fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.candidate);
+    }
+
+    /// `Jᵀr`.
+    #[inline]
+    pub(crate) fn gradient(&self) -> &[T] {
+        self.current.gradient.as_ref()
+    }
+
+    /// `‖J_j‖²` of every column.
+    #[inline]
+    pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
+        for (j, square) in squares.iter_mut().enumerate() {
+            *square = self.current.gram.as_ref()[j * self.n + j];
+        }
+    }
+
+    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`.
+    #[inline]
+    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+        let n = self.n;
+        let factor = self.factor.as_mut();
+        factor.copy_from_slice(self.current.gram.as_ref());
+        for (j, &d) in d.iter().enumerate() {
+            factor[j * n + j] += lambda * d * d;
+            self.work.as_mut()[j] = factor[j * n + j];
+        }
+        if !T::cholesky(factor, n, &mut self.scratch) {
+            return Err(IllConditioned);
+        }
+        // A pivot far below the diagonal it was made from has lost that many digits to cancellation.
+        let pivots = self.work.as_ref().iter().enumerate().map(|(j, &diagonal)| (factor[j * n + j], diagonal));
+        if pivots.into_iter().any(|(pivot, diagonal)| !(pivot * pivot > lost_digits::<T>() * diagonal)) {
+            return Err(IllConditioned);
+        }
+        for (step, &gradient) in step.iter_mut().zip(self.current.gradient.as_ref()) {
+            *step = -gradient;
+        }
+        self.solve_again(step);
+        Ok(())
+    }
+
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
+    #[inline]
+    pub(crate) fn solve_again(&self, b: &mut [T]) {
+        solve_lower(self.factor.as_ref(), b);
+        solve_lower_transposed(self.factor.as_ref(), b);
+    }
+
+    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, with the last factor.
+    #[inline]
+    pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
+        let work = self.work.as_mut();
+        scale_twice(work, d, step);
+        solve_lower(self.factor.as_ref(), work);
+        dot(work, work)
+    }
+}

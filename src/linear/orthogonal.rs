@@ -1,0 +1,124 @@
+//! The orthogonal factorisation: the triangle of `QR = J`, never squared, damped by absorbing the rows `√λ D`.
+
+use super::model::IllConditioned;
+use super::shape::Shape;
+use super::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
+use super::vector::{add_scaled, dot, scale_twice};
+use crate::Real;
+
+/// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
+///
+/// `2mn²` flops a linearisation, `4n³/3` a damping, `4n²` numbers of memory. The condition number is that of `J`
+/// itself. Lawson & Hanson 1974, §25; Moré 1978, §3.
+pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
+    n: usize,
+    current: Triangle<T, S>,
+    candidate: Triangle<T, S>,
+    damped: S::Matrix,
+    damping_rows: S::Matrix,
+    damping_residuals: S::Vector,
+    work: S::Vector,
+}
+
+/// The triangle that the rows were absorbed into.
+struct Triangle<T: Real, S: Shape<T>> {
+    /// `R`, upper triangle.
+    r: S::Matrix,
+    /// `Qᵀr`.
+    rotated: S::Vector,
+    /// `Jᵀr`.
+    gradient: S::Vector,
+}
+
+impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
+    /// Empty triangles for `n` parameters.
+    pub(crate) fn new(n: usize) -> Self {
+        let zero = || Triangle { r: S::matrix(n), rotated: S::vector(n), gradient: S::vector(n) };
+        Orthogonal {
+            n,
+            current: zero(),
+            candidate: zero(),
+            damped: S::matrix(n),
+            damping_rows: S::matrix(n),
+            damping_residuals: S::vector(n),
+            work: S::vector(n),
+        }
+    }
+
+    /// Starts the triangle of a new candidate.
+    pub(crate) fn begin(&mut self) {
+        self.candidate.r.as_mut().fill(T::ZERO);
+        self.candidate.rotated.as_mut().fill(T::ZERO);
+        self.candidate.gradient.as_mut().fill(T::ZERO);
+    }
+
+    /// Absorbs rows into the candidate's triangle, overwriting them.
+    pub(crate) fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
+        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        for (&r, row) in r.iter().zip(jacobian.chunks_exact(self.n)) {
+            add_scaled(gradient.as_mut(), r, row);
+        }
+        absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
+    }
+
+    /// Exchanges the current point's triangle with the candidate's.
+    pub(crate) fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.candidate);
+    }
+
+    /// `Jᵀr`.
+    pub(crate) fn gradient(&self) -> &[T] {
+        self.current.gradient.as_ref()
+    }
+
+    /// `‖J_j‖²` of every column.
+    pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
+        squares.fill(T::ZERO);
+        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
+            for (square, &r) in squares[i..].iter_mut().zip(&row[i..]) {
+                *square += r * r;
+            }
+        }
+    }
+
+    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`.
+    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+        let n = self.n;
+        let damped = self.damped.as_mut();
+        damped.copy_from_slice(self.current.r.as_ref());
+        step.copy_from_slice(self.current.rotated.as_ref());
+        if lambda > T::ZERO {
+            let rows = self.damping_rows.as_mut();
+            rows.fill(T::ZERO);
+            for (j, &d) in d.iter().enumerate() {
+                rows[j * n + j] = lambda.sqrt() * d;
+            }
+            self.damping_residuals.as_mut().fill(T::ZERO);
+            absorb_rows(damped, step, rows, self.damping_residuals.as_mut(), self.work.as_mut());
+        }
+        let column_norm = |j: usize| (0..=j).fold(T::ZERO, |sum, i| sum + damped[i * n + j] * damped[i * n + j]).sqrt();
+        let tolerance = T::EPSILON * T::from_f64(8.0 * n as f64);
+        if (0..n).any(|j| !(damped[j * n + j].abs() > tolerance * column_norm(j))) {
+            return Err(IllConditioned);
+        }
+        solve_upper(damped, step);
+        for step in step {
+            *step = -*step;
+        }
+        Ok(())
+    }
+
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last damped triangle.
+    pub(crate) fn solve_again(&self, b: &mut [T]) {
+        solve_upper_transposed(self.damped.as_ref(), b);
+        solve_upper(self.damped.as_ref(), b);
+    }
+
+    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, with the last damped triangle.
+    pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
+        let work = self.work.as_mut();
+        scale_twice(work, d, step);
+        solve_upper_transposed(self.damped.as_ref(), work);
+        dot(work, work)
+    }
+}

@@ -1,0 +1,94 @@
+//! Where vectors and matrices live: on the heap, or on the stack when the number of parameters is known at compile time.
+//!
+//! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
+
+use crate::Real;
+
+/// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows.
+pub trait Shape<T: Real> {
+    /// `n` numbers.
+    type Vector: AsRef<[T]> + AsMut<[T]> + Clone;
+    /// `n × n` numbers, row after row.
+    type Matrix: AsRef<[T]> + AsMut<[T]> + Clone;
+    /// [`TILE_ROWS`](Self::TILE_ROWS) rows of `n` numbers.
+    type Tile: AsRef<[T]> + AsMut<[T]> + Clone;
+
+    /// Rows that [`Tile`](Self::Tile) has room for; a larger tile goes to the heap.
+    const TILE_ROWS: usize;
+
+    /// A zero vector.
+    fn vector(n: usize) -> Self::Vector;
+    /// A zero matrix.
+    fn matrix(n: usize) -> Self::Matrix;
+    /// A zero tile.
+    fn tile() -> Self::Tile;
+}
+
+/// Any number of parameters, on the heap.
+#[derive(Debug, Clone, Copy)]
+pub struct Dynamic;
+
+impl<T: Real> Shape<T> for Dynamic {
+    type Vector = Vec<T>;
+    type Matrix = Vec<T>;
+    type Tile = [T; 0];
+
+    const TILE_ROWS: usize = 0;
+
+    fn vector(n: usize) -> Vec<T> {
+        vec![T::ZERO; n]
+    }
+
+    fn matrix(n: usize) -> Vec<T> {
+        vec![T::ZERO; n * n]
+    }
+
+    fn tile() -> [T; 0] {
+        []
+    }
+}
+
+/// Exactly `N` parameters, on the stack.
+#[derive(Debug, Clone, Copy)]
+pub struct Fixed<const N: usize>;
+
+impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
+    type Vector = [T; N];
+    type Matrix = Rows<T, N, N>;
+    type Tile = Rows<T, N, 16>;
+
+    const TILE_ROWS: usize = 16;
+
+    #[inline]
+    fn vector(_n: usize) -> [T; N] {
+        [T::ZERO; N]
+    }
+
+    #[inline]
+    fn matrix(_n: usize) -> Rows<T, N, N> {
+        Rows([[T::ZERO; N]; N])
+    }
+
+    #[inline]
+    fn tile() -> Rows<T, N, 16> {
+        Rows([[T::ZERO; N]; 16])
+    }
+}
+
+/// `M` rows of `N` numbers, seen as one slice.
+#[derive(Debug, Clone)]
+pub struct Rows<T, const N: usize, const M: usize>([[T; N]; M]);
+
+impl<T, const N: usize, const M: usize> AsRef<[T]> for Rows<T, N, M> {
+    #[inline]
+    fn as_ref(&self) -> &[T] {
+        self.0.as_flattened()
+    }
+}
+
+impl<T, const N: usize, const M: usize> AsMut<[T]> for Rows<T, N, M> {
+    #[inline]
+    fn as_mut(&mut self) -> &mut [T] {
+        self.0.as_flattened_mut()
+    }
+}

@@ -1,0 +1,120 @@
+//! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
+//! absorbs rows as they come. Matrices are row-major slices.
+
+use super::vector::{add_scaled, dot};
+use crate::Real;
+
+/// Overwrites the lower triangle of the symmetric `a` with its Cholesky factor `L`, `A = LLᵀ`. Returns `false` at the
+/// first pivot that is not positive.
+///
+/// Unblocked, `n³/3` flops: for small systems and for sizes known at compile time.
+#[inline]
+pub(crate) fn cholesky<T: Real>(a: &mut [T], n: usize) -> bool {
+    for i in 0..n {
+        let (above, row) = a.split_at_mut(i * n);
+        let row = &mut row[..n];
+        for k in 0..i {
+            let factor = &above[k * n..k * n + n];
+            row[k] = (row[k] - dot(&row[..k], &factor[..k])) / factor[k];
+        }
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        if !(pivot > T::ZERO) {
+            return false;
+        }
+        row[i] = pivot.sqrt();
+    }
+    true
+}
+
+/// Solves `Lx = b` in place, `L` lower triangular.
+#[inline]
+pub(crate) fn solve_lower<T: Real>(l: &[T], b: &mut [T]) {
+    let n = b.len();
+    for i in 0..n {
+        let row = &l[i * n..i * n + n];
+        b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+    }
+}
+
+/// Solves `Lᵀx = b` in place, `L` lower triangular.
+#[inline]
+pub(crate) fn solve_lower_transposed<T: Real>(l: &[T], b: &mut [T]) {
+    let n = b.len();
+    for i in (0..n).rev() {
+        let row = &l[i * n..i * n + n];
+        let x = b[i] / row[i];
+        b[i] = x;
+        add_scaled(&mut b[..i], -x, &row[..i]);
+    }
+}
+
+/// Solves `Rx = b` in place, `R` upper triangular.
+#[inline]
+pub(crate) fn solve_upper<T: Real>(r: &[T], b: &mut [T]) {
+    let n = b.len();
+    for i in (0..n).rev() {
+        let row = &r[i * n..i * n + n];
+        b[i] = (b[i] - dot(&row[i + 1..], &b[i + 1..])) / row[i];
+    }
+}
+
+/// Solves `Rᵀx = b` in place, `R` upper triangular.
+#[inline]
+pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
+    let n = b.len();
+    for i in 0..n {
+        let row = &r[i * n..i * n + n];
+        let x = b[i] / row[i];
+        b[i] = x;
+        add_scaled(&mut b[i + 1..], -x, &row[i + 1..]);
+    }
+}
+
+/// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr` by Householder reflections:
+/// afterwards `RᵀR` has grown by `JᵀJ`. `jacobian` and `r` are overwritten; what is left in `r` is the part of the
+/// right-hand side that no column reaches. `w` is scratch for `n` numbers.
+///
+/// Backward stable (Golub & Van Loan 2013, §5.2); `2bn²` flops for `b` rows, reading rows in storage order.
+#[inline]
+pub(crate) fn absorb_rows<T: Real>(
+    triangle: &mut [T],
+    rotated: &mut [T],
+    jacobian: &mut [T],
+    r: &mut [T],
+    w: &mut [T],
+) {
+    let n = rotated.len();
+    for k in 0..n {
+        // The largest entry keeps the squares from over- or underflowing.
+        let largest = jacobian.iter().skip(k).step_by(n).fold(T::ZERO, |largest, &a| largest.max(a.abs()));
+        if largest == T::ZERO {
+            continue;
+        }
+        let below = jacobian.iter().skip(k).step_by(n).fold(T::ZERO, |sum, &a| sum + (a / largest) * (a / largest));
+        let row = &mut triangle[k * n..k * n + n];
+        let diagonal = row[k] / largest;
+        let norm = largest * (diagonal * diagonal + below).sqrt();
+        // v = x + sign(x₀)‖x‖e₀, so that nothing cancels.
+        let new_diagonal = if row[k] > T::ZERO { -norm } else { norm };
+        let v0 = row[k] - new_diagonal;
+        let beta = -(new_diagonal * v0).recip();
+        row[k] = new_diagonal;
+
+        let w = &mut w[k + 1..n];
+        for (w, &a) in w.iter_mut().zip(&row[k + 1..]) {
+            *w = v0 * a;
+        }
+        let mut w_rhs = v0 * rotated[k];
+        for (a, &r) in jacobian.chunks_exact(n).zip(&*r) {
+            add_scaled(w, a[k], &a[k + 1..]);
+            w_rhs += a[k] * r;
+        }
+        add_scaled(&mut row[k + 1..], -beta * v0, w);
+        rotated[k] -= beta * v0 * w_rhs;
+        for (a, r) in jacobian.chunks_exact_mut(n).zip(&mut *r) {
+            let factor = -beta * a[k];
+            add_scaled(&mut a[k + 1..], factor, w);
+            *r += factor * w_rhs;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Operations on vectors.
+
+use crate::Real;
+
+/// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
+const LANES: usize = 8;
+
+/// `aᵀb`.
+#[inline]
+pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    if a.len() < 2 * LANES {
+        return a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
+    }
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [T::ZERO; LANES];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
+    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+}
+
+/// `y += αx`.
+#[inline]
+pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += alpha * x;
+    }
+}
+
+/// `‖Dx‖`.
+#[inline]
+pub(crate) fn scaled_norm<T: Real>(d: &[T], x: &[T]) -> T {
+    d.iter().zip(x).fold(T::ZERO, |sum, (&d, &x)| sum + (d * x) * (d * x)).sqrt()
+}
+
+/// All entries are finite.
+#[inline]
+pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
+    x.iter().all(|x| x.is_finite())
+}
+
+/// `y = D²x`.
+#[inline]
+pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {
+    for ((y, &d), &x) in y.iter_mut().zip(d).zip(x) {
+        *y = d * d * x;
+    }
+}

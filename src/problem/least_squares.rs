@@ -1,0 +1,148 @@
+//! The least-squares problem as the engine sees it.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::Real;
+
+/// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
+///
+/// The engine asks for rows of `r` and of the Jacobian `J = ∂r/∂x` in blocks small enough for the cache, and adds them
+/// up as they come, so nobody has to own `J`. Implement this trait for full control; otherwise take one of the ways in:
+///
+/// | you have | use |
+/// |---|---|
+/// | a residual function that can be generic over its scalar | [`AutoDiff`], exact derivatives |
+/// | a closure over floats | [`FiniteDifference`] |
+/// | a closure and its derivatives | [`Analytic`] |
+/// | a curve and data | [`CurveFit`](crate::CurveFit) |
+///
+/// # Rows
+///
+/// A call for `r.len()` rows starting at `first` fills rows `first..first + r.len()`. Where rows are computed together
+/// (a point with two coordinates, an integration that gives all residuals at once) override
+/// [`row_group`](Self::row_group): blocks then start and end at whole groups.
+///
+/// # Non-finite values
+///
+/// NaN and infinity are not errors: at a trial point they mean that the step went too far, and the engine takes a
+/// shorter one. Return an [`EvaluationError`] for what should end the fit; the best point so far is kept.
+///
+/// ```
+/// use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt};
+///
+/// /// Rosenbrock's valley: r = (10 (x₁ − x₀²), 1 − x₀).
+/// struct Rosenbrock;
+///
+/// impl LeastSquares<f64> for Rosenbrock {
+///     fn parameter_count(&self) -> usize { 2 }
+///     fn residual_count(&self) -> usize { 2 }
+///     fn row_group(&self) -> usize { 2 }
+///     fn residuals(&mut self, x: &[f64], _first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+///         r.copy_from_slice(&[10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
+///         Ok(())
+///     }
+///     fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+///         j.copy_from_slice(&[-20.0 * x[0], 10.0, -1.0, 0.0]);
+///         self.residuals(x, first, r)
+///     }
+/// }
+///
+/// let report = LevenbergMarquardt::new().minimize(&mut Rosenbrock, &[-1.2, 1.0])?;
+/// assert!((report.x[0] - 1.0).abs() < 1e-12 && (report.x[1] - 1.0).abs() < 1e-12);
+/// # Ok::<(), marquardt::SolveError>(())
+/// ```
+pub trait LeastSquares<T: Real> {
+    /// Number of parameters, `n`.
+    fn parameter_count(&self) -> usize;
+
+    /// Number of residuals, `m`. It may be smaller than `n`.
+    fn residual_count(&self) -> usize;
+
+    /// How many rows have to be computed together; a divisor of [`residual_count`](Self::residual_count).
+    fn row_group(&self) -> usize {
+        1
+    }
+
+    /// Fills `r` with the residuals `first..first + r.len()` at `x`.
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// Fills `r` as [`residuals`](Self::residuals) does, and `jacobian` with the same rows of `J`, row after row
+    /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`).
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// Fills `second` with the rows of `d²r(x + tv)/dt²` at `t = 0` and returns `true`; `false` when it is not known
+    /// exactly, and the engine then takes a difference of residuals. Only geodesic acceleration asks for it.
+    fn second_directional_derivative(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let _ = (x, v, first, second);
+        Ok(false)
+    }
+
+    /// Whether the Jacobian comes at little more than the price of the residuals. The engine then linearises a promising
+    /// trial point at once instead of asking for its cost first.
+    fn derivatives_are_cheap(&self) -> bool {
+        self.parameter_count() <= 16
+    }
+
+    /// What to call parameter `index` in reports.
+    fn parameter_name(&self, index: usize) -> String {
+        format!("x[{index}]")
+    }
+}
+
+/// A residual function could not be evaluated, and the fit should end.
+///
+/// Made from a message or from any error:
+///
+/// ```
+/// use marquardt::EvaluationError;
+///
+/// let from_message = EvaluationError::from("the simulator is not running");
+/// let from_error = EvaluationError::new("abc".parse::<f64>().unwrap_err());
+/// assert_eq!(from_message.to_string(), "the simulator is not running");
+/// assert_eq!(from_error.to_string(), "invalid float literal");
+/// ```
+pub struct EvaluationError(Box<dyn Error + Send + Sync>);
+
+impl EvaluationError {
+    /// Wraps the error that stopped the evaluation.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        EvaluationError(error.into())
+    }
+}
+
+impl From<&str> for EvaluationError {
+    fn from(message: &str) -> Self {
+        EvaluationError(message.into())
+    }
+}
+
+impl From<String> for EvaluationError {
+    fn from(message: String) -> Self {
+        EvaluationError(message.into())
+    }
+}
+
+impl fmt::Debug for EvaluationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for EvaluationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for EvaluationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}

@@ -1,0 +1,53 @@
+//! The floats the engine computes in: [`f32`] and [`f64`].
+
+use std::fmt::{Display, LowerExp};
+
+use crate::Scalar;
+use crate::linear::kernels::Kernels;
+
+/// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
+/// exist for these two.
+pub trait Real: Scalar<Real = Self> + Kernels + Default + Display + LowerExp + Send + Sync + 'static {
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// Distance from one to the next larger float.
+    const EPSILON: Self;
+    /// Positive infinity.
+    const INFINITY: Self;
+
+    /// The nearest float to `value`.
+    fn from_f64(value: f64) -> Self;
+    /// The value as [`f64`], exactly.
+    fn to_f64(self) -> f64;
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+}
+
+macro_rules! float_is_real {
+    ($float:ident) => {
+        impl Real for $float {
+            const ZERO: $float = 0.0;
+            const ONE: $float = 1.0;
+            const EPSILON: $float = $float::EPSILON;
+            const INFINITY: $float = $float::INFINITY;
+
+            #[inline]
+            fn from_f64(value: f64) -> $float {
+                value as $float
+            }
+            #[inline]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline]
+            fn is_finite(self) -> bool {
+                $float::is_finite(self)
+            }
+        }
+    };
+}
+
+float_is_real!(f32);
+float_is_real!(f64);

@@ -1,0 +1,176 @@
+//! The scalar a residual function is written over: a plain float, or a number that carries derivatives.
+
+use std::fmt::Debug;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use crate::Real;
+
+/// A number that a residual function can be written over.
+///
+/// Write the function once, generic over `S: Scalar<Real = f64>`, and the library evaluates it with plain floats
+/// ([`f32`], [`f64`]), with [`Dual`](crate::Dual) numbers for an exact Jacobian, or with [`Taylor`](crate::Taylor)
+/// numbers for an exact second directional derivative. Functions carry the names they have on [`f64`].
+///
+/// Constants mix in from the right (`p * 2.0`, `p - 1.0`); on the left take [`Scalar::constant`], or write
+/// `-p + 1.0` for `1.0 - p`.
+///
+/// ```
+/// use marquardt::{Dual};
+///
+/// fn saturation<S: Scalar<Real = f64>>(rate: S) -> S {
+///     S::constant(1.0) - (-rate * 2.0).exp()
+/// }
+///
+/// let rate = Dual::<f64, 1>::variable(0.5, 0);
+/// assert_eq!(saturation(0.5), saturation(rate).value);
+/// assert!((saturation(rate).gradient[0] - 2.0 * (-1.0_f64).exp()).abs() < 1e-15);
+/// ```
+pub trait Scalar:
+    Copy
+    + Debug
+    + PartialOrd
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Add<Self::Real, Output = Self>
+    + Sub<Self::Real, Output = Self>
+    + Mul<Self::Real, Output = Self>
+    + Div<Self::Real, Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Sum
+{
+    /// The float underneath.
+    type Real: Real;
+
+    /// A number whose derivatives are all zero.
+    fn constant(value: Self::Real) -> Self;
+    /// The value without its derivatives.
+    fn value(self) -> Self::Real;
+
+    /// `self^n`.
+    fn powi(self, n: i32) -> Self;
+    /// `self^p` for a constant exponent.
+    fn powf(self, p: Self::Real) -> Self;
+    /// `self^p` for an exponent that carries derivatives too.
+    fn pow(self, p: Self) -> Self;
+    /// The angle of the point (`x`, `self`), in radians.
+    fn atan2(self, x: Self) -> Self;
+
+    /// `1 / self`.
+    fn recip(self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Cube root.
+    fn cbrt(self) -> Self;
+    /// `e^self`.
+    fn exp(self) -> Self;
+    /// `2^self`.
+    fn exp2(self) -> Self;
+    /// `e^self - 1`, accurate near zero.
+    fn exp_m1(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// `ln(1 + self)`, accurate near zero.
+    fn ln_1p(self) -> Self;
+    /// Base-2 logarithm.
+    fn log2(self) -> Self;
+    /// Base-10 logarithm.
+    fn log10(self) -> Self;
+    /// Sine, radians.
+    fn sin(self) -> Self;
+    /// Cosine, radians.
+    fn cos(self) -> Self;
+    /// Tangent, radians.
+    fn tan(self) -> Self;
+    /// Arcsine.
+    fn asin(self) -> Self;
+    /// Arccosine.
+    fn acos(self) -> Self;
+    /// Arctangent.
+    fn atan(self) -> Self;
+    /// Hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// Hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// Inverse hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// Inverse hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// Inverse hyperbolic tangent.
+    fn atanh(self) -> Self;
+    /// Absolute value; the derivative at zero is taken as zero.
+    fn abs(self) -> Self;
+
+    /// The larger of the two, compared by value.
+    fn max(self, other: Self) -> Self {
+        if other > self { other } else { self }
+    }
+
+    /// The smaller of the two, compared by value.
+    fn min(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+
+    /// `√(self² + other²)`.
+    fn hypot(self, other: Self) -> Self {
+        (self * self + other * other).sqrt()
+    }
+}
+
+macro_rules! float_is_scalar {
+    ($float:ident) => {
+        impl Scalar for $float {
+            type Real = $float;
+
+            #[inline]
+            fn constant(value: $float) -> $float {
+                value
+            }
+            #[inline]
+            fn value(self) -> $float {
+                self
+            }
+            #[inline]
+            fn powi(self, n: i32) -> $float {
+                $float::powi(self, n)
+            }
+            #[inline]
+            fn powf(self, p: $float) -> $float {
+                $float::powf(self, p)
+            }
+            #[inline]
+            fn pow(self, p: $float) -> $float {
+                $float::powf(self, p)
+            }
+            #[inline]
+            fn atan2(self, x: $float) -> $float {
+                $float::atan2(self, x)
+            }
+            #[inline]
+            fn hypot(self, other: $float) -> $float {
+                $float::hypot(self, other)
+            }
+            float_is_scalar!(@forward $float: recip sqrt cbrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos
+                atan sinh cosh tanh asinh acosh atanh abs);
+        }
+    };
+    (@forward $float:ident: $($function:ident)*) => {
+        $(
+            #[inline]
+            fn $function(self) -> $float {
+                $float::$function(self)
+            }
+        )*
+    };
+}
+
+float_is_scalar!(f32);
+float_is_scalar!(f64);

@@ -1,0 +1,152 @@
+//! How much damping a step gets: the policies, and the trait for one's own.
+//!
+//! All of them choose the `λ` of `(JᵀJ + λD²)δ = −Jᵀr`, and learn from what became of the step.
+
+mod gain_ratio;
+mod multiplicative;
+mod trust_region;
+
+pub use gain_ratio::GainRatio;
+pub use multiplicative::Multiplicative;
+pub use trust_region::TrustRegion;
+
+use crate::Real;
+pub use crate::linear::IllConditioned;
+
+/// The damped system at the current point, as a policy may probe it.
+pub trait DampedSystem<T: Real> {
+    /// Solves with damping `lambda` and returns the length `‖Dδ‖` of the step. The last solve is the step that will be
+    /// tried.
+    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned>;
+
+    /// `−d‖Dδ‖/dλ` at the last solve; one more triangular substitution.
+    fn shrink_rate(&mut self) -> T;
+
+    /// `‖D⁻¹Jᵀr‖`, the length of the gradient in the scaled variables: with it `‖Dδ‖ ≤ ‖D⁻¹Jᵀr‖ / λ`.
+    fn gradient_norm(&self) -> T;
+}
+
+/// What became of a step.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<T> {
+    /// The damping it was made with.
+    pub lambda: T,
+    /// Its length `‖Dδ‖`.
+    pub length: T,
+    /// The derivative of the cost along it at its start, `(Jᵀr)ᵀδ`, negative.
+    pub slope: T,
+    /// The reduction of the cost that the linear model promised.
+    pub predicted: T,
+    /// The reduction that came, negative when the cost rose; `-∞` when the trial point could not be used.
+    pub actual: T,
+    /// The step was taken.
+    pub accepted: bool,
+}
+
+impl<T: Real> Trial<T> {
+    /// Actual over predicted reduction: one where the model is perfect, negative where the cost rose.
+    pub fn gain_ratio(&self) -> T {
+        self.actual / self.predicted
+    }
+}
+
+/// A rule for the damping.
+///
+/// Implement it to bring a rule of your own to
+/// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping):
+///
+/// ```
+/// use marquardt::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
+/// use marquardt::{FiniteDifference, LevenbergMarquardt};
+///
+/// /// Halve or quadruple.
+/// #[derive(Clone)]
+/// struct Simple(f64);
+///
+/// impl DampingPolicy<f64> for Simple {
+///     fn start(&mut self, _scaled_start: f64) { self.0 = 1e-2; }
+///     fn damp(&mut self, system: &mut dyn DampedSystem<f64>) -> Result<f64, IllConditioned> {
+///         system.solve(self.0)?;
+///         Ok(self.0)
+///     }
+///     fn update(&mut self, trial: &Trial<f64>) { self.0 *= if trial.accepted { 0.5 } else { 4.0 }; }
+/// }
+///
+/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
+/// let report = LevenbergMarquardt::new().with_damping(Simple(0.0)).minimize(&mut problem, &[3.0])?;
+/// assert!((report.x[0] - 2.0_f64.ln()).abs() < 1e-9);
+/// # Ok::<(), marquardt::SolveError>(())
+/// ```
+pub trait DampingPolicy<T: Real>: Clone {
+    /// Forgets the past; `scaled_start` is `‖Dx‖` at the start.
+    fn start(&mut self, scaled_start: T);
+
+    /// Chooses the damping for the next step, leaving `system` solved with it.
+    ///
+    /// An error means that even this damping leaves the system too close to singular; the engine then turns to QR or
+    /// calls [`update`](Self::update) with a rejected trial, after which the policy must damp more.
+    fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned>;
+
+    /// Learns from a trial.
+    fn update(&mut self, trial: &Trial<T>);
+}
+
+/// The built-in policies, to choose from at run time.
+#[derive(Debug, Clone, Copy)]
+pub enum Damping<T> {
+    /// A trust region, `λ` from the secular equation (Moré). The default.
+    TrustRegion(TrustRegion<T>),
+    /// `λ` by the gain ratio (Nielsen).
+    GainRatio(GainRatio<T>),
+    /// `λ` times or divided by fixed factors (Marquardt; delayed gratification).
+    Multiplicative(Multiplicative<T>),
+}
+
+impl<T: Real> Default for Damping<T> {
+    fn default() -> Self {
+        Damping::TrustRegion(TrustRegion::default())
+    }
+}
+
+impl<T: Real> DampingPolicy<T> for Damping<T> {
+    #[inline]
+    fn start(&mut self, scaled_start: T) {
+        match self {
+            Damping::TrustRegion(policy) => policy.start(scaled_start),
+            Damping::GainRatio(policy) => policy.start(scaled_start),
+            Damping::Multiplicative(policy) => policy.start(scaled_start),
+        }
+    }
+
+    #[inline]
+    fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned> {
+        match self {
+            Damping::TrustRegion(policy) => policy.damp(system),
+            Damping::GainRatio(policy) => policy.damp(system),
+            Damping::Multiplicative(policy) => policy.damp(system),
+        }
+    }
+
+    #[inline]
+    fn update(&mut self, trial: &Trial<T>) {
+        match self {
+            Damping::TrustRegion(policy) => policy.update(trial),
+            Damping::GainRatio(policy) => policy.update(trial),
+            Damping::Multiplicative(policy) => policy.update(trial),
+        }
+    }
+}
+
+macro_rules! built_in {
+    ($($policy:ident)*) => {
+        $(
+            impl<T> From<$policy<T>> for Damping<T> {
+                fn from(policy: $policy<T>) -> Self {
+                    Damping::$policy(policy)
+                }
+            }
+        )*
+    };
+}
+
+built_in!(TrustRegion GainRatio Multiplicative);

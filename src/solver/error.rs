@@ -1,0 +1,85 @@
+//! Why a solve could not start.
+
+use thiserror::Error;
+
+use crate::EvaluationError;
+
+/// There is no point to report on: the settings or the problem do not allow a start.
+///
+/// What goes wrong later is not an error but a [`Status`](crate::Status), and the best point is in the report.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// The problem has nothing to adjust.
+    #[error("the problem has no parameters")]
+    NoParameters,
+    /// The problem has nothing to fit.
+    #[error("the problem has no residuals")]
+    NoResiduals,
+    /// The start has the wrong number of parameters.
+    #[error("the problem has {expected} parameters, but the start has {found}")]
+    WrongStartLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Numbers in the start.
+        found: usize,
+    },
+    /// Rows do not come in whole groups.
+    #[error("{residuals} residuals cannot be split into groups of {group} rows")]
+    UnevenGroups {
+        /// Residuals of the problem.
+        residuals: usize,
+        /// Its row group.
+        group: usize,
+    },
+    /// A start value is NaN or infinite.
+    #[error("the start value of {name} is {value}")]
+    NonFiniteStart {
+        /// The parameter's name.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// A residual is NaN or infinite at the start, or their squares overflow.
+    #[error("residual {index} is {value} at the start")]
+    NonFiniteResidual {
+        /// Which residual.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A derivative is NaN or infinite at the start, or their squares overflow.
+    #[error("the derivative with respect to {name} is not finite at the start (residual {residual}: {value})")]
+    NonFiniteDerivative {
+        /// The parameter's name.
+        name: String,
+        /// Which residual.
+        residual: usize,
+        /// The derivative.
+        value: f64,
+    },
+    /// The residuals or derivatives at the start are so large that their squares overflow.
+    #[error("the sum of squares overflows at the start; rescale the residuals")]
+    Overflow,
+    /// The residual function refused the start.
+    #[error("the residuals could not be evaluated at the start: {0}")]
+    Evaluation(#[source] EvaluationError),
+    /// A setting makes no sense.
+    #[error("{setting} must be {requirement}, not {value}")]
+    Setting {
+        /// Name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// The workspace would not fit the memory budget.
+    #[error("the solve needs {needed} bytes of memory, but the budget is {budget}")]
+    MemoryBudget {
+        /// Bytes needed by the leanest form.
+        needed: usize,
+        /// Bytes allowed.
+        budget: usize,
+    },
+}

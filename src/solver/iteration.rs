@@ -1,0 +1,302 @@
+//! The Levenberg–Marquardt iteration. There is one in the crate: a full solve repeats it.
+
+use std::time::Instant;
+
+use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
+use super::journal::Journal;
+use super::{Evaluations, LevenbergMarquardt, Observer, SolveError, Status};
+use crate::linear::shape::Shape;
+use crate::linear::vector::{all_finite, dot, scaled_norm};
+use crate::linear::{LinearModel, Plan, Tiles};
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// A step is taken when it brings at least this share of the reduction that the linear model promised.
+const SUFFICIENT_GAIN: f64 = 1e-4;
+
+/// After a step that did this well, the next is expected to be taken, and is linearised without asking for its cost first.
+const PROMISING_GAIN: f64 = 0.5;
+
+/// A point, the linear model of the residuals there, and what it takes to get to the next.
+pub(crate) struct Iteration<'a, T: Real, S: Shape<T>, D, P: ?Sized> {
+    pub(super) solver: &'a LevenbergMarquardt<T, D>,
+    pub(super) problem: &'a mut P,
+    pub(super) plan: Plan,
+    pub(super) damping: D,
+    pub(super) model: LinearModel<T, S>,
+    pub(super) tiles: Tiles<T, S>,
+    /// The current point, the best so far.
+    pub(super) x: S::Vector,
+    /// `½‖r‖²` there.
+    pub(super) cost: T,
+    /// `‖J_j‖` there.
+    pub(super) column_norms: S::Vector,
+    /// The scaling `D`.
+    pub(super) d: S::Vector,
+    /// The step `δ`.
+    pub(super) step: S::Vector,
+    /// The trial point `x + δ`.
+    pub(super) trial: S::Vector,
+    /// The second-order part of an accelerated step.
+    pub(super) bend: S::Vector,
+    pub(super) evaluations: Evaluations,
+    promising: bool,
+}
+
+impl<'a, T, S, D, P> Iteration<'a, T, S, D, P>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+    P: LeastSquares<T> + ?Sized,
+{
+    /// Linearises the problem at the start.
+    pub(super) fn start(
+        solver: &'a LevenbergMarquardt<T, D>,
+        problem: &'a mut P,
+        plan: Plan,
+        x: S::Vector,
+    ) -> Result<Self, SolveError> {
+        let n = plan.n;
+        let mut iteration: Self = Iteration {
+            solver,
+            plan,
+            damping: solver.damping.clone(),
+            model: LinearModel::new(&plan),
+            tiles: Tiles::new(plan.m, n, problem.row_group()),
+            problem,
+            trial: x.clone(),
+            x,
+            cost: T::INFINITY,
+            column_norms: S::vector(n),
+            d: S::vector(n),
+            step: S::vector(n),
+            bend: S::vector(n),
+            evaluations: Evaluations::default(),
+            promising: false,
+        };
+        if iteration.linearize_trial().map_err(SolveError::Evaluation)?.is_none() {
+            return Err(iteration.explain_non_finite_start());
+        }
+        iteration.rescale();
+        let scaled_start = scaled_norm(iteration.d.as_ref(), iteration.x.as_ref());
+        iteration.damping.start(scaled_start);
+        Ok(iteration)
+    }
+
+    /// Repeats the iteration until something ends it.
+    #[inline]
+    pub(super) fn descend<O: Observer<T> + ?Sized>(
+        &mut self,
+        journal: &mut Journal<'_, T, O>,
+        begun: Instant,
+    ) -> Result<Status, EvaluationError> {
+        loop {
+            if let Some(status) = self.arrived().or_else(|| self.exhausted(journal.iterations, begun)) {
+                return Ok(status);
+            }
+            let trial = self.iterate()?;
+            if journal.enter(self, &trial, false).is_break() {
+                return Ok(Status::Cancelled);
+            }
+            if let Some(status) = self.settled(&trial) {
+                return Ok(status);
+            }
+        }
+    }
+
+    /// One iteration: solve the damped system, try the step, take it or damp more.
+    #[inline]
+    pub(super) fn iterate(&mut self) -> Result<Trial<T>, EvaluationError> {
+        let lambda = match self.damp()? {
+            Ok(lambda) => lambda,
+            Err(IllConditioned) => return Ok(self.damp_more()),
+        };
+        let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
+        let slope = dot(self.model.gradient(), self.step.as_ref());
+        // (JᵀJ + λD²)δ = −Jᵀr makes the model's reduction −(Jᵀr)ᵀδ − ½‖Jδ‖² a sum of positive terms.
+        let predicted = T::from_f64(0.5) * (lambda * length * length - slope);
+        let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
+
+        if !self.solver.acceleration || self.accelerate(length)? {
+            self.move_trial();
+            self.evaluate(&mut trial)?;
+        }
+        self.promising = trial.accepted && trial.gain_ratio() > T::from_f64(PROMISING_GAIN);
+        self.damping.update(&trial);
+        Ok(trial)
+    }
+
+    /// Lets the policy choose the damping and solve with it; turns to QR when that is what it takes.
+    #[inline]
+    fn damp(&mut self) -> Result<Result<T, IllConditioned>, EvaluationError> {
+        let choice = self.damping.damp(&mut System {
+            model: &mut self.model,
+            d: self.d.as_ref(),
+            step: self.step.as_mut(),
+            factorizations: &mut self.evaluations.factorizations,
+        });
+        if choice == Err(IllConditioned) && self.plan.may_orthogonalize {
+            self.orthogonalize()?;
+            return self.damp();
+        }
+        Ok(choice)
+    }
+
+    /// The answer to a system that cannot be solved: more damping, without a trial.
+    fn damp_more(&mut self) -> Trial<T> {
+        let nothing = T::ZERO;
+        let trial = Trial {
+            lambda: nothing,
+            length: T::INFINITY,
+            slope: -T::ONE,
+            predicted: T::ONE,
+            actual: -T::INFINITY,
+            accepted: false,
+        };
+        self.damping.update(&trial);
+        trial
+    }
+
+    /// `trial = x + δ`.
+    #[inline]
+    pub(super) fn move_trial(&mut self) {
+        for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
+            *trial = x + step;
+        }
+    }
+
+    /// Evaluates the trial point and moves there if its cost is low enough.
+    #[inline]
+    fn evaluate(&mut self, trial: &mut Trial<T>) -> Result<(), EvaluationError> {
+        let before = self.cost;
+        if self.promising && self.problem.derivatives_are_cheap() {
+            let Some(cost) = self.linearize_trial()? else { return Ok(()) };
+            trial.actual = before - cost;
+            trial.accepted = trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN);
+            if !trial.accepted {
+                self.return_from_trial(before);
+            }
+        } else {
+            self.evaluations.residuals += 1;
+            let cost = self.tiles.cost(self.problem, self.trial.as_ref())?;
+            if !cost.is_finite() {
+                return Ok(());
+            }
+            trial.actual = before - cost;
+            trial.accepted =
+                trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
+        }
+        if trial.accepted {
+            self.rescale();
+        }
+        Ok(())
+    }
+
+    /// Linearises at the trial point and makes it the current one; stays, and returns `None`, where it is not finite.
+    #[inline]
+    pub(super) fn linearize_trial(&mut self) -> Result<Option<T>, EvaluationError> {
+        self.evaluations.jacobians += 1;
+        self.model.begin();
+        let mut sum = T::ZERO;
+        let model = &mut self.model;
+        self.tiles.linearize(self.problem, self.trial.as_ref(), |_, _, r, jacobian| {
+            sum += dot(r, r);
+            model.add_rows(r, jacobian);
+            Ok(())
+        })?;
+        let cost = T::from_f64(0.5) * sum;
+        self.model.swap();
+        self.model.column_norms(self.column_norms.as_mut());
+        if cost.is_finite() && all_finite(self.column_norms.as_ref()) && all_finite(self.model.gradient()) {
+            self.cost = cost;
+            std::mem::swap(&mut self.x, &mut self.trial);
+            return Ok(Some(cost));
+        }
+        self.model.swap();
+        self.model.column_norms(self.column_norms.as_mut());
+        Ok(None)
+    }
+
+    /// Undoes a [`linearize_trial`](Self::linearize_trial) that moved.
+    #[inline]
+    pub(super) fn return_from_trial(&mut self, cost: T) {
+        std::mem::swap(&mut self.x, &mut self.trial);
+        self.cost = cost;
+        self.model.swap();
+        self.model.column_norms(self.column_norms.as_mut());
+    }
+
+    /// Brings the scaling up to date with the current point.
+    #[inline]
+    fn rescale(&mut self) {
+        self.solver.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
+    }
+
+    /// Exchanges the normal equations for QR, linearising the current point again.
+    pub(super) fn orthogonalize(&mut self) -> Result<(), EvaluationError> {
+        self.plan = self.plan.orthogonalized();
+        self.model = LinearModel::new(&self.plan);
+        self.trial = self.x.clone();
+        self.linearize_trial()?;
+        Ok(())
+    }
+
+    /// Largest cosine between the residuals and a column of the Jacobian.
+    #[inline]
+    pub(super) fn gradient_cosine(&self) -> T {
+        let residual_norm = (self.cost + self.cost).sqrt();
+        let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
+        columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
+            if gradient == T::ZERO { largest } else { largest.max(gradient.abs() / (norm * residual_norm)) }
+        })
+    }
+
+    /// Finds what is not finite at the start, and names it.
+    fn explain_non_finite_start(&mut self) -> SolveError {
+        let mut culprit = None;
+        let n = self.plan.n;
+        let found = self.tiles.linearize(self.problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
+            if let (None, Some(i)) = (&culprit, r.iter().position(|r| !r.is_finite())) {
+                culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
+            }
+            if let (None, Some(k)) = (&culprit, jacobian.iter().position(|a| !a.is_finite())) {
+                let (residual, name) = (rows.start + k / n, problem.parameter_name(k % n));
+                culprit = Some(SolveError::NonFiniteDerivative { name, residual, value: jacobian[k].to_f64() });
+            }
+            Ok(())
+        });
+        match found {
+            Err(error) => SolveError::Evaluation(error),
+            Ok(()) => culprit.unwrap_or(SolveError::Overflow),
+        }
+    }
+}
+
+/// The damped system at the current point, as the policies see it.
+struct System<'a, T: Real, S: Shape<T>> {
+    model: &'a mut LinearModel<T, S>,
+    d: &'a [T],
+    step: &'a mut [T],
+    factorizations: &'a mut usize,
+}
+
+impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
+    #[inline]
+    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
+        *self.factorizations += 1;
+        self.model.solve(lambda, self.d, self.step)?;
+        let length = scaled_norm(self.d, self.step);
+        if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
+    }
+
+    #[inline]
+    fn shrink_rate(&mut self) -> T {
+        self.model.inverse_form(self.d, self.step) / scaled_norm(self.d, self.step)
+    }
+
+    #[inline]
+    fn gradient_norm(&self) -> T {
+        let scaled = self.model.gradient().iter().zip(self.d);
+        scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
+    }
+}

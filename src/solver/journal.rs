@@ -1,0 +1,58 @@
+//! The running account of a solve: counts, the log, and the observer's view.
+
+use std::ops::ControlFlow;
+
+use super::damping::{DampingPolicy, Trial};
+use super::iteration::Iteration;
+use super::{IterationRecord, Observer};
+use crate::linear::shape::Shape;
+use crate::{LeastSquares, Real};
+
+/// Keeps count of the trials and passes each on to the log and the observer.
+pub(super) struct Journal<'o, T, O: ?Sized> {
+    pub(super) observer: &'o mut O,
+    pub(super) log: Option<Vec<IterationRecord<T>>>,
+    pub(super) iterations: usize,
+    pub(super) accepted: usize,
+    /// The damping of the last trial.
+    pub(super) damping: T,
+}
+
+impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
+    pub(super) fn new(observer: &'o mut O, keep_log: bool) -> Self {
+        Journal { observer, log: keep_log.then(Vec::new), iterations: 0, accepted: 0, damping: T::ZERO }
+    }
+
+    /// Enters a trial, after which `iteration` stands at the better of both points; `Break` when the observer has seen
+    /// enough.
+    #[inline]
+    pub(super) fn enter<S, D, P>(
+        &mut self,
+        iteration: &Iteration<'_, T, S, D, P>,
+        trial: &Trial<T>,
+        polish: bool,
+    ) -> ControlFlow<()>
+    where
+        S: Shape<T>,
+        D: DampingPolicy<T>,
+        P: LeastSquares<T> + ?Sized,
+    {
+        self.iterations += 1;
+        self.accepted += usize::from(trial.accepted);
+        self.damping = trial.lambda;
+        let record = IterationRecord {
+            iteration: self.iterations,
+            cost: if trial.accepted { iteration.cost } else { iteration.cost - trial.actual },
+            damping: trial.lambda,
+            gain_ratio: trial.gain_ratio(),
+            step_norm: trial.length,
+            gradient: iteration.gradient_cosine(),
+            accepted: trial.accepted,
+            polish,
+        };
+        if let Some(log) = &mut self.log {
+            log.push(record);
+        }
+        self.observer.observe(&record, iteration.x.as_ref())
+    }
+}

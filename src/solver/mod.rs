@@ -1,0 +1,20 @@
+//! The Levenberg–Marquardt engine: settings, damping, the iteration, termination, report.
+
+mod acceleration;
+pub mod damping;
+mod error;
+mod iteration;
+mod journal;
+mod levenberg_marquardt;
+mod observer;
+mod polish;
+mod report;
+mod scaling;
+mod termination;
+
+pub use error::SolveError;
+pub use levenberg_marquardt::LevenbergMarquardt;
+pub use observer::{CancelToken, IterationRecord, Observer};
+pub use report::{Evaluations, Report};
+pub use scaling::Scaling;
+pub use termination::Status;

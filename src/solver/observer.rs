@@ -1,0 +1,91 @@
+//! Looking on, and calling a halt.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One trial step of a solve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IterationRecord<T> {
+    /// Number of the trial, from 1.
+    pub iteration: usize,
+    /// `½‖r‖²` at the trial point; infinite where it was not finite or not worth evaluating.
+    pub cost: T,
+    /// The damping `λ`; zero for a Gauss–Newton step.
+    pub damping: T,
+    /// Actual over predicted reduction of the cost; `-∞` where the trial point could not be used.
+    pub gain_ratio: T,
+    /// Length `‖Dδ‖` of the step in the scaled variables.
+    pub step_norm: T,
+    /// Largest cosine between the residuals and a column of the Jacobian, at the current point after the trial.
+    pub gradient: T,
+    /// The step was taken.
+    pub accepted: bool,
+    /// The step belongs to the final polish and was judged by the gradient instead of the cost.
+    pub polish: bool,
+}
+
+/// Sees every trial of a solve, with the current (best) point, and may end it.
+///
+/// Any closure `|record, x| -> ControlFlow<()>` is an observer:
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use marquardt::{FiniteDifference, IterationRecord, LevenbergMarquardt, Status};
+///
+/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
+/// let mut watch = |record: &IterationRecord<f64>, x: &[f64]| {
+///     println!("{}: cost {} at {:?}", record.iteration, record.cost, x);
+///     if record.iteration == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+/// };
+/// let report = LevenbergMarquardt::new().minimize_observed(&mut problem, &[3.0], &mut watch)?;
+/// assert_eq!(report.status, Status::Cancelled);
+/// # Ok::<(), marquardt::SolveError>(())
+/// ```
+pub trait Observer<T> {
+    /// Called after every trial; [`ControlFlow::Break`] ends the solve with [`Status::Cancelled`](crate::Status).
+    fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()>;
+}
+
+impl<T, F: FnMut(&IterationRecord<T>, &[T]) -> ControlFlow<()>> Observer<T> for F {
+    fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()> {
+        self(record, x)
+    }
+}
+
+/// Observes nothing.
+impl<T> Observer<T> for () {
+    fn observe(&mut self, _record: &IterationRecord<T>, _x: &[T]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Ends solves from anywhere, other threads included. Clones share one flag.
+///
+/// ```
+/// use marquardt::{CancelToken, LevenbergMarquardt};
+///
+/// let token = CancelToken::new();
+/// let solver = LevenbergMarquardt::<f64>::new().with_cancel_token(token.clone());
+/// std::thread::spawn(move || token.cancel());
+/// # drop(solver);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that has not been used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks every solve that holds the token to end after its current trial.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// [`cancel`](Self::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,75 @@
+//! The final polish: Gauss–Newton steps judged by the gradient.
+//!
+//! Differences of costs drown in rounding at half the digits of the parameters. What is left of the gradient, measured
+//! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still promises, does not.
+
+use super::damping::{DampingPolicy, Trial};
+use super::iteration::Iteration;
+use super::journal::Journal;
+use super::{Observer, Status};
+use crate::linear::shape::Shape;
+use crate::linear::vector::{dot, scaled_norm};
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// Steps after which the polish ends whatever it gains.
+const MAX_STEPS: usize = 30;
+
+/// A step must leave less than this share of the promise to be worth another.
+const WORTHWHILE: f64 = 0.5;
+
+impl<T, S, D, P> Iteration<'_, T, S, D, P>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+    P: LeastSquares<T> + ?Sized,
+{
+    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below `limit`.
+    /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
+    pub(super) fn polish<O: Observer<T> + ?Sized>(
+        &mut self,
+        journal: &mut Journal<'_, T, O>,
+        limit: T,
+        status: Status,
+    ) -> Result<Status, EvaluationError> {
+        let mut promise = self.gauss_newton();
+        if promise.is_none() && self.plan.may_orthogonalize {
+            self.orthogonalize()?;
+            promise = self.gauss_newton();
+        }
+        let Some(mut promise) = promise else { return Ok(status) };
+        for _ in 0..MAX_STEPS {
+            let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
+            if length <= T::EPSILON * scaled_norm(self.d.as_ref(), self.x.as_ref()) {
+                break;
+            }
+            let before = self.cost;
+            self.move_trial();
+            let Some(cost) = self.linearize_trial()? else { break };
+            let rounding = T::from_f64(1e3) * T::EPSILON * before;
+            let left = if cost <= (before + promise + rounding).min(limit) { self.gauss_newton() } else { None };
+            let Some(left) = left.filter(|&left| left < promise) else {
+                self.return_from_trial(before);
+                break;
+            };
+            let (slope, actual) = (-(promise + promise), before - cost);
+            let trial = Trial { lambda: T::ZERO, length, slope, predicted: promise, actual, accepted: true };
+            if journal.enter(self, &trial, true).is_break() {
+                return Ok(Status::Cancelled);
+            }
+            if left > T::from_f64(WORTHWHILE) * promise {
+                break;
+            }
+            promise = left;
+        }
+        Ok(status)
+    }
+
+    /// Solves for the undamped step and returns the reduction it promises.
+    fn gauss_newton(&mut self) -> Option<T> {
+        self.evaluations.factorizations += 1;
+        self.model.solve(T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
+        let promise = -T::from_f64(0.5) * dot(self.model.gradient(), self.step.as_ref());
+        promise.is_finite().then_some(promise)
+    }
+}

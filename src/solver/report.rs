@@ -1,0 +1,123 @@
+//! The result of a solve.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::{IterationRecord, Status};
+use crate::linear::LinearForm;
+use crate::{EvaluationError, Real};
+
+/// Work done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Evaluations {
+    /// Evaluations of all residuals without derivatives.
+    pub residuals: usize,
+    /// Evaluations of all residuals with their Jacobian.
+    pub jacobians: usize,
+    /// Damped systems factorised.
+    pub factorizations: usize,
+}
+
+/// What a solve found: the best point, and why it ended there.
+///
+/// `V` is `Vec<T>`, or `SVector<T, N>` from [`minimize_fixed`](crate::LevenbergMarquardt::minimize_fixed).
+#[derive(Debug)]
+pub struct Report<T, V = Vec<T>> {
+    /// The best point found, whatever the status.
+    pub x: V,
+    /// Why the solve ended.
+    pub status: Status,
+    /// `½‖r‖²` at [`x`](Self::x).
+    pub cost: T,
+    /// `½‖r‖²` at the start.
+    pub initial_cost: T,
+    /// `‖Jᵀr‖∞` at [`x`](Self::x).
+    pub gradient_norm: T,
+    /// Largest cosine between the residuals and a column of the Jacobian at [`x`](Self::x): scale-free, zero at a
+    /// stationary point.
+    pub gradient_cosine: T,
+    /// The damping `λ` of the last trial.
+    pub damping: T,
+    /// Trial steps, accepted and rejected, the final polish included.
+    pub iterations: usize,
+    /// Steps taken.
+    pub accepted: usize,
+    /// Work done.
+    pub evaluations: Evaluations,
+    /// How the linear systems were solved at the end.
+    pub linear_form: LinearForm,
+    /// Time the solve took.
+    pub elapsed: Duration,
+    /// Every trial, unless turned off by [`with_log`](crate::LevenbergMarquardt::with_log); empty for fixed sizes.
+    pub log: Vec<IterationRecord<T>>,
+    /// What the residual function said, when the status is [`Status::EvaluationFailed`].
+    pub error: Option<EvaluationError>,
+}
+
+impl<T: Real, V> Report<T, V> {
+    /// `‖r‖²`, twice the cost.
+    pub fn sum_of_squares(&self) -> T {
+        self.cost + self.cost
+    }
+
+    /// The same report with the point in another container.
+    pub(super) fn map<W>(self, convert: impl FnOnce(V) -> W) -> Report<T, W> {
+        Report {
+            x: convert(self.x),
+            status: self.status,
+            cost: self.cost,
+            initial_cost: self.initial_cost,
+            gradient_norm: self.gradient_norm,
+            gradient_cosine: self.gradient_cosine,
+            damping: self.damping,
+            iterations: self.iterations,
+            accepted: self.accepted,
+            evaluations: self.evaluations,
+            linear_form: self.linear_form,
+            elapsed: self.elapsed,
+            log: self.log,
+            error: self.error,
+        }
+    }
+
+    /// The solve ended at a minimum; short for `status.is_converged()`.
+    pub fn is_converged(&self) -> bool {
+        self.status.is_converged()
+    }
+}
+
+impl<T: Real, V: AsRef<[T]>> fmt::Display for Report<T, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.is_converged() { "converged" } else { "not converged" };
+        writeln!(f, "{verdict}: {}", self.status)?;
+        if let Some(error) = &self.error {
+            writeln!(f, "  error         {error}")?;
+        }
+        writeln!(f, "  cost          {:.6e}, from {:.6e}", self.cost, self.initial_cost)?;
+        writeln!(f, "  gradient      {:.2e} (cosine {:.1e})", self.gradient_norm, self.gradient_cosine)?;
+        writeln!(f, "  iterations    {}, {} accepted", self.iterations, self.accepted)?;
+        let Evaluations { residuals, jacobians, factorizations } = self.evaluations;
+        writeln!(f, "  evaluations   {residuals} of residuals, {jacobians} of the Jacobian")?;
+        writeln!(f, "  factorised    {factorizations} times, {}", self.linear_form)?;
+        write!(f, "  time          {:.3?}", self.elapsed)?;
+        self.x.as_ref().iter().enumerate().try_for_each(|(j, x)| write!(f, "\n  x[{j}] = {x:.10e}"))?;
+        if !self.log.is_empty() {
+            write!(f, "\n\n  trial          cost    damping  gain ratio        step   gradient")?;
+        }
+        self.log.iter().try_for_each(|record| write!(f, "\n{record}"))
+    }
+}
+
+impl<T: Real> fmt::Display for IterationRecord<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let IterationRecord { iteration, cost, damping, gain_ratio, step_norm, gradient, .. } = *self;
+        write!(f, "  {iteration:>5}  {cost:>12.5e}  {damping:>9.2e}")?;
+        match (self.polish, gain_ratio.is_finite()) {
+            (true, _) => write!(f, "  {:>10}", "polish")?,
+            (false, true) if gain_ratio.abs() < T::from_f64(1e4) => write!(f, "  {gain_ratio:>10.4}")?,
+            (false, true) => write!(f, "  {gain_ratio:>10.2e}")?,
+            (false, false) => write!(f, "  {:>10}", "unusable")?,
+        }
+        write!(f, "  {step_norm:>10.3e}  {gradient:>9.2e}{}", if self.accepted { "" } else { "  rejected" })
+    }
+}

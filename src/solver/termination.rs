@@ -1,0 +1,127 @@
+//! When a solve ends, and what that means.
+
+use std::fmt;
+use std::time::Instant;
+
+use super::damping::{DampingPolicy, Trial};
+use super::iteration::Iteration;
+use crate::linear::shape::Shape;
+use crate::linear::vector::scaled_norm;
+use crate::{LeastSquares, Real};
+
+/// Why a solve ended. The best point is in the report for every one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Status {
+    /// The residuals are orthogonal to every column of the Jacobian to within `gtol`: a stationary point.
+    GradientTolerance,
+    /// The step that was left promised and brought a reduction of the cost of less than `ftol`, relative to the cost.
+    CostTolerance,
+    /// The step that was left is shorter than `xtol`, relative to the point, in the scaled variables.
+    StepTolerance,
+    /// The cost fell to the target.
+    TargetCost,
+    /// Trials used up. More may help.
+    MaxIterations,
+    /// Evaluations used up. More may help.
+    MaxEvaluations,
+    /// Time used up. More may help.
+    TimeLimit,
+    /// The observer or a [`CancelToken`](crate::CancelToken) ended the solve.
+    Cancelled,
+    /// No step that rounding leaves visible lowers the cost, but the gradient is not zero: the derivatives may be wrong or
+    /// too inexact, the residuals discontinuous, or the point at the edge of where they are finite.
+    NoProgress,
+    /// The residual function returned an error; it is in the report.
+    EvaluationFailed,
+}
+
+impl Status {
+    /// The solve ended where it was meant to: at a minimum, or at the target cost.
+    pub fn is_converged(self) -> bool {
+        use Status::*;
+        matches!(self, GradientTolerance | CostTolerance | StepTolerance | TargetCost)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Status::GradientTolerance => "the gradient vanished (gtol)",
+            Status::CostTolerance => "the cost no longer falls (ftol)",
+            Status::StepTolerance => "the steps have become negligible (xtol)",
+            Status::TargetCost => "the target cost was reached",
+            Status::MaxIterations => "the iterations were used up",
+            Status::MaxEvaluations => "the evaluations were used up",
+            Status::TimeLimit => "the time was used up",
+            Status::Cancelled => "cancelled",
+            Status::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
+            Status::EvaluationFailed => "the residuals could not be evaluated",
+        })
+    }
+}
+
+/// Of the reduction a step promises, the share that may come from the damping for the step to count as undamped.
+const UNDAMPED: f64 = 0.5;
+
+impl<T, S, D, P> Iteration<'_, T, S, D, P>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+    P: LeastSquares<T> + ?Sized,
+{
+    /// The current point is where the solve should end.
+    #[inline]
+    pub(super) fn arrived(&self) -> Option<Status> {
+        let solver = self.solver;
+        if self.gradient_cosine() <= solver.gtol {
+            Some(Status::GradientTolerance)
+        } else if solver.target_cost.is_some_and(|target| self.cost <= target) {
+            Some(Status::TargetCost)
+        } else {
+            None
+        }
+    }
+
+    /// The trial says that there is nothing left to gain.
+    #[inline]
+    pub(super) fn settled(&self, trial: &Trial<T>) -> Option<Status> {
+        let solver = self.solver;
+        let before = if trial.accepted { self.cost + trial.actual } else { self.cost };
+        let damping_share = trial.lambda * trial.length * trial.length / (trial.predicted + trial.predicted);
+        // A step held back by damping says little of what is left; then only rounding counts as nothing.
+        let ftol = if damping_share <= T::from_f64(UNDAMPED) { solver.ftol } else { solver.ftol.min(T::EPSILON) };
+        if trial.predicted <= ftol * before && trial.actual <= ftol * before {
+            return Some(Status::CostTolerance);
+        }
+        let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
+        if trial.length <= solver.xtol * resolution {
+            return Some(if trial.accepted || trial.actual.is_finite() && damping_share <= T::from_f64(UNDAMPED) {
+                Status::StepTolerance
+            } else if trial.length <= T::EPSILON * resolution {
+                Status::NoProgress
+            } else {
+                return None;
+            });
+        }
+        None
+    }
+
+    /// Patience has run out.
+    #[inline]
+    pub(super) fn exhausted(&self, iterations: usize, begun: Instant) -> Option<Status> {
+        let solver = self.solver;
+        if solver.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
+            Some(Status::Cancelled)
+        } else if iterations >= solver.max_iterations {
+            Some(Status::MaxIterations)
+        } else if self.evaluations.residuals + self.evaluations.jacobians >= solver.max_evaluations {
+            Some(Status::MaxEvaluations)
+        } else if solver.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+}
