@@ -17,5 +17,5 @@ pub use problem::{
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
-    CancelToken, Evaluations, IterationRecord, LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
+    Acceleration, CancelToken, Evaluations, IterationRecord, LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
 };

@@ -124,9 +124,4 @@ impl Plan {
             LinearSolver::Auto => Plan { m, n, form: LinearForm::Cholesky, may_orthogonalize: true },
         }
     }
-
-    /// The same plan with QR in place of Cholesky.
-    pub(crate) fn orthogonalized(self) -> Plan {
-        Plan { form: LinearForm::Qr, may_orthogonalize: false, ..self }
-    }
 }

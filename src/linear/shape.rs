@@ -12,6 +12,8 @@ pub trait Shape<T: Real> {
     type Matrix: AsRef<[T]> + AsMut<[T]> + Clone;
     /// [`TILE_ROWS`](Self::TILE_ROWS) rows of `n` numbers.
     type Tile: AsRef<[T]> + AsMut<[T]> + Clone;
+    /// [`TILE_ROWS`](Self::TILE_ROWS) numbers.
+    type Column: AsRef<[T]> + AsMut<[T]> + Clone;
 
     /// Rows that [`Tile`](Self::Tile) has room for; a larger tile goes to the heap.
     const TILE_ROWS: usize;
@@ -22,6 +24,8 @@ pub trait Shape<T: Real> {
     fn matrix(n: usize) -> Self::Matrix;
     /// A zero tile.
     fn tile() -> Self::Tile;
+    /// A zero column.
+    fn column() -> Self::Column;
 }
 
 /// Any number of parameters, on the heap.
@@ -32,6 +36,7 @@ impl<T: Real> Shape<T> for Dynamic {
     type Vector = Vec<T>;
     type Matrix = Vec<T>;
     type Tile = [T; 0];
+    type Column = [T; 0];
 
     const TILE_ROWS: usize = 0;
 
@@ -46,6 +51,10 @@ impl<T: Real> Shape<T> for Dynamic {
     fn tile() -> [T; 0] {
         []
     }
+
+    fn column() -> [T; 0] {
+        []
+    }
 }
 
 /// Exactly `N` parameters, on the stack.
@@ -56,6 +65,7 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     type Vector = [T; N];
     type Matrix = Rows<T, N, N>;
     type Tile = Rows<T, N, 16>;
+    type Column = [T; 16];
 
     const TILE_ROWS: usize = 16;
 
@@ -72,6 +82,11 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     #[inline]
     fn tile() -> Rows<T, N, 16> {
         Rows([[T::ZERO; N]; 16])
+    }
+
+    #[inline]
+    fn column() -> [T; 16] {
+        [T::ZERO; 16]
     }
 }
 

@@ -13,10 +13,11 @@ const TILE_BYTES: usize = 128 * 1024;
 pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     /// Rows in a tile: a multiple of the problem's row group.
     rows: usize,
-    jacobian_on_stack: S::Tile,
-    residuals_on_stack: S::Tile,
-    jacobian_on_heap: Vec<T>,
-    residuals_on_heap: Vec<T>,
+    jacobian: Buffer<T, S::Tile>,
+    residuals: Buffer<T, S::Column>,
+    trial_residuals: Buffer<T, S::Column>,
+    /// One tile took all rows, and still holds those of the last linearisation.
+    complete: bool,
 }
 
 impl<T: Real, S: Shape<T>> Tiles<T, S> {
@@ -24,18 +25,13 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
         let rows = Self::rows(m, n, group);
-        let mut tiles = Tiles {
+        Tiles {
             rows,
-            jacobian_on_stack: S::tile(),
-            residuals_on_stack: S::tile(),
-            jacobian_on_heap: Vec::new(),
-            residuals_on_heap: Vec::new(),
-        };
-        if rows > S::TILE_ROWS {
-            tiles.jacobian_on_heap.resize(rows * n, T::ZERO);
-            tiles.residuals_on_heap.resize(rows, T::ZERO);
+            jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
+            residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
+            trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
+            complete: false,
         }
-        tiles
     }
 
     /// Rows that fit a tile: whole groups, at least one.
@@ -49,9 +45,9 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         whole_groups.min(m)
     }
 
-    /// Numbers that the buffer of a problem on the heap holds.
+    /// Numbers that the buffer of a problem holds.
     pub(crate) fn numbers(m: usize, n: usize, group: usize) -> usize {
-        Self::rows(m, n, group) * (n + 1)
+        Self::rows(m, n, group).saturating_mul(n + 2)
     }
 
     /// Visits the residuals and Jacobian rows at `x`.
@@ -63,19 +59,39 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
         let m = problem.residual_count();
-        let n = x.len();
+        self.complete = false;
         for first in (0..m).step_by(self.rows) {
             let rows = first..m.min(first + self.rows);
-            let (r, jacobian) = if self.rows > S::TILE_ROWS {
-                (self.residuals_on_heap.as_mut_slice(), self.jacobian_on_heap.as_mut_slice())
-            } else {
-                (self.residuals_on_stack.as_mut(), self.jacobian_on_stack.as_mut())
-            };
-            let (r, jacobian) = (&mut r[..rows.len()], &mut jacobian[..rows.len() * n]);
+            let r = self.residuals.first(rows.len());
+            let jacobian = self.jacobian.first(rows.len() * x.len());
             problem.linearize(x, first, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
+        self.complete = self.rows == m;
         Ok(())
+    }
+
+    /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`: again from the problem, and then
+    /// returns `true`, unless they are all still here.
+    #[inline]
+    pub(crate) fn revisit<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        x: &[T],
+        mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
+    ) -> Result<bool, EvaluationError> {
+        if !self.complete {
+            return self.linearize(problem, x, visit).map(|()| true);
+        }
+        let m = self.rows;
+        visit(problem, 0..m, self.residuals.first(m), self.jacobian.first(m * x.len()))?;
+        Ok(false)
+    }
+
+    /// The rows here are not those of the current point, or have been overwritten.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.complete = false;
     }
 
     /// `½‖r(x)‖²`.
@@ -84,15 +100,30 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         let m = problem.residual_count();
         let mut sum = T::ZERO;
         for first in (0..m).step_by(self.rows) {
-            let r = if self.rows > S::TILE_ROWS {
-                self.residuals_on_heap.as_mut_slice()
-            } else {
-                self.residuals_on_stack.as_mut()
-            };
-            let r = &mut r[..self.rows.min(m - first)];
+            let r = self.trial_residuals.first(self.rows.min(m - first));
             problem.residuals(x, first, r)?;
             sum += dot(r, r);
         }
         Ok(T::from_f64(0.5) * sum)
+    }
+}
+
+/// Room for numbers: on the stack if they fit there, else on the heap.
+struct Buffer<T, A> {
+    stack: A,
+    heap: Vec<T>,
+}
+
+impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
+    #[inline]
+    fn new(stack: A, numbers: usize, fits: bool) -> Self {
+        Buffer { stack, heap: if fits { Vec::new() } else { vec![T::ZERO; numbers] } }
+    }
+
+    /// The first so many numbers.
+    #[inline]
+    fn first(&mut self, count: usize) -> &mut [T] {
+        let numbers = if self.heap.is_empty() { self.stack.as_mut() } else { &mut self.heap };
+        &mut numbers[..count]
     }
 }

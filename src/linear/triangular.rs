@@ -85,34 +85,36 @@ pub(crate) fn absorb_rows<T: Real>(
 ) {
     let n = rotated.len();
     for k in 0..n {
-        // The largest entry keeps the squares from over- or underflowing.
-        let largest = jacobian.iter().skip(k).step_by(n).fold(T::ZERO, |largest, &a| largest.max(a.abs()));
-        if largest == T::ZERO {
+        let row = &mut triangle[k * n..k * n + n];
+        let column = jacobian.iter().skip(k).step_by(n);
+        if column.clone().all(|&a| a == T::ZERO) {
             continue;
         }
-        let below = jacobian.iter().skip(k).step_by(n).fold(T::ZERO, |sum, &a| sum + (a / largest) * (a / largest));
-        let row = &mut triangle[k * n..k * n + n];
-        let diagonal = row[k] / largest;
-        let norm = largest * (diagonal * diagonal + below).sqrt();
-        // v = x + sign(x₀)‖x‖e₀, so that nothing cancels.
-        let new_diagonal = if row[k] > T::ZERO { -norm } else { norm };
-        let v0 = row[k] - new_diagonal;
-        let beta = -(new_diagonal * v0).recip();
-        row[k] = new_diagonal;
+        // In units of the largest entry the squares neither over- nor underflow.
+        let largest = column.clone().fold(row[k].abs(), |largest, &a| largest.max(a.abs()));
+        let sum = column.fold((row[k] / largest).powi(2), |sum, &a| sum + (a / largest).powi(2));
+        // The sign is the one with which nothing cancels. The reflector is I − τvvᵀ with v₀ = 1 and vᵢ = aᵢ · inverse.
+        let norm = largest * sum.sqrt();
+        let diagonal = if row[k] > T::ZERO { -norm } else { norm };
+        let tau = (diagonal - row[k]) / diagonal;
+        let inverse = (row[k] - diagonal).recip();
+        if !inverse.is_finite() {
+            continue;
+        }
+        row[k] = diagonal;
 
         let w = &mut w[k + 1..n];
-        for (w, &a) in w.iter_mut().zip(&row[k + 1..]) {
-            *w = v0 * a;
-        }
-        let mut w_rhs = v0 * rotated[k];
+        w.copy_from_slice(&row[k + 1..]);
+        let mut w_rhs = rotated[k];
         for (a, &r) in jacobian.chunks_exact(n).zip(&*r) {
-            add_scaled(w, a[k], &a[k + 1..]);
-            w_rhs += a[k] * r;
+            let v = a[k] * inverse;
+            add_scaled(w, v, &a[k + 1..]);
+            w_rhs += v * r;
         }
-        add_scaled(&mut row[k + 1..], -beta * v0, w);
-        rotated[k] -= beta * v0 * w_rhs;
+        add_scaled(&mut row[k + 1..], -tau, w);
+        rotated[k] -= tau * w_rhs;
         for (a, r) in jacobian.chunks_exact_mut(n).zip(&mut *r) {
-            let factor = -beta * a[k];
+            let factor = -tau * a[k] * inverse;
             add_scaled(&mut a[k + 1..], factor, w);
             *r += factor * w_rhs;
         }

@@ -6,11 +6,48 @@ use crate::linear::shape::Shape;
 use crate::linear::vector::{dot, scaled_norm};
 use crate::{EvaluationError, LeastSquares, Real};
 
+/// When steps get a second-order correction (geodesic acceleration, Transtrum & Sethna 2012).
+///
+/// Long curved valleys make plain steps short. The correction follows the curve, for one second directional derivative
+/// of the residuals (exact with [`AutoDiff`](crate::AutoDiff), else one more evaluation) and, where the Jacobian does not
+/// fit one tile of the cache, one more pass over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acceleration {
+    /// Plain steps.
+    Never,
+    /// From a step that brings less than three quarters of what the linear model promised, until the path is straight
+    /// again: for smooth sailing it costs nothing.
+    #[default]
+    WhereCurved,
+    /// Every step.
+    Always,
+}
+
 /// The correction may be this long, relative to the step; beyond, the step is rejected (Transtrum & Sethna 2012, α).
 const LARGEST_BEND: f64 = 0.75;
 
+/// Below this the path counts as straight again.
+const STRAIGHT: f64 = 0.02;
+
+/// A gain ratio below this is taken for a sign of curvature.
+const CURVED_GAIN: f64 = 0.75;
+
 /// Step of the difference for the second directional derivative, relative to `δ` (Transtrum & Sethna 2012, h).
 const PROBE: f64 = 0.1;
+
+impl Acceleration {
+    /// Whether to accelerate the next step, after a trial that was accelerated if `bend` is known: the length of its
+    /// correction relative to the step.
+    #[inline]
+    pub(super) fn wanted<T: Real>(self, gain_ratio: T, bend: Option<T>) -> bool {
+        match (self, bend) {
+            (Acceleration::Never, _) => false,
+            (Acceleration::Always, _) => true,
+            (Acceleration::WhereCurved, Some(bend)) => bend > T::from_f64(STRAIGHT),
+            (Acceleration::WhereCurved, None) => gain_ratio < T::from_f64(CURVED_GAIN),
+        }
+    }
+}
 
 impl<T, S, D, P> Iteration<'_, T, S, D, P>
 where
@@ -20,11 +57,8 @@ where
     P: LeastSquares<T> + ?Sized,
 {
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
-    /// along `v`. Returns `false` when the path bends too much for the step to be trusted.
-    ///
-    /// `r_vv` is exact where the problem knows it, else a difference that takes one more evaluation of the residuals;
-    /// `J` is not stored and is evaluated once more.
-    pub(super) fn accelerate(&mut self, length: T) -> Result<bool, EvaluationError> {
+    /// along `v`. Returns `‖Da‖ / ‖Dv‖`.
+    pub(super) fn bend_step(&mut self, length: T) -> Result<T, EvaluationError> {
         let (x, v) = (self.x.as_ref(), self.step.as_ref());
         let probe = T::from_f64(PROBE);
         for ((ahead, &x), &v) in self.trial.as_mut().iter_mut().zip(x).zip(v) {
@@ -34,9 +68,8 @@ where
         let mut second = Vec::new();
         let model = &mut self.model;
         model.begin_forcing();
-        self.evaluations.jacobians += 1;
         let mut by_difference = false;
-        self.tiles.linearize(self.problem, x, |problem, rows, r, jacobian| {
+        let evaluated = self.tiles.revisit(self.problem, x, |problem, rows, r, jacobian| {
             second.resize(r.len(), T::ZERO);
             if !problem.second_directional_derivative(x, v, rows.start, &mut second)? {
                 by_difference = true;
@@ -48,12 +81,18 @@ where
             model.add_forcing(&second, jacobian);
             Ok(())
         })?;
+        self.evaluations.jacobians += usize::from(evaluated);
         self.evaluations.residuals += usize::from(by_difference);
         model.solve_forcing(self.bend.as_mut());
-        let bend = scaled_norm(self.d.as_ref(), self.bend.as_ref());
         for (step, &bend) in self.step.as_mut().iter_mut().zip(self.bend.as_ref()) {
             *step -= T::from_f64(0.5) * bend;
         }
-        Ok(bend <= T::from_f64(LARGEST_BEND) * length)
+        Ok(scaled_norm(self.d.as_ref(), self.bend.as_ref()) / length)
+    }
+
+    /// The path bends too much for the step to be trusted.
+    #[inline]
+    pub(super) fn bends_too_much(bend: T) -> bool {
+        !(bend <= T::from_f64(LARGEST_BEND))
     }
 }

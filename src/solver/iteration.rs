@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
-use super::{Evaluations, LevenbergMarquardt, Observer, SolveError, Status};
+use super::{Acceleration, Evaluations, LevenbergMarquardt, Observer, SolveError, Status};
 use crate::linear::shape::Shape;
 use crate::linear::vector::{all_finite, dot, scaled_norm};
-use crate::linear::{LinearModel, Plan, Tiles};
+use crate::linear::{LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// A step is taken when it brings at least this share of the reduction that the linear model promised.
@@ -39,7 +39,10 @@ pub(crate) struct Iteration<'a, T: Real, S: Shape<T>, D, P: ?Sized> {
     /// The second-order part of an accelerated step.
     pub(super) bend: S::Vector,
     pub(super) evaluations: Evaluations,
+    /// The last trial went so well that the next is expected to be taken.
     promising: bool,
+    /// The next step gets a second-order correction.
+    accelerate: bool,
 }
 
 impl<'a, T, S, D, P> Iteration<'a, T, S, D, P>
@@ -73,6 +76,7 @@ where
             bend: S::vector(n),
             evaluations: Evaluations::default(),
             promising: false,
+            accelerate: solver.acceleration == Acceleration::Always,
         };
         if iteration.linearize_trial().map_err(SolveError::Evaluation)?.is_none() {
             return Err(iteration.explain_non_finite_start());
@@ -117,10 +121,12 @@ where
         let predicted = T::from_f64(0.5) * (lambda * length * length - slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
-        if !self.solver.acceleration || self.accelerate(length)? {
+        let bend = if self.accelerate { Some(self.bend_step(length)?) } else { None };
+        if !bend.is_some_and(Self::bends_too_much) {
             self.move_trial();
             self.evaluate(&mut trial)?;
         }
+        self.accelerate = self.solver.acceleration.wanted(trial.gain_ratio(), bend);
         self.promising = trial.accepted && trial.gain_ratio() > T::from_f64(PROMISING_GAIN);
         self.damping.update(&trial);
         Ok(trial)
@@ -204,6 +210,10 @@ where
             model.add_rows(r, jacobian);
             Ok(())
         })?;
+        if self.model.form() == LinearForm::Qr {
+            // Absorbing the rows has overwritten them.
+            self.tiles.forget();
+        }
         let cost = T::from_f64(0.5) * sum;
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
@@ -212,6 +222,7 @@ where
             std::mem::swap(&mut self.x, &mut self.trial);
             return Ok(Some(cost));
         }
+        self.tiles.forget();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         Ok(None)
@@ -222,6 +233,7 @@ where
     pub(super) fn return_from_trial(&mut self, cost: T) {
         std::mem::swap(&mut self.x, &mut self.trial);
         self.cost = cost;
+        self.tiles.forget();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
     }
@@ -234,10 +246,13 @@ where
 
     /// Exchanges the normal equations for QR, linearising the current point again.
     pub(super) fn orthogonalize(&mut self) -> Result<(), EvaluationError> {
-        self.plan = self.plan.orthogonalized();
-        self.model = LinearModel::new(&self.plan);
+        self.plan.may_orthogonalize = false;
+        let qr = LinearModel::new(&Plan { form: LinearForm::Qr, ..self.plan });
+        let normal = std::mem::replace(&mut self.model, qr);
         self.trial = self.x.clone();
-        self.linearize_trial()?;
+        if self.linearize_trial()?.is_none() {
+            self.model = normal;
+        }
         Ok(())
     }
 
@@ -247,7 +262,7 @@ where
         let residual_norm = (self.cost + self.cost).sqrt();
         let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
         columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
-            if gradient == T::ZERO { largest } else { largest.max(gradient.abs() / (norm * residual_norm)) }
+            if gradient == T::ZERO || norm == T::ZERO { largest } else { largest.max(gradient.abs() / (norm * residual_norm)) }
         })
     }
 

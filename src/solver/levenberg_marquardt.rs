@@ -7,7 +7,7 @@ use nalgebra::SVector;
 use super::damping::{Damping, DampingPolicy};
 use super::iteration::Iteration;
 use super::journal::Journal;
-use super::{CancelToken, Observer, Report, Scaling, SolveError, Status};
+use super::{Acceleration, CancelToken, Observer, Report, Scaling, SolveError, Status};
 use crate::linear::shape::{Dynamic, Fixed, Shape};
 use crate::linear::{LinearSolver, Plan, PlanError};
 use crate::{LeastSquares, Real};
@@ -34,7 +34,7 @@ use crate::{LeastSquares, Real};
 ///
 /// # Defaults
 ///
-/// Trust region ([`Damping::TrustRegion`]), scaling by the running maximum of the column norms, no acceleration,
+/// Damping by the gain ratio, scaling by the fading maximum of the column norms, acceleration where the path is curved,
 /// automatic choice of the linear solver; `gtol` and `xtol` at rounding level, `ftol` 10⁻¹⁰ for [`f64`], all followed
 /// by the polish; 1,000 iterations, 4 GiB.
 ///
@@ -61,7 +61,7 @@ use crate::{LeastSquares, Real};
 pub struct LevenbergMarquardt<T, D = Damping<T>> {
     pub(super) damping: D,
     pub(super) scaling: Scaling,
-    pub(super) acceleration: bool,
+    pub(super) acceleration: Acceleration,
     pub(super) linear_solver: LinearSolver,
     pub(super) memory_budget: usize,
     pub(super) gtol: T,
@@ -82,7 +82,7 @@ impl<T: Real> LevenbergMarquardt<T> {
         LevenbergMarquardt {
             damping: Damping::default(),
             scaling: Scaling::default(),
-            acceleration: false,
+            acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
             memory_budget: 4 << 30,
             gtol: T::EPSILON,
@@ -142,10 +142,8 @@ impl<T, D> LevenbergMarquardt<T, D> {
         LevenbergMarquardt { scaling, ..self }
     }
 
-    /// Geodesic acceleration (Transtrum & Sethna 2012): a second-order correction along each step. It pays where long
-    /// curved valleys make plain steps short, and costs a second directional derivative of the residuals (exact with
-    /// [`AutoDiff`](crate::AutoDiff), else one more evaluation) and one more pass over the Jacobian a trial.
-    pub fn with_acceleration(self, acceleration: bool) -> Self {
+    /// When steps get a second-order correction.
+    pub fn with_acceleration(self, acceleration: Acceleration) -> Self {
         LevenbergMarquardt { acceleration, ..self }
     }
 

@@ -12,6 +12,7 @@ mod report;
 mod scaling;
 mod termination;
 
+pub use acceleration::Acceleration;
 pub use error::SolveError;
 pub use levenberg_marquardt::LevenbergMarquardt;
 pub use observer::{CancelToken, IterationRecord, Observer};

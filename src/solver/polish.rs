@@ -46,7 +46,7 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial()? else { break };
-            let rounding = T::from_f64(1e3) * T::EPSILON * before;
+            let rounding = self.solver.ftol.max(T::EPSILON) * before;
             let left = if cost <= (before + promise + rounding).min(limit) { self.gauss_newton() } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);

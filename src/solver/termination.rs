@@ -92,7 +92,7 @@ where
         let damping_share = trial.lambda * trial.length * trial.length / (trial.predicted + trial.predicted);
         // A step held back by damping says little of what is left; then only rounding counts as nothing.
         let ftol = if damping_share <= T::from_f64(UNDAMPED) { solver.ftol } else { solver.ftol.min(T::EPSILON) };
-        if trial.predicted <= ftol * before && trial.actual <= ftol * before {
+        if trial.predicted <= ftol * before && trial.actual.abs() <= ftol * before {
             return Some(Status::CostTolerance);
         }
         let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());

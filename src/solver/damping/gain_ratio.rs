@@ -16,7 +16,7 @@ pub struct GainRatio<T> {
 
 impl<T: Real> Default for GainRatio<T> {
     fn default() -> Self {
-        Self::new(T::from_f64(1e-2))
+        Self::new(T::from_f64(0.1))
     }
 }
 

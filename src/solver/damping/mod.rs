@@ -94,17 +94,17 @@ pub trait DampingPolicy<T: Real>: Clone {
 /// The built-in policies, to choose from at run time.
 #[derive(Debug, Clone, Copy)]
 pub enum Damping<T> {
-    /// A trust region, `λ` from the secular equation (Moré). The default.
-    TrustRegion(TrustRegion<T>),
-    /// `λ` by the gain ratio (Nielsen).
+    /// `λ` by the gain ratio (Nielsen). The default.
     GainRatio(GainRatio<T>),
+    /// A trust region, `λ` from the secular equation (Moré).
+    TrustRegion(TrustRegion<T>),
     /// `λ` times or divided by fixed factors (Marquardt; delayed gratification).
     Multiplicative(Multiplicative<T>),
 }
 
 impl<T: Real> Default for Damping<T> {
     fn default() -> Self {
-        Damping::TrustRegion(TrustRegion::default())
+        Damping::GainRatio(GainRatio::default())
     }
 }
 

@@ -15,8 +15,8 @@ const MAX_PROBES: usize = 10;
 /// `‖Dδ(λ)‖ = Δ` to 10 % by a safeguarded Newton iteration, two or three factorisations as a rule. The radius follows the
 /// gain ratio, by interpolation when the cost rose.
 ///
-/// The best on hard starts, and undamped near the solution; each trial costs a few factorisations more than the
-/// other policies, which matters when these outweigh the Jacobian.
+/// Undamped near the solution. Each trial costs a few factorisations more than the other policies, which matters when
+/// these outweigh the Jacobian.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustRegion<T> {
     factor: T,
