@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod autodiff;
+mod curve;
 mod linear;
 mod problem;
 mod real;
@@ -10,12 +11,15 @@ mod scalar;
 mod solver;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
-pub use linear::{LinearForm, LinearSolver};
-pub use problem::{
-    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, Residuals,
+pub use curve::{
+    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
+    curve_fit,
 };
+pub use linear::{LinearForm, LinearSolver};
+pub use problem::{Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, Residuals};
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
-    Acceleration, CancelToken, Evaluations, IterationRecord, LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
+    Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
+    Report, Scaling, SolveError, Status, damping,
 };

@@ -16,7 +16,7 @@ use crate::Real;
 /// `-p + 1.0` for `1.0 - p`.
 ///
 /// ```
-/// use marquardt::{Dual};
+/// use marquardt::{Dual, Scalar};
 ///
 /// fn saturation<S: Scalar<Real = f64>>(rate: S) -> S {
 ///     S::constant(1.0) - (-rate * 2.0).exp()

@@ -87,7 +87,9 @@ pub fn check_derivatives<T: Real>(
 ) -> Result<DerivativeCheck<T>, EvaluationError> {
     let (m, n) = (problem.residual_count(), problem.parameter_count());
     if x.len() != n || n == 0 || m == 0 {
-        return Err(format!("{m} residuals of {n} parameters cannot be checked at a point of {} numbers", x.len()).into());
+        return Err(
+            format!("{m} residuals of {n} parameters cannot be checked at a point of {} numbers", x.len()).into()
+        );
     }
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
     problem.linearize(x, 0, &mut r, &mut jacobian)?;

@@ -114,9 +114,10 @@ derived_operators!(Dual, N);
 
 macro_rules! dual_function {
     ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+        #[doc = concat!("[`Scalar::", stringify!($name), "`], for use without the trait.")]
         #[inline]
         #[allow(unused_variables)]
-        fn $name(self) -> Self {
+        pub fn $name(self) -> Self {
             let $c = T::from_f64;
             let $x = self.value;
             let $f = $x.$name();
@@ -125,6 +126,56 @@ macro_rules! dual_function {
     };
 }
 
+macro_rules! forward {
+    ($name:ident ($($arguments:tt)*): $first:expr, $second:expr) => {
+        #[inline]
+        fn $name(self) -> Self {
+            self.$name()
+        }
+    };
+}
+
+/// The functions of [`Scalar`].
+impl<T: Real, const N: usize> Dual<T, N> {
+    for_each_function!(dual_function);
+
+    /// [`Scalar::powi`], for use without the trait.
+    #[inline]
+    pub fn powi(self, n: i32) -> Self {
+        if n == 0 {
+            return Self::constant(T::ONE);
+        }
+        let degree = T::from_f64(f64::from(n));
+        self.chain(self.value.powi(n), degree * self.value.powi(n - 1))
+    }
+
+    /// [`Scalar::powf`], for use without the trait.
+    #[inline]
+    pub fn powf(self, p: T) -> Self {
+        if p == T::ZERO {
+            return Self::constant(T::ONE);
+        }
+        self.chain(self.value.powf(p), p * self.value.powf(p - T::ONE))
+    }
+
+    /// [`Scalar::pow`], for use without the trait.
+    #[inline]
+    pub fn pow(self, p: Self) -> Self {
+        let value = self.value.powf(p.value);
+        // 0^p is flat in p; the logarithm there would turn the derivative into NaN.
+        let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
+        self.chain2(p, value, p.value * self.value.powf(p.value - T::ONE), by_exponent)
+    }
+
+    /// [`Scalar::atan2`], for use without the trait.
+    #[inline]
+    pub fn atan2(self, x: Self) -> Self {
+        let squared_radius = self.value * self.value + x.value * x.value;
+        self.chain2(x, self.value.atan2(x.value), x.value / squared_radius, -self.value / squared_radius)
+    }
+}
+
+/// By the inherent functions of the same names.
 impl<T: Real, const N: usize> Scalar for Dual<T, N> {
     type Real = T;
 
@@ -140,34 +191,23 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
 
     #[inline]
     fn powi(self, n: i32) -> Self {
-        if n == 0 {
-            return Self::constant(T::ONE);
-        }
-        let degree = T::from_f64(f64::from(n));
-        self.chain(self.value.powi(n), degree * self.value.powi(n - 1))
+        self.powi(n)
     }
 
     #[inline]
     fn powf(self, p: T) -> Self {
-        if p == T::ZERO {
-            return Self::constant(T::ONE);
-        }
-        self.chain(self.value.powf(p), p * self.value.powf(p - T::ONE))
+        self.powf(p)
     }
 
     #[inline]
     fn pow(self, p: Self) -> Self {
-        let value = self.value.powf(p.value);
-        // 0^p is flat in p; the logarithm there would turn the derivative into NaN.
-        let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
-        self.chain2(p, value, p.value * self.value.powf(p.value - T::ONE), by_exponent)
+        self.pow(p)
     }
 
     #[inline]
     fn atan2(self, x: Self) -> Self {
-        let squared_radius = self.value * self.value + x.value * x.value;
-        self.chain2(x, self.value.atan2(x.value), x.value / squared_radius, -self.value / squared_radius)
+        self.atan2(x)
     }
 
-    for_each_function!(dual_function);
+    for_each_function!(forward);
 }

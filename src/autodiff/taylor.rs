@@ -54,11 +54,7 @@ impl<T: Real> Add for Taylor<T> {
     type Output = Self;
     #[inline]
     fn add(self, other: Self) -> Self {
-        Taylor {
-            value: self.value + other.value,
-            first: self.first + other.first,
-            second: self.second + other.second,
-        }
+        Taylor { value: self.value + other.value, first: self.first + other.first, second: self.second + other.second }
     }
 }
 

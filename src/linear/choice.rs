@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::tiles::Tiles;
 use super::shape::Dynamic;
+use super::tiles::Tiles;
 use crate::Real;
 
 /// How the damped systems should be solved.

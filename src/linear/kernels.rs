@@ -26,6 +26,9 @@ pub trait Kernels: Sized {
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
     /// Overwrites the lower triangle with its Cholesky factor; `false` when a pivot is not positive.
     fn cholesky(a: &mut [Self], n: usize, scratch: &mut Scratch) -> bool;
+    /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` when
+    /// they do not converge.
+    fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)>;
 }
 
 macro_rules! float_kernels {
@@ -74,6 +77,15 @@ macro_rules! float_kernels {
                 let outcome = cholesky_in_place(a, no_shift, Par::Seq, MemStack::new(memory), Spec::default());
                 upper_halves::clear();
                 outcome.is_ok()
+            }
+
+            fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {
+                let svd = MatRef::from_row_major_slice(a, n, n).svd().ok();
+                upper_halves::clear();
+                let svd = svd?;
+                let values = svd.S().column_vector().iter().copied().collect();
+                let vectors = (0..n).flat_map(|k| svd.V().col(k).iter().copied()).collect();
+                Some((values, vectors))
             }
         }
     };

@@ -17,7 +17,7 @@ mod upper_halves;
 pub(crate) mod vector;
 
 pub use choice::{LinearForm, LinearSolver};
-pub use model::IllConditioned;
 pub(crate) use choice::{Plan, PlanError};
+pub use model::IllConditioned;
 pub(crate) use model::LinearModel;
 pub(crate) use tiles::Tiles;

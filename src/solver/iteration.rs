@@ -189,8 +189,7 @@ where
                 return Ok(());
             }
             trial.actual = before - cost;
-            trial.accepted =
-                trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
+            trial.accepted = trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
         }
         if trial.accepted {
             self.rescale();
@@ -262,7 +261,11 @@ where
         let residual_norm = (self.cost + self.cost).sqrt();
         let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
         columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
-            if gradient == T::ZERO || norm == T::ZERO { largest } else { largest.max(gradient.abs() / (norm * residual_norm)) }
+            if gradient == T::ZERO || norm == T::ZERO {
+                largest
+            } else {
+                largest.max(gradient.abs() / (norm * residual_norm))
+            }
         })
     }
 

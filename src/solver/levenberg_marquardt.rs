@@ -105,7 +105,7 @@ impl<T: Real> Default for LevenbergMarquardt<T> {
     }
 }
 
-impl<T, D> LevenbergMarquardt<T, D> {
+impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// How much to damp: one of the built-in [policies](Damping), or one's own [`DampingPolicy`].
     ///
     /// ```
@@ -117,7 +117,7 @@ impl<T, D> LevenbergMarquardt<T, D> {
     /// let nielsen_too = LevenbergMarquardt::<f64>::new().with_damping(chosen_later);
     /// # drop((nielsen, nielsen_too));
     /// ```
-    pub fn with_damping<E>(self, damping: E) -> LevenbergMarquardt<T, E> {
+    pub fn with_damping<E: DampingPolicy<T>>(self, damping: E) -> LevenbergMarquardt<T, E> {
         LevenbergMarquardt {
             damping,
             scaling: self.scaling,
@@ -220,11 +220,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// [`SolveError`] when there is no valid start: wrong length, values, residuals or derivatives that are not finite, a
     /// senseless setting, or a workspace over the memory budget.
-    pub fn minimize<P: LeastSquares<T> + ?Sized>(
-        &self,
-        problem: &mut P,
-        start: &[T],
-    ) -> Result<Report<T>, SolveError> {
+    pub fn minimize<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Report<T>, SolveError> {
         self.minimize_observed(problem, start, &mut ())
     }
 
@@ -253,8 +249,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// As [`minimize`](Self::minimize).
     ///
     /// ```
-    /// use marquardt::{EvaluationError, FixedAutoDiff, LevenbergMarquardt, Residuals};
-    /// use nalgebra::vector;
+    /// use marquardt::{EvaluationError, FixedAutoDiff, LevenbergMarquardt, Residuals, Scalar};
+    /// use nalgebra::SVector;
     ///
     /// struct Rosenbrock;
     ///
@@ -269,8 +265,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///     }
     /// }
     ///
-    /// let report = LevenbergMarquardt::new().minimize_fixed(&mut FixedAutoDiff(Rosenbrock), vector![-1.2, 1.0])?;
-    /// assert!((report.x - vector![1.0, 1.0]).norm() < 1e-12);
+    /// let report = LevenbergMarquardt::new().minimize_fixed(&mut FixedAutoDiff::<_, 2>(Rosenbrock), SVector::from([-1.2, 1.0]))?;
+    /// assert!((report.x - SVector::from([1.0, 1.0])).norm() < 1e-12);
     /// # Ok::<(), marquardt::SolveError>(())
     /// ```
     pub fn minimize_fixed<const N: usize, P: LeastSquares<T> + ?Sized>(

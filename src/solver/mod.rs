@@ -1,6 +1,7 @@
 //! The Levenberg–Marquardt engine: settings, damping, the iteration, termination, report.
 
 mod acceleration;
+mod covariance;
 pub mod damping;
 mod error;
 mod iteration;
@@ -13,6 +14,7 @@ mod scaling;
 mod termination;
 
 pub use acceleration::Acceleration;
+pub use covariance::{Covariance, CovarianceError};
 pub use error::SolveError;
 pub use levenberg_marquardt::LevenbergMarquardt;
 pub use observer::{CancelToken, IterationRecord, Observer};

@@ -113,7 +113,8 @@ impl DataSet {
     pub fn load(model: Model) -> DataSet {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/nist/{}.dat", model.name()));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let parameters: Vec<Vec<f64>> = text.lines().filter(|line| is_parameter(line)).map(numbers_after_equals).collect();
+        let parameters: Vec<Vec<f64>> =
+            text.lines().filter(|line| is_parameter(line)).map(numbers_after_equals).collect();
         let column = |k: usize| parameters.iter().map(|row| row[k]).collect::<Vec<_>>();
         let mut observations = text.lines().skip_while(|line| !is_heading_of_data(line)).skip(1).map(numbers);
         let (mut x, mut y) = (Vec::new(), Vec::new());

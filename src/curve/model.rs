@@ -1,0 +1,199 @@
+//! Curves: the response as a function of predictors and parameters, by the ways it can be written.
+
+use crate::autodiff::Difference;
+use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar};
+
+/// A model written once for every scalar.
+///
+/// ```
+/// use marquardt::{CurveFit, Model, Scalar};
+///
+/// /// y = b₁ x₁ + b₂ eˣ²
+/// struct Mixture;
+///
+/// impl Model<f64> for Mixture {
+///     fn parameter_count(&self) -> usize { 2 }
+///     fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+///         b[0] * x[0] + b[1] * x[1].exp()
+///     }
+/// }
+///
+/// let x = ndarray::array![[1.0, 0.0], [2.0, 0.5], [3.0, 0.0], [4.0, 1.0]];
+/// let y = [3.0, 5.7, 7.0, 10.7];
+/// let fit = CurveFit::model(Mixture, &x, &y, &[1.0, 1.0]).fit()?;
+/// assert!((fit.parameter("b1").unwrap().value - 2.0).abs() < 0.1);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+pub trait Model<T: Real> {
+    /// Number of parameters.
+    fn parameter_count(&self) -> usize;
+
+    /// The response to one row of predictors.
+    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S;
+
+    /// What to call parameter `index`; `b1`, `b2`, … unless the model knows better.
+    fn parameter_name(&self, index: usize) -> String {
+        format!("b{}", index + 1)
+    }
+}
+
+/// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
+///
+/// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the
+/// derivatives by hand.
+pub trait Curve<T: Real> {
+    /// Number of parameters.
+    fn parameter_count(&self) -> usize;
+
+    /// What to call parameter `index`.
+    fn parameter_name(&self, index: usize) -> String {
+        format!("b{}", index + 1)
+    }
+
+    /// Fills `y` with the responses to as many rows of `width` predictors.
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, row after row.
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T])
+    -> Result<(), EvaluationError>;
+
+    /// See [`LeastSquares::derivatives_are_cheap`].
+    fn derivatives_are_cheap(&self) -> bool {
+        true
+    }
+}
+
+/// The curve of a [`Model`], exactly differentiated.
+#[derive(Debug, Clone, Copy)]
+pub struct FromModel<M>(pub(super) M);
+
+/// A model at some rows of predictors, as a function of the parameters alone.
+struct AtRows<'a, T, M> {
+    model: &'a M,
+    x: &'a [T],
+    width: usize,
+}
+
+impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
+    fn parameter_count(&self) -> usize {
+        self.model.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.x.len() / self.width
+    }
+
+    fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Result<(), EvaluationError> {
+        for (y, x) in y.iter_mut().zip(self.x.chunks_exact(self.width).skip(first)) {
+            *y = self.model.response(x, b);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.0.parameter_name(index)
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        AtRows { model: &self.0, x, width }.evaluate(b, 0, y)
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        AutoDiff(AtRows { model: &self.0, x, width }).linearize(b, 0, y, jacobian)
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        self.0.parameter_count() <= 16
+    }
+}
+
+/// The curve of a closure over `N` dual numbers, exactly differentiated.
+#[derive(Debug, Clone, Copy)]
+pub struct FromClosure<F, const N: usize>(pub(super) F);
+
+impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<T> for FromClosure<F, N> {
+    fn parameter_count(&self) -> usize {
+        N
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        let b = std::array::from_fn(|j| Dual::constant(b[j]));
+        for (y, x) in y.iter_mut().zip(x.chunks_exact(width)) {
+            *y = (self.0)(x, b).value;
+        }
+        Ok(())
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let b = std::array::from_fn(|j| Dual::variable(b[j], j));
+        for ((y, row), x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(x.chunks_exact(width)) {
+            let response = (self.0)(x, b);
+            *y = response.value;
+            row.copy_from_slice(&response.gradient);
+        }
+        Ok(())
+    }
+}
+
+/// The curve of a closure over floats, differentiated by differences.
+#[derive(Debug, Clone, Copy)]
+pub struct FromNumeric<F> {
+    pub(super) response: F,
+    pub(super) parameters: usize,
+    pub(super) difference: Difference,
+}
+
+impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
+    fn parameter_count(&self) -> usize {
+        self.parameters
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        for (y, x) in y.iter_mut().zip(x.chunks_exact(width)) {
+            *y = (self.response)(x, b);
+        }
+        Ok(())
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        self.responses(x, width, b, y)?;
+        let mut moved = b.to_vec();
+        for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(x.chunks_exact(width)) {
+            for (j, derivative) in row.iter_mut().enumerate() {
+                *derivative = self.difference.derivative(&mut moved, j, y, |b| (self.response)(x, b));
+            }
+        }
+        Ok(())
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,174 @@
+//! Covariance of the parameters at a solution.
+
+use ndarray::{Array1, Array2, ArrayView2};
+use thiserror::Error;
+
+use crate::linear::Tiles;
+use crate::linear::shape::Dynamic;
+use crate::linear::triangular::absorb_rows;
+use crate::linear::vector::{all_finite, dot};
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
+///
+/// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, and the singular values of
+/// `R` with its columns scaled to length one decide the rank; `JᵀJ` is never formed, so half of the digits are not
+/// lost. `2mn² + O(n³)` flops.
+///
+/// # Undetermined parameters
+///
+/// Where columns of `J` are dependent, some combinations of parameters can change without any change of the
+/// residuals. The parameters that take part are [`undetermined`](Self::undetermined); their variance is infinite. The
+/// others keep their finite ones.
+///
+/// ```
+/// use marquardt::{Covariance, FiniteDifference, LevenbergMarquardt};
+///
+/// // a and b enter only as their sum.
+/// let y = [1.0, 2.1, 2.9, 4.2];
+/// let mut problem = FiniteDifference::new(3, 4, |p: &[f64], r: &mut [f64]| {
+///     for i in 0..4 {
+///         r[i] = p[0] + p[1] + p[2] * i as f64 - y[i];
+///     }
+///     Ok(())
+/// });
+/// let report = LevenbergMarquardt::new().minimize(&mut problem, &[0.0, 0.0, 0.0])?;
+/// let covariance = Covariance::at(&mut problem, &report.x)?;
+/// assert_eq!(covariance.undetermined(), ["x[0]", "x[1]"]);
+/// assert!(covariance.standard_errors()[2] < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Covariance<T> {
+    unscaled: Array2<T>,
+    residual_variance: Option<T>,
+    degrees_of_freedom: usize,
+    undetermined: Vec<String>,
+}
+
+/// Why there is no covariance.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CovarianceError {
+    /// The residual function returned an error.
+    #[error("the residuals could not be evaluated: {0}")]
+    Evaluation(#[source] EvaluationError),
+    /// The point has the wrong number of parameters.
+    #[error("the problem has {expected} parameters, but the point has {found}")]
+    WrongLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Numbers in the point.
+        found: usize,
+    },
+    /// A residual or derivative is NaN or infinite at the point.
+    #[error("a residual or derivative is not finite at this point")]
+    NonFinite,
+    /// The singular values did not converge.
+    #[error("the singular values of the Jacobian did not converge")]
+    NoConvergence,
+}
+
+impl<T: Real> Covariance<T> {
+    /// The covariance of the parameters of `problem` at `x`.
+    ///
+    /// # Errors
+    ///
+    /// [`CovarianceError`] when `x` has the wrong length or the problem cannot be evaluated there.
+    pub fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, CovarianceError> {
+        let (m, n) = (problem.residual_count(), problem.parameter_count());
+        if x.len() != n || n == 0 {
+            return Err(CovarianceError::WrongLength { expected: n, found: x.len() });
+        }
+        let (triangle, sum_of_squares) = triangle(problem, x).map_err(CovarianceError::Evaluation)?;
+        if !(all_finite(&triangle) && sum_of_squares.is_finite()) {
+            return Err(CovarianceError::NonFinite);
+        }
+        let lengths: Vec<T> = (0..n)
+            .map(|j| triangle.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &r| sum + r * r).sqrt())
+            .map(|length| if length > T::ZERO { length } else { T::ONE })
+            .collect();
+        let scaled: Vec<T> = triangle.iter().enumerate().map(|(k, &r)| r / lengths[k % n]).collect();
+        let (values, vectors) = T::singular_values(&scaled, n).ok_or(CovarianceError::NoConvergence)?;
+
+        let noise = values[0] * T::EPSILON * T::from_f64(m.max(n) as f64);
+        let rank = values.iter().filter(|&&value| value > noise).count();
+        let (seen, unseen) = vectors.split_at(rank * n);
+        let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
+        let is_undetermined: Vec<bool> = (0..n).map(|j| freedom(j) > T::EPSILON.sqrt()).collect();
+        let unscaled = Array2::from_shape_fn((n, n), |(i, j)| {
+            if is_undetermined[i] || is_undetermined[j] {
+                return if i == j { T::INFINITY } else { T::ZERO };
+            }
+            let terms = seen.chunks_exact(n).zip(&values);
+            terms.fold(T::ZERO, |sum, (v, &s)| sum + (v[i] / s) * (v[j] / s)) / (lengths[i] * lengths[j])
+        });
+        let degrees_of_freedom = m.saturating_sub(rank);
+        let residual_variance =
+            (degrees_of_freedom > 0).then(|| sum_of_squares / T::from_f64(degrees_of_freedom as f64));
+        let undetermined = (0..n).filter(|&j| is_undetermined[j]).map(|j| problem.parameter_name(j)).collect();
+        Ok(Covariance { unscaled, residual_variance, degrees_of_freedom, undetermined })
+    }
+
+    /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
+    /// (SciPy's `absolute_sigma=True`).
+    pub fn unscaled(&self) -> ArrayView2<'_, T> {
+        self.unscaled.view()
+    }
+
+    /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is judged by the residuals. Infinite variances where there
+    /// are no degrees of freedom to judge by.
+    pub fn matrix(&self) -> Array2<T> {
+        match self.residual_variance {
+            Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
+            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| if i == j { T::INFINITY } else { T::ZERO }),
+        }
+    }
+
+    /// Standard errors of the parameters: the roots of the diagonal of [`matrix`](Self::matrix).
+    pub fn standard_errors(&self) -> Array1<T> {
+        self.matrix().diag().mapv(|variance| variance.sqrt())
+    }
+
+    /// Correlation of the parameters; an undetermined one is correlated with itself alone.
+    pub fn correlation(&self) -> Array2<T> {
+        let diagonal = self.unscaled.diag();
+        Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
+            if i == j { T::ONE } else { self.unscaled[[i, j]] / (diagonal[i].sqrt() * diagonal[j].sqrt()) }
+        })
+    }
+
+    /// `s² = ‖r‖² / (m − rank J)`; `None` without degrees of freedom.
+    pub fn residual_variance(&self) -> Option<T> {
+        self.residual_variance
+    }
+
+    /// `s`; `None` without degrees of freedom.
+    pub fn residual_standard_deviation(&self) -> Option<T> {
+        self.residual_variance.map(|variance| variance.sqrt())
+    }
+
+    /// Residuals in excess of what the parameters take up, `m − rank J`.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.degrees_of_freedom
+    }
+
+    /// Names of the parameters that the data do not determine.
+    pub fn undetermined(&self) -> &[String] {
+        &self.undetermined
+    }
+}
+
+/// The triangle of `QR = J` at `x`, and `‖r‖²`.
+fn triangle<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
+    let n = x.len();
+    let (mut triangle, mut rotated, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n], vec![T::ZERO; n]);
+    let mut sum_of_squares = T::ZERO;
+    let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
+    tiles.linearize(problem, x, |_, _, r, jacobian| {
+        sum_of_squares += dot(r, r);
+        absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
+        Ok(())
+    })?;
+    Ok((triangle, sum_of_squares))
+}
