@@ -21,6 +21,8 @@ pub trait Real: Scalar<Real = Self> + Kernels + Default + Display + LowerExp + S
     fn from_f64(value: f64) -> Self;
     /// The value as [`f64`], exactly.
     fn to_f64(self) -> f64;
+    /// `self · a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
 }
@@ -40,6 +42,10 @@ macro_rules! float_is_real {
             #[inline]
             fn to_f64(self) -> f64 {
                 f64::from(self)
+            }
+            #[inline]
+            fn mul_add(self, a: $float, b: $float) -> $float {
+                $float::mul_add(self, a, b)
             }
             #[inline]
             fn is_finite(self) -> bool {

@@ -9,11 +9,12 @@ pub(crate) mod kernels;
 mod model;
 mod normal;
 mod orthogonal;
+mod products;
 mod row_gram;
 pub(crate) mod shape;
+mod simd;
 mod tiles;
 pub(crate) mod triangular;
-mod upper_halves;
 pub(crate) mod vector;
 
 pub use choice::{LinearForm, LinearSolver};

@@ -4,7 +4,7 @@ use super::kernels::Scratch;
 use super::model::{IllConditioned, lost_digits};
 use super::shape::Shape;
 use super::triangular::{solve_lower, solve_lower_transposed};
-use super::vector::{add_scaled, dot, scale_twice};
+use super::vector::{dot, scale_twice};
 use crate::Real;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
@@ -54,10 +54,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     #[inline]
     pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
         let Sums { gram, gradient } = &mut self.candidate;
-        T::add_gram(gram.as_mut(), jacobian, self.n);
-        for (&r, row) in r.iter().zip(jacobian.chunks_exact(self.n)) {
-            add_scaled(gradient.as_mut(), r, row);
-        }
+        T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
     /// Exchanges the current point's sums with the candidate's.

@@ -150,17 +150,15 @@ where
 
     /// The answer to a system that cannot be solved: more damping, without a trial.
     fn damp_more(&mut self) -> Trial<T> {
-        let nothing = T::ZERO;
-        let trial = Trial {
-            lambda: nothing,
+        self.damping.damp_more();
+        Trial {
+            lambda: T::ZERO,
             length: T::INFINITY,
-            slope: -T::ONE,
-            predicted: T::ONE,
+            slope: T::ZERO,
+            predicted: T::INFINITY,
             actual: -T::INFINITY,
             accepted: false,
-        };
-        self.damping.update(&trial);
-        trial
+        }
     }
 
     /// `trial = x + δ`.

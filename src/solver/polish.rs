@@ -14,6 +14,9 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Steps after which the polish ends whatever it gains.
 const MAX_STEPS: usize = 30;
 
+/// A step that moves every parameter by less than so many units of its last digit is not worth taking.
+const LAST_DIGITS: f64 = 16.0;
+
 /// A step must leave less than this share of the promise to be worth another.
 const WORTHWHILE: f64 = 0.5;
 
@@ -40,7 +43,8 @@ where
         let Some(mut promise) = promise else { return Ok(status) };
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
-            if length <= T::EPSILON * scaled_norm(self.d.as_ref(), self.x.as_ref()) {
+            let mut moves = self.step.as_ref().iter().zip(self.x.as_ref());
+            if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs()) {
                 break;
             }
             let before = self.cost;

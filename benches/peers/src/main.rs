@@ -15,6 +15,7 @@
 mod basin;
 mod contest;
 mod levenberg_marquardt;
+mod marquardt;
 mod multicalc;
 mod reference;
 mod rmpfit;
@@ -55,6 +56,8 @@ fn misra1a(name: &str) {
         effort: Effort { rounds: 25, fits: 2_000 },
     };
     contest.run(&[
+        Contestant::new("marquardt, static, dual numbers", marquardt::misra1a),
+        Contestant::new("marquardt, dynamic, analytic", marquardt::analytic),
         Contestant::new("levenberg-marquardt, 14×2 static (tolerances 30 ε)", levenberg_marquardt::misra1a),
         Contestant::new("levenberg-marquardt, Dyn (tolerances 30 ε)", levenberg_marquardt::dynamic),
         Contestant::new("rmpfit, analytic", rmpfit::analytic),
@@ -73,6 +76,7 @@ fn exponential_and_two_peaks(name: &str, points: usize, effort: Effort) {
         effort,
     };
     contest.run(&[
+        Contestant::new("marquardt", marquardt::analytic),
         Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
         Contestant::new("rmpfit, analytic", rmpfit::analytic),
         Contestant::new("basin, nalgebra Cholesky", basin::nalgebra),
@@ -92,6 +96,7 @@ fn overlapping_gaussians(name: &str) {
         effort: Effort { rounds: 3, fits: 1 },
     };
     contest.run(&[
+        Contestant::new("marquardt", marquardt::analytic),
         Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
         Contestant::new("rmpfit, analytic", rmpfit::analytic),
         Contestant::new("basin, faer Cholesky", basin::faer),

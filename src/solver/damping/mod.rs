@@ -70,6 +70,7 @@ impl<T: Real> Trial<T> {
 ///         Ok(self.0)
 ///     }
 ///     fn update(&mut self, trial: &Trial<f64>) { self.0 *= if trial.accepted { 0.5 } else { 4.0 }; }
+///     fn damp_more(&mut self) { self.0 *= 4.0; }
 /// }
 ///
 /// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
@@ -84,11 +85,14 @@ pub trait DampingPolicy<T: Real>: Clone {
     /// Chooses the damping for the next step, leaving `system` solved with it.
     ///
     /// An error means that even this damping leaves the system too close to singular; the engine then turns to QR or
-    /// calls [`update`](Self::update) with a rejected trial, after which the policy must damp more.
+    /// calls [`damp_more`](Self::damp_more) and asks again.
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned>;
 
     /// Learns from a trial.
     fn update(&mut self, trial: &Trial<T>);
+
+    /// Damps the next step more than the last, which could not be solved for.
+    fn damp_more(&mut self);
 }
 
 /// The built-in policies, to choose from at run time.
@@ -133,6 +137,14 @@ impl<T: Real> DampingPolicy<T> for Damping<T> {
             Damping::TrustRegion(policy) => policy.update(trial),
             Damping::GainRatio(policy) => policy.update(trial),
             Damping::Multiplicative(policy) => policy.update(trial),
+        }
+    }
+
+    fn damp_more(&mut self) {
+        match self {
+            Damping::TrustRegion(policy) => policy.damp_more(),
+            Damping::GainRatio(policy) => policy.damp_more(),
+            Damping::Multiplicative(policy) => policy.damp_more(),
         }
     }
 }

@@ -47,7 +47,11 @@ impl<T: Real> DampingPolicy<T> for Multiplicative<T> {
         if trial.accepted {
             self.lambda = self.lambda / self.down;
         } else {
-            self.lambda = self.lambda * self.up;
+            self.damp_more();
         }
+    }
+
+    fn damp_more(&mut self) {
+        self.lambda = (self.lambda * self.up).max(T::EPSILON);
     }
 }

@@ -9,6 +9,9 @@ const SLACK: f64 = 0.1;
 /// Newton steps on the secular equation before what there is is taken.
 const MAX_PROBES: usize = 10;
 
+/// The most that one rejected step shrinks the radius by.
+const SHORTEST: f64 = 0.1;
+
 /// A trust region `‖Dδ‖ ≤ Δ` (Moré 1978, as in MINPACK).
 ///
 /// If the Gauss–Newton step lies within, it is taken undamped. Otherwise `λ > 0` solves the secular equation
@@ -99,10 +102,10 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
             let interpolated = trial.slope / (T::from_f64(2.0) * (trial.slope + trial.actual));
             let shrink = if trial.actual >= T::ZERO {
                 T::from_f64(0.5)
-            } else if interpolated > T::from_f64(0.1) {
+            } else if interpolated > T::from_f64(SHORTEST) {
                 interpolated
             } else {
-                T::from_f64(0.1)
+                T::from_f64(SHORTEST)
             };
             self.radius = shrink * self.radius.min(T::from_f64(10.0) * trial.length);
             self.lambda = self.lambda / shrink;
@@ -111,5 +114,10 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
             self.lambda = self.lambda * T::from_f64(0.5);
         }
         self.untried = self.untried && !trial.accepted;
+    }
+
+    fn damp_more(&mut self) {
+        self.radius *= T::from_f64(SHORTEST);
+        self.lambda = (self.lambda / T::from_f64(SHORTEST)).max(T::EPSILON);
     }
 }

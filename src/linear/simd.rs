@@ -1,0 +1,66 @@
+//! The crate's only unsafe code: choosing vector instructions at run time, and leaving their state clean.
+//!
+//! A [`Kernel`] is written once in plain loops. [`run`] calls a copy of it compiled for the widest instructions that the
+//! processor turns out to have.
+#![allow(unsafe_code)]
+
+use crate::Real;
+
+/// Loops worth compiling for every set of vector instructions.
+pub(super) trait Kernel {
+    /// Runs the loops. `TALL` is the number of independent sums, each a register wide, that fit the registers; `FUSED` says
+    /// that multiplying and adding is one instruction. Implementations must be `#[inline(always)]`.
+    fn run<const TALL: usize, const FUSED: bool>(self);
+}
+
+/// Runs a kernel in the widest instructions there are.
+#[inline]
+pub(super) fn run(kernel: impl Kernel) {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has AVX-512F.
+        return unsafe { run_with_avx512(kernel) };
+    } else if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has AVX2 and FMA.
+        return unsafe { run_with_avx2(kernel) };
+    }
+    kernel.run::<4, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn run_with_avx512(kernel: impl Kernel) {
+    kernel.run::<8, true>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_with_avx2(kernel: impl Kernel) {
+    kernel.run::<4, true>();
+}
+
+/// `a · b + c`, in one instruction where there is one.
+#[inline(always)]
+pub(super) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// Clears the upper halves of the vector registers.
+///
+/// faer's wide products can return with these halves in use. Scalar SSE code that runs next (the user's model) then pays
+/// for merging into them at every instruction, and was measured two to three times slower. `vzeroupper` ends that state.
+#[inline]
+pub(super) fn clear_upper_halves() {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has AVX, which `vzeroupper` belongs to; the calling convention leaves the upper halves
+        // undefined across calls, so nobody can miss them.
+        unsafe { clear_with_avx() }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+fn clear_with_avx() {
+    std::arch::x86_64::_mm256_zeroupper();
+}
