@@ -13,15 +13,26 @@ use marquardt::{
 use nalgebra::SVector;
 use ndarray::{Array2, array};
 
-/// `r_i = f_i(x)` for a list of functions, with their derivatives by differences.
-fn closure<T: Real, const M: usize>(
-    parameters: usize,
-    f: impl Fn(&[T]) -> [T; M],
-) -> FiniteDifference<T, impl FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> {
-    FiniteDifference::new(parameters, M, move |x: &[T], r: &mut [T]| {
-        r.copy_from_slice(&f(x));
-        Ok(())
-    })
+macro_rules! closures {
+    ($($name:ident over $float:ident;)*) => {
+        $(
+            /// `r = f(x)`, with derivatives by differences.
+            fn $name<const M: usize>(
+                parameters: usize,
+                f: impl Fn(&[$float]) -> [$float; M],
+            ) -> FiniteDifference<$float, impl FnMut(&[$float], &mut [$float]) -> Result<(), EvaluationError>> {
+                FiniteDifference::new(parameters, M, move |x: &[$float], r: &mut [$float]| {
+                    r.copy_from_slice(&f(x));
+                    Ok(())
+                })
+            }
+        )*
+    };
+}
+
+closures! {
+    closure over f64;
+    single over f32;
 }
 
 fn minimize(problem: &mut impl LeastSquares<f64>, start: &[f64]) -> Result<Report<f64>, SolveError> {
@@ -44,7 +55,7 @@ mod start {
             assert!(matches!(&error, SolveError::NonFiniteStart { name, .. } if name == "x[1]"), "{error}");
             assert!(error.to_string().contains("x[1]") && error.to_string().contains(&bad.to_string()), "{error}");
         }
-        let error = LevenbergMarquardt::new().minimize(&mut closure(1, |x: &[f32]| [x[0]]), &[f32::NAN]).unwrap_err();
+        let error = LevenbergMarquardt::new().minimize(&mut single(1, |x| [x[0]]), &[f32::NAN]).unwrap_err();
         assert!(matches!(error, SolveError::NonFiniteStart { .. }), "{error}");
     }
 
@@ -117,7 +128,7 @@ mod start {
             let found = start.len();
             assert!(matches!(error, SolveError::WrongStartLength { expected: 2, found: f } if f == found), "{error}");
         }
-        let mut two = closure(2, |x: &[f64]| [x[0], x[1]]);
+        let mut two = closure(2, |x| [x[0], x[1]]);
         let error = LevenbergMarquardt::new().minimize_fixed(&mut two, SVector::from([1.0, 2.0, 3.0])).unwrap_err();
         assert!(matches!(error, SolveError::WrongStartLength { expected: 2, found: 3 }), "{error}");
     }
@@ -133,8 +144,8 @@ mod start {
     fn squares_that_overflow_are_refused() {
         let error = minimize(&mut closure(1, |x| [1e200 * (x[0] + 1.0), 0.0]), &[1.0]).unwrap_err();
         assert!(matches!(error, SolveError::Overflow), "{error}");
-        let mut single = closure(1, |x: &[f32]| [1e30 * (x[0] + 1.0), 0.0]);
-        let error = LevenbergMarquardt::new().minimize(&mut single, &[1.0]).unwrap_err();
+        let mut large = single(1, |x| [1e30 * (x[0] + 1.0), 0.0]);
+        let error = LevenbergMarquardt::new().minimize(&mut large, &[1.0]).unwrap_err();
         assert!(matches!(error, SolveError::Overflow), "{error}");
     }
 }
@@ -227,7 +238,7 @@ mod sizes_and_settings {
 
         // What is named is enough, and a byte less is not.
         let solver = LevenbergMarquardt::new().with_memory_budget(1);
-        let problem = || closure(2, |x: &[f64]| [x[0] - 1.0, x[1] - 2.0, x[0] * x[1] - 2.0]);
+        let problem = || closure(2, |x| [x[0] - 1.0, x[1] - 2.0, x[0] * x[1] - 2.0]);
         let error = solver.minimize(&mut problem(), &[0.5, 0.5]).unwrap_err();
         let SolveError::MemoryBudget { needed, budget: 1 } = error else { panic!("{error}") };
         let enough = solver.clone().with_memory_budget(needed).minimize(&mut problem(), &[0.5, 0.5]).unwrap();
@@ -373,7 +384,7 @@ mod degenerate {
             let report = solver.minimize(&mut problem, &[1.0, 1.0, 0.5, 0.5, 0.5]).unwrap();
             assert!(report.is_converged() && report.cost < 1e-18, "{form:?}: {report}");
         }
-        let mut problem = closure(3, |x: &[f64]| [x[0] * x[1] - 2.0, x[2].exp() - 3.0]);
+        let mut problem = closure(3, |x| [x[0] * x[1] - 2.0, x[2].exp() - 3.0]);
         let fixed = LevenbergMarquardt::new().minimize_fixed(&mut problem, SVector::from([1.0, 1.0, 0.5])).unwrap();
         assert!(fixed.is_converged() && fixed.cost < 1e-18, "{fixed}");
     }
@@ -424,12 +435,12 @@ mod degenerate {
     fn single_precision_survives_all_of_this() {
         let solver = LevenbergMarquardt::<f32>::new();
         let fits = [
-            solver.minimize(&mut closure(2, |x| [x[0] + x[1] - 3.0, 2.0 * (x[0] + x[1]) - 6.1]), &[0.0, 0.0]),
-            solver.minimize(&mut closure(2, |x| [x[0].exp() - 2.0, x[0] - 0.5]), &[1.0, 7.0]),
-            solver.minimize(&mut closure(3, |x| [x[0] * x[1] - 2.0, x[2].exp() - 3.0]), &[1.0, 1.0, 0.5]),
-            solver.minimize(&mut closure(1, |_| [1.0, 2.0]), &[1.0]),
-            solver.minimize(&mut closure(1, |x| [x[0].ln() + 2.0]), &[10.0]),
-            solver.minimize(&mut closure(1, |x| [1e15 * (x[0].exp() - 2.0)]), &[1.0]),
+            solver.minimize(&mut single(2, |x| [x[0] + x[1] - 3.0, 2.0 * (x[0] + x[1]) - 6.1]), &[0.0, 0.0]),
+            solver.minimize(&mut single(2, |x| [x[0].exp() - 2.0, x[0] - 0.5]), &[1.0, 7.0]),
+            solver.minimize(&mut single(3, |x| [x[0] * x[1] - 2.0, x[2].exp() - 3.0]), &[1.0, 1.0, 0.5]),
+            solver.minimize(&mut single(1, |_| [1.0, 2.0]), &[1.0]),
+            solver.minimize(&mut single(1, |x| [x[0].ln() + 2.0]), &[10.0]),
+            solver.minimize(&mut single(1, |x| [1e15 * (x[0].exp() - 2.0)]), &[1.0]),
         ];
         for report in fits {
             let report = report.unwrap();
@@ -444,7 +455,7 @@ mod covariance {
 
     #[test]
     fn points_that_do_not_fit_are_refused() {
-        let mut problem = closure(2, |x: &[f64]| [x[0].ln(), x[1], 1.0]);
+        let mut problem = closure(2, |x| [x[0].ln(), x[1], 1.0]);
         let error = Covariance::at(&mut problem, &[1.0]).unwrap_err();
         assert!(matches!(error, CovarianceError::WrongLength { expected: 2, found: 1 }), "{error}");
         for bad in [[-1.0, 1.0], [f64::NAN, 1.0]] {
@@ -459,7 +470,7 @@ mod covariance {
     /// An error or a covariance without information would both do; a panic would not.
     #[test]
     fn no_residuals_say_nothing() {
-        if let Ok(covariance) = Covariance::at(&mut closure(2, |_: &[f64]| []), &[1.0, 2.0]) {
+        if let Ok(covariance) = Covariance::at(&mut closure(2, |_| []), &[1.0, 2.0]) {
             assert_eq!(covariance.undetermined().len(), 2);
         }
     }

@@ -1,13 +1,13 @@
 //! The dense kernels: small ones of our own, large ones by faer.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::ldlt::factor::{LdltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 use super::products::{FewProducts, Products, RowsTimes};
 use super::simd::{self, Kernel};
-use super::triangular::cholesky;
+use super::triangular::{cholesky, is_sound};
 use crate::Real;
 
 /// Up to this size an unblocked factorisation is faster than a blocked one.
@@ -27,8 +27,9 @@ pub trait Kernels: Sized {
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
-    /// Overwrites the lower triangle with its Cholesky factor; `false` when a pivot is not positive.
-    fn cholesky(a: &mut [Self], n: usize, scratch: &mut Scratch) -> bool;
+    /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, and fills `inverse_pivots` with
+    /// `D⁻¹`; `false` when a pivot is not sound.
+    fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch) -> bool;
     /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` when
     /// they do not converge.
     fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)>;
@@ -68,18 +69,29 @@ macro_rules! float_kernels {
             }
 
             #[inline]
-            fn cholesky(a: &mut [$float], n: usize, scratch: &mut Scratch) -> bool {
+            fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch) -> bool {
+                let n = inverse_pivots.len();
                 if n <= SMALL_SYSTEM {
-                    return cholesky(a, n);
+                    return cholesky(a, inverse_pivots);
+                }
+                let diagonal = inverse_pivots;
+                for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
+                    *diagonal = a;
                 }
                 let memory = scratch.0.get_or_insert_with(|| {
                     MemBuffer::new(cholesky_in_place_scratch::<$float>(n, Par::Seq, Spec::default()))
                 });
-                let a = MatMut::from_row_major_slice_mut(a, n, n);
-                let no_shift = LltRegularization::default();
-                let outcome = cholesky_in_place(a, no_shift, Par::Seq, MemStack::new(memory), Spec::default());
+                let matrix = MatMut::from_row_major_slice_mut(a, n, n);
+                let as_it_is = LdltRegularization::default();
+                let outcome = cholesky_in_place(matrix, as_it_is, Par::Seq, MemStack::new(memory), Spec::default());
                 simd::clear_upper_halves();
+                let pivots = a.iter().step_by(n + 1);
                 outcome.is_ok()
+                    && diagonal.iter_mut().zip(pivots).all(|(diagonal, &pivot)| {
+                        let sound = is_sound(pivot, *diagonal);
+                        *diagonal = pivot.recip();
+                        sound
+                    })
             }
 
             fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {

@@ -12,11 +12,6 @@ use crate::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IllConditioned;
 
-/// A pivot that is smaller than its diagonal by this factor is mostly rounding error.
-pub(super) fn lost_digits<T: Real>() -> T {
-    T::EPSILON * T::from_f64(1e3)
-}
-
 /// `r(x + δ) ≈ r + Jδ` around the current point, with a candidate for the next point beside it.
 ///
 /// Rows go in with [`begin`](Self::begin) and [`add_rows`](Self::add_rows) and make the candidate;

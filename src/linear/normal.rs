@@ -1,10 +1,10 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
 use super::kernels::Scratch;
-use super::model::{IllConditioned, lost_digits};
+use super::model::IllConditioned;
 use super::shape::Shape;
-use super::triangular::{solve_lower, solve_lower_transposed};
-use super::vector::{dot, scale_twice};
+use super::triangular::{cholesky_inverse_form, solve_cholesky};
+use super::vector::scale_twice;
 use crate::Real;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
@@ -16,6 +16,7 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     current: Sums<T, S>,
     candidate: Sums<T, S>,
     factor: S::Matrix,
+    inverse_pivots: S::Vector,
     work: S::Vector,
     scratch: Scratch,
 }
@@ -38,6 +39,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
             current: zero(),
             candidate: zero(),
             factor: S::matrix(n),
+            inverse_pivots: S::vector(n),
             work: S::vector(n),
             scratch: Scratch::default(),
         }
@@ -85,14 +87,8 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         factor.copy_from_slice(self.current.gram.as_ref());
         for (j, &d) in d.iter().enumerate() {
             factor[j * n + j] += lambda * d * d;
-            self.work.as_mut()[j] = factor[j * n + j];
         }
-        if !T::cholesky(factor, n, &mut self.scratch) {
-            return Err(IllConditioned);
-        }
-        // A pivot far below the diagonal it was made from has lost that many digits to cancellation.
-        let pivots = self.work.as_ref().iter().enumerate().map(|(j, &diagonal)| (factor[j * n + j], diagonal));
-        if pivots.into_iter().any(|(pivot, diagonal)| !(pivot * pivot > lost_digits::<T>() * diagonal)) {
+        if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
             return Err(IllConditioned);
         }
         for (step, &gradient) in step.iter_mut().zip(self.current.gradient.as_ref()) {
@@ -105,8 +101,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
     #[inline]
     pub(crate) fn solve_again(&self, b: &mut [T]) {
-        solve_lower(self.factor.as_ref(), b);
-        solve_lower_transposed(self.factor.as_ref(), b);
+        solve_cholesky(self.factor.as_ref(), self.inverse_pivots.as_ref(), b);
     }
 
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, with the last factor.
@@ -114,7 +109,6 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);
-        solve_lower(self.factor.as_ref(), work);
-        dot(work, work)
+        cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work)
     }
 }

@@ -1,8 +1,8 @@
 //! The dual: with fewer residuals than parameters, the Gram matrix of the rows is the smaller system.
 
 use super::kernels::Scratch;
-use super::model::{IllConditioned, lost_digits};
-use super::triangular::{solve_lower, solve_lower_transposed};
+use super::model::IllConditioned;
+use super::triangular::{cholesky_inverse_form, solve_cholesky};
 use super::vector::{add_scaled, dot};
 use crate::Real;
 
@@ -23,6 +23,7 @@ pub(crate) struct RowGram<T> {
     gram: Vec<T>,
     gram_is_current: bool,
     factor: Vec<T>,
+    inverse_pivots: Vec<T>,
     /// `D²` of the last solve.
     squared_scale: Vec<T>,
     lambda: T,
@@ -50,6 +51,7 @@ impl<T: Real> RowGram<T> {
             gram: zero(m * m),
             gram_is_current: false,
             factor: zero(m * m),
+            inverse_pivots: zero(m),
             squared_scale: zero(n),
             lambda: T::ZERO,
             work: zero(m),
@@ -99,15 +101,10 @@ impl<T: Real> RowGram<T> {
         self.update_gram(d);
         self.lambda = lambda;
         self.factor.copy_from_slice(&self.gram);
-        for (diagonal, work) in self.factor.iter_mut().step_by(self.m + 1).zip(&mut self.work) {
+        for diagonal in self.factor.iter_mut().step_by(self.m + 1) {
             *diagonal += lambda;
-            *work = *diagonal;
         }
-        if !T::cholesky(&mut self.factor, self.m, &mut self.scratch) {
-            return Err(IllConditioned);
-        }
-        let mut pivots = self.factor.iter().step_by(self.m + 1).zip(&self.work);
-        if pivots.any(|(&pivot, &diagonal)| !(pivot * pivot > lost_digits::<T>() * diagonal)) {
+        if !T::cholesky(&mut self.factor, &mut self.inverse_pivots, &mut self.scratch) {
             return Err(IllConditioned);
         }
         self.work.copy_from_slice(&self.current.r);
@@ -127,14 +124,12 @@ impl<T: Real> RowGram<T> {
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` of the last solve, which is `wᵀK(K + λI)⁻¹w` with `w = (K + λI)⁻¹r`.
     pub(crate) fn inverse_form(&mut self) -> T {
         let squared = dot(&self.work, &self.work);
-        solve_lower(&self.factor, &mut self.work);
-        squared - self.lambda * dot(&self.work, &self.work)
+        squared - self.lambda * cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work)
     }
 
     /// `D⁻²Jᵀ(K + λI)⁻¹w` for the rows `w` in `work`, which become `(K + λI)⁻¹w`.
     fn solve_rows(&mut self, solution: &mut [T]) {
-        solve_lower(&self.factor, &mut self.work);
-        solve_lower_transposed(&self.factor, &mut self.work);
+        solve_cholesky(&self.factor, &self.inverse_pivots, &mut self.work);
         solution.fill(T::ZERO);
         for (&w, row) in self.work.iter().zip(self.current.jacobian.chunks_exact(self.n)) {
             add_scaled(solution, w, row);

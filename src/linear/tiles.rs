@@ -71,21 +71,27 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Ok(())
     }
 
-    /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`: again from the problem, and then
-    /// returns `true`, unless they are all still here.
+    /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`, with room for a second column beside
+    /// the residuals. Returns whether the problem had to be asked again, or the rows were all still here.
     #[inline]
     pub(crate) fn revisit<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
         x: &[T],
-        mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
+        mut visit: impl FnMut(&mut P, Range<usize>, &[T], &[T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<bool, EvaluationError> {
-        if !self.complete {
-            return self.linearize(problem, x, visit).map(|()| true);
+        let m = problem.residual_count();
+        let evaluate = !self.complete;
+        for first in (0..m).step_by(self.rows) {
+            let rows = first..m.min(first + self.rows);
+            let r = self.residuals.first(rows.len());
+            let jacobian = self.jacobian.first(rows.len() * x.len());
+            if evaluate {
+                problem.linearize(x, first, r, jacobian)?;
+            }
+            visit(problem, rows.clone(), r, jacobian, self.trial_residuals.first(rows.len()))?;
         }
-        let m = self.rows;
-        visit(problem, 0..m, self.residuals.first(m), self.jacobian.first(m * x.len()))?;
-        Ok(false)
+        Ok(evaluate)
     }
 
     /// The rows here are not those of the current point, or have been overwritten.

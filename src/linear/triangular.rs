@@ -4,47 +4,72 @@
 use super::vector::{add_scaled, dot};
 use crate::Real;
 
-/// Overwrites the lower triangle of the symmetric `a` with its Cholesky factor `L`, `A = LLᵀ`. Returns `false` at the
-/// first pivot that is not positive.
+/// A pivot that is smaller than its diagonal by this factor is mostly rounding error.
+fn lost_digits<T: Real>() -> T {
+    T::EPSILON * T::from_f64(1e3)
+}
+
+/// The pivot can be trusted: it is not what rounding left of the diagonal entry it was made from.
+#[inline]
+pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
+    pivot > lost_digits::<T>() * diagonal && pivot.is_finite()
+}
+
+/// The square-root-free Cholesky factorisation `A = LDLᵀ`: overwrites the strict lower triangle of the symmetric `a` with
+/// the unit triangle `L`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
 ///
 /// Unblocked, `n³/3` flops: for small systems and for sizes known at compile time.
 #[inline]
-pub(crate) fn cholesky<T: Real>(a: &mut [T], n: usize) -> bool {
+pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
+    let n = inverse_pivots.len();
     for i in 0..n {
         let (above, row) = a.split_at_mut(i * n);
         let row = &mut row[..n];
         for k in 0..i {
-            let factor = &above[k * n..k * n + n];
-            row[k] = (row[k] - dot(&row[..k], &factor[..k])) / factor[k];
+            row[k] -= dot(&row[..k], &above[k * n..k * n + k]);
         }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
-        if !(pivot > T::ZERO) {
+        let diagonal = row[i];
+        let mut pivot = diagonal;
+        for (entry, &inverse) in row[..i].iter_mut().zip(&*inverse_pivots) {
+            let scaled = *entry * inverse;
+            pivot -= *entry * scaled;
+            *entry = scaled;
+        }
+        if !is_sound(pivot, diagonal) {
             return false;
         }
-        row[i] = pivot.sqrt();
+        inverse_pivots[i] = pivot.recip();
     }
     true
 }
 
-/// Solves `Lx = b` in place, `L` lower triangular.
+/// Solves `LDLᵀx = b` in place.
 #[inline]
-pub(crate) fn solve_lower<T: Real>(l: &[T], b: &mut [T]) {
+pub(crate) fn solve_cholesky<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) {
     let n = b.len();
-    for i in 0..n {
-        let row = &l[i * n..i * n + n];
-        b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+    forward(l, b);
+    for (b, &inverse) in b.iter_mut().zip(inverse_pivots) {
+        *b *= inverse;
+    }
+    for i in (1..n).rev() {
+        let x = b[i];
+        add_scaled(&mut b[..i], -x, &l[i * n..i * n + i]);
     }
 }
 
-/// Solves `Lᵀx = b` in place, `L` lower triangular.
+/// `bᵀ(LDLᵀ)⁻¹b`; `b` is overwritten.
 #[inline]
-pub(crate) fn solve_lower_transposed<T: Real>(l: &[T], b: &mut [T]) {
+pub(crate) fn cholesky_inverse_form<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
+    forward(l, b);
+    b.iter().zip(inverse_pivots).fold(T::ZERO, |sum, (&b, &inverse)| sum + b * b * inverse)
+}
+
+/// Solves `Lx = b` in place, `L` lower triangular with ones on the diagonal.
+#[inline]
+fn forward<T: Real>(l: &[T], b: &mut [T]) {
     let n = b.len();
-    for i in (0..n).rev() {
-        let row = &l[i * n..i * n + n];
-        let x = b[i] / row[i];
-        b[i] = x;
-        add_scaled(&mut b[..i], -x, &row[..i]);
+    for i in 1..n {
+        b[i] -= dot(&l[i * n..i * n + i], &b[..i]);
     }
 }
 

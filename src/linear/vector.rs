@@ -3,7 +3,7 @@
 use crate::Real;
 
 /// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
-const LANES: usize = 8;
+const LANES: usize = 4;
 
 /// `aᵀb`.
 #[inline]

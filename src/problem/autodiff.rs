@@ -166,8 +166,7 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
     jacobian: &mut [T],
 ) -> Result<(), EvaluationError> {
     let n = x.len();
-    let group = function.row_group();
-    let strip = if group > STRIP { group } else { STRIP - STRIP % group };
+    let strip = strip_of(function.row_group());
     let (mut few_x, mut many_x) = ([Dual::<T, W>::constant(T::ZERO); W], Vec::new());
     let (mut few_rows, mut many_rows) = ([Dual::<T, W>::constant(T::ZERO); STRIP], Vec::new());
     let dual_x = room_for(n, &mut few_x, &mut many_x);
@@ -189,17 +188,13 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
     Ok(())
 }
 
-/// `count` duals: on the stack while they fit there.
+/// Room for `count` numbers: on the stack while they fit there.
 #[inline]
-fn room_for<'a, T: Real, const W: usize>(
-    count: usize,
-    stack: &'a mut [Dual<T, W>],
-    heap: &'a mut Vec<Dual<T, W>>,
-) -> &'a mut [Dual<T, W>] {
+fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
     if count <= stack.len() {
         &mut stack[..count]
     } else {
-        heap.resize(count, Dual::constant(T::ZERO));
+        heap.resize(count, S::constant(S::Real::ZERO));
         heap
     }
 }
@@ -212,11 +207,27 @@ fn second_along<T: Real, F: Residuals<T>>(
     first: usize,
     second: &mut [T],
 ) -> Result<bool, EvaluationError> {
-    let moving: Vec<_> = x.iter().zip(v).map(|(&x, &v)| Taylor::along(x, v)).collect();
-    let mut r = vec![Taylor::constant(T::ZERO); second.len()];
-    function.evaluate(&moving, first, &mut r)?;
-    for (second, r) in second.iter_mut().zip(r) {
-        *second = r.second;
+    let zero = Taylor::constant(T::ZERO);
+    let (mut few_x, mut many_x) = ([zero; WIDTH], Vec::new());
+    let (mut few_rows, mut many_rows) = ([zero; STRIP], Vec::new());
+    let strip = strip_of(function.row_group());
+    let moving = room_for(x.len(), &mut few_x, &mut many_x);
+    let rows = room_for(strip, &mut few_rows, &mut many_rows);
+    for ((moving, &x), &v) in moving.iter_mut().zip(x).zip(v) {
+        *moving = Taylor::along(x, v);
+    }
+    for (block, second) in second.chunks_mut(strip).enumerate() {
+        let rows = &mut rows[..second.len()];
+        function.evaluate(moving, first + block * strip, rows)?;
+        for (second, row) in second.iter_mut().zip(rows) {
+            *second = row.second;
+        }
     }
     Ok(true)
+}
+
+/// Rows evaluated at once: whole groups, as many as fit the stack, at least one.
+#[inline]
+fn strip_of(group: usize) -> usize {
+    if group > STRIP { group } else { STRIP - STRIP % group }
 }

@@ -65,20 +65,18 @@ where
             *ahead = x + probe * v;
         }
         let ahead = self.trial.as_ref();
-        let mut second = Vec::new();
         let model = &mut self.model;
         model.begin_forcing();
         let mut by_difference = false;
-        let evaluated = self.tiles.revisit(self.problem, x, |problem, rows, r, jacobian| {
-            second.resize(r.len(), T::ZERO);
-            if !problem.second_directional_derivative(x, v, rows.start, &mut second)? {
+        let evaluated = self.tiles.revisit(self.problem, x, |problem, rows, r, jacobian, second| {
+            if !problem.second_directional_derivative(x, v, rows.start, second)? {
                 by_difference = true;
-                problem.residuals(ahead, rows.start, &mut second)?;
+                problem.residuals(ahead, rows.start, second)?;
                 for ((second, &r), row) in second.iter_mut().zip(&*r).zip(jacobian.chunks_exact(v.len())) {
                     *second = ((*second - r) / probe - dot(row, v)) * T::from_f64(2.0) / probe;
                 }
             }
-            model.add_forcing(&second, jacobian);
+            model.add_forcing(second, jacobian);
             Ok(())
         })?;
         self.evaluations.jacobians += usize::from(evaluated);

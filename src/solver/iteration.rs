@@ -253,18 +253,14 @@ where
         Ok(())
     }
 
-    /// Largest cosine between the residuals and a column of the Jacobian.
+    /// Square of the largest cosine between the residuals and a column of the Jacobian.
     #[inline]
-    pub(super) fn gradient_cosine(&self) -> T {
-        let residual_norm = (self.cost + self.cost).sqrt();
+    pub(super) fn squared_gradient_cosine(&self) -> T {
         let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
-        columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
-            if gradient == T::ZERO || norm == T::ZERO {
-                largest
-            } else {
-                largest.max(gradient.abs() / (norm * residual_norm))
-            }
-        })
+        let largest = columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
+            if norm > T::ZERO { largest.max((gradient / norm) * (gradient / norm)) } else { largest }
+        });
+        if largest > T::ZERO { largest / (self.cost + self.cost) } else { largest }
     }
 
     /// Finds what is not finite at the start, and names it.

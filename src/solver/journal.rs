@@ -1,4 +1,4 @@
-//! The running account of a solve: counts, the log, and the observer's view.
+//! The running account of a solve: counts, and the log for those who want it.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,9 @@ use super::{IterationRecord, Observer};
 use crate::linear::shape::Shape;
 use crate::{LeastSquares, Real};
 
-/// Keeps count of the trials and passes each on to the log and the observer.
+/// Keeps count of the trials and passes each on to the observer.
 pub(super) struct Journal<'o, T, O: ?Sized> {
-    pub(super) observer: &'o mut O,
-    pub(super) log: Option<Vec<IterationRecord<T>>>,
+    observer: &'o mut O,
     pub(super) iterations: usize,
     pub(super) accepted: usize,
     /// The damping of the last trial.
@@ -19,8 +18,8 @@ pub(super) struct Journal<'o, T, O: ?Sized> {
 }
 
 impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
-    pub(super) fn new(observer: &'o mut O, keep_log: bool) -> Self {
-        Journal { observer, log: keep_log.then(Vec::new), iterations: 0, accepted: 0, damping: T::ZERO }
+    pub(super) fn new(observer: &'o mut O) -> Self {
+        Journal { observer, iterations: 0, accepted: 0, damping: T::ZERO }
     }
 
     /// Enters a trial, after which `iteration` stands at the better of both points; `Break` when the observer has seen
@@ -46,13 +45,23 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
             damping: trial.lambda,
             gain_ratio: trial.gain_ratio(),
             step_norm: trial.length,
-            gradient: iteration.gradient_cosine(),
+            gradient: iteration.squared_gradient_cosine().sqrt(),
             accepted: trial.accepted,
             polish,
         };
-        if let Some(log) = &mut self.log {
-            log.push(record);
-        }
         self.observer.observe(&record, iteration.x.as_ref())
+    }
+}
+
+/// Keeps every record on its way to another observer.
+pub(super) struct Log<'o, T, O: ?Sized> {
+    pub(super) records: Vec<IterationRecord<T>>,
+    pub(super) observer: &'o mut O,
+}
+
+impl<T: Real, O: Observer<T> + ?Sized> Observer<T> for Log<'_, T, O> {
+    fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()> {
+        self.records.push(*record);
+        self.observer.observe(record, x)
     }
 }

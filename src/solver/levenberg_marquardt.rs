@@ -6,7 +6,7 @@ use nalgebra::SVector;
 
 use super::damping::{Damping, DampingPolicy};
 use super::iteration::Iteration;
-use super::journal::Journal;
+use super::journal::{Journal, Log};
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, SolveError, Status};
 use crate::linear::shape::{Dynamic, Fixed, Shape};
 use crate::linear::{LinearSolver, Plan, PlanError};
@@ -236,7 +236,12 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
         let plan = self.plan(problem, start)?;
-        self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), observer, self.log)
+        if !self.log {
+            return self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), observer);
+        }
+        let mut log = Log { records: Vec::new(), observer };
+        let report = self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), &mut log)?;
+        Ok(Report { log: log.records, ..report })
     }
 
     /// Minimises over a number of parameters that is known at compile time, without touching the heap.
@@ -276,7 +281,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
         let plan = Plan::stacked(self.linear_solver, self.check(problem, &start)?, N);
-        let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut (), false)?;
+        let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
 
@@ -328,12 +333,11 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         plan: Plan,
         start: S::Vector,
         observer: &mut O,
-        keep_log: bool,
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let mut iteration = Iteration::<T, S, D, P>::start(self, problem, plan, start)?;
         let initial_cost = iteration.cost;
-        let mut journal = Journal::new(observer, keep_log);
+        let mut journal = Journal::new(observer);
         let ending = iteration.descend(&mut journal, begun).and_then(|status| {
             let polish = self.polish && status.is_converged() && status != Status::TargetCost;
             if polish { iteration.polish(&mut journal, initial_cost, status) } else { Ok(status) }
@@ -348,14 +352,14 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             cost: iteration.cost,
             initial_cost,
             gradient_norm: gradient.fold(T::ZERO, |largest, &gradient| largest.max(gradient.abs())),
-            gradient_cosine: iteration.gradient_cosine(),
+            gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
             damping: journal.damping,
             iterations: journal.iterations,
             accepted: journal.accepted,
             evaluations: iteration.evaluations,
             linear_form: iteration.model.form(),
             elapsed: begun.elapsed(),
-            log: journal.log.unwrap_or_default(),
+            log: Vec::new(),
             error,
             x: iteration.x,
         })

@@ -15,7 +15,7 @@ use crate::{EvaluationError, LeastSquares, Real};
 const MAX_STEPS: usize = 30;
 
 /// A step that moves every parameter by less than so many units of its last digit is not worth taking.
-const LAST_DIGITS: f64 = 16.0;
+const LAST_DIGITS: f64 = 64.0;
 
 /// A step must leave less than this share of the promise to be worth another.
 const WORTHWHILE: f64 = 0.5;

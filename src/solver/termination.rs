@@ -75,7 +75,7 @@ where
     #[inline]
     pub(super) fn arrived(&self) -> Option<Status> {
         let solver = self.solver;
-        if self.gradient_cosine() <= solver.gtol {
+        if self.squared_gradient_cosine() <= solver.gtol * solver.gtol {
             Some(Status::GradientTolerance)
         } else if solver.target_cost.is_some_and(|target| self.cost <= target) {
             Some(Status::TargetCost)
