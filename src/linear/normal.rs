@@ -13,8 +13,10 @@ use crate::Real;
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
 pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     n: usize,
-    current: Sums<T, S>,
-    candidate: Sums<T, S>,
+    /// At the current point and at the candidate.
+    sums: [Sums<T, S>; 2],
+    /// Which of the two is the current point's.
+    current: usize,
     factor: S::Matrix,
     inverse_pivots: S::Vector,
     work: S::Vector,
@@ -36,8 +38,8 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         let zero = || Sums { gram: S::matrix(n), gradient: S::vector(n) };
         NormalEquations {
             n,
-            current: zero(),
-            candidate: zero(),
+            sums: [zero(), zero()],
+            current: 0,
             factor: S::matrix(n),
             inverse_pivots: S::vector(n),
             work: S::vector(n),
@@ -48,34 +50,35 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     /// Starts the sums of a new candidate.
     #[inline]
     pub(crate) fn begin(&mut self) {
-        self.candidate.gram.as_mut().fill(T::ZERO);
-        self.candidate.gradient.as_mut().fill(T::ZERO);
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        gram.as_mut().fill(T::ZERO);
+        gradient.as_mut().fill(T::ZERO);
     }
 
     /// Adds rows to the candidate's sums.
     #[inline]
     pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
-        let Sums { gram, gradient } = &mut self.candidate;
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
     /// Exchanges the current point's sums with the candidate's.
     #[inline]
     pub(crate) fn swap(&mut self) {
-        std::mem::swap(&mut self.current, &mut self.candidate);
+        self.current = 1 - self.current;
     }
 
     /// `Jᵀr`.
     #[inline]
     pub(crate) fn gradient(&self) -> &[T] {
-        self.current.gradient.as_ref()
+        self.sums[self.current].gradient.as_ref()
     }
 
     /// `‖J_j‖²` of every column.
     #[inline]
     pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
         for (j, square) in squares.iter_mut().enumerate() {
-            *square = self.current.gram.as_ref()[j * self.n + j];
+            *square = self.sums[self.current].gram.as_ref()[j * self.n + j];
         }
     }
 
@@ -84,14 +87,14 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;
         let factor = self.factor.as_mut();
-        factor.copy_from_slice(self.current.gram.as_ref());
+        factor.copy_from_slice(self.sums[self.current].gram.as_ref());
         for (j, &d) in d.iter().enumerate() {
             factor[j * n + j] += lambda * d * d;
         }
         if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
             return Err(IllConditioned);
         }
-        for (step, &gradient) in step.iter_mut().zip(self.current.gradient.as_ref()) {
+        for (step, &gradient) in step.iter_mut().zip(self.sums[self.current].gradient.as_ref()) {
             *step = -gradient;
         }
         self.solve_again(step);

@@ -1,6 +1,6 @@
 //! Geodesic acceleration: a second-order correction along the step.
 
-use super::damping::DampingPolicy;
+use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
 use crate::linear::vector::{dot, scaled_norm};
@@ -39,12 +39,12 @@ impl Acceleration {
     /// Whether to accelerate the next step, after a trial that was accelerated if `bend` is known: the length of its
     /// correction relative to the step.
     #[inline]
-    pub(super) fn wanted<T: Real>(self, gain_ratio: T, bend: Option<T>) -> bool {
+    pub(super) fn wanted<T: Real>(self, trial: &Trial<T>, bend: Option<T>) -> bool {
         match (self, bend) {
             (Acceleration::Never, _) => false,
             (Acceleration::Always, _) => true,
             (Acceleration::WhereCurved, Some(bend)) => bend > T::from_f64(STRAIGHT),
-            (Acceleration::WhereCurved, None) => gain_ratio < T::from_f64(CURVED_GAIN),
+            (Acceleration::WhereCurved, None) => !trial.gains(CURVED_GAIN),
         }
     }
 }
@@ -72,7 +72,7 @@ where
             if !problem.second_directional_derivative(x, v, rows.start, second)? {
                 by_difference = true;
                 problem.residuals(ahead, rows.start, second)?;
-                for ((second, &r), row) in second.iter_mut().zip(&*r).zip(jacobian.chunks_exact(v.len())) {
+                for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {
                     *second = ((*second - r) / probe - dot(row, v)) * T::from_f64(2.0) / probe;
                 }
             }

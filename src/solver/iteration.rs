@@ -126,8 +126,8 @@ where
             self.move_trial();
             self.evaluate(&mut trial)?;
         }
-        self.accelerate = self.solver.acceleration.wanted(trial.gain_ratio(), bend);
-        self.promising = trial.accepted && trial.gain_ratio() > T::from_f64(PROMISING_GAIN);
+        self.accelerate = self.solver.acceleration.wanted(&trial, bend);
+        self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
         Ok(trial)
     }
@@ -176,7 +176,7 @@ where
         if self.promising && self.problem.derivatives_are_cheap() {
             let Some(cost) = self.linearize_trial()? else { return Ok(()) };
             trial.actual = before - cost;
-            trial.accepted = trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN);
+            trial.accepted = trial.gains(SUFFICIENT_GAIN);
             if !trial.accepted {
                 self.return_from_trial(before);
             }
@@ -187,7 +187,7 @@ where
                 return Ok(());
             }
             trial.actual = before - cost;
-            trial.accepted = trial.gain_ratio() > T::from_f64(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
+            trial.accepted = trial.gains(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
         }
         if trial.accepted {
             self.rescale();

@@ -45,8 +45,15 @@ pub struct Trial<T> {
 
 impl<T: Real> Trial<T> {
     /// Actual over predicted reduction: one where the model is perfect, negative where the cost rose.
+    #[inline]
     pub fn gain_ratio(&self) -> T {
         self.actual / self.predicted
+    }
+
+    /// The gain ratio is larger than `share`.
+    #[inline]
+    pub fn gains(&self, share: f64) -> bool {
+        self.actual > T::from_f64(share) * self.predicted
     }
 }
 

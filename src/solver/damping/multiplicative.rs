@@ -45,7 +45,7 @@ impl<T: Real> DampingPolicy<T> for Multiplicative<T> {
 
     fn update(&mut self, trial: &Trial<T>) {
         if trial.accepted {
-            self.lambda = self.lambda / self.down;
+            self.lambda /= self.down;
         } else {
             self.damp_more();
         }

@@ -108,10 +108,10 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
                 T::from_f64(SHORTEST)
             };
             self.radius = shrink * self.radius.min(T::from_f64(10.0) * trial.length);
-            self.lambda = self.lambda / shrink;
+            self.lambda /= shrink;
         } else if ratio >= T::from_f64(0.75) || trial.lambda == T::ZERO {
             self.radius = T::from_f64(2.0) * trial.length;
-            self.lambda = self.lambda * T::from_f64(0.5);
+            self.lambda *= T::from_f64(0.5);
         }
         self.untried = self.untried && !trial.accepted;
     }
