@@ -1,4 +1,71 @@
-//! Nonlinear least squares.
+//! Nonlinear least squares: `marquardt` finds the parameters that minimise `½‖r(x)‖²`, to the last digits that rounding
+//! allows, and says how certain they are.
+//!
+//! # Fit a curve
+//!
+//! A closure, data and a start go in; [`curve_fit`] differentiates the closure exactly.
+//!
+//! ```
+//! use marquardt::curve_fit;
+//!
+//! let hours = [0.0, 1.0, 2.0, 4.0, 6.0, 9.0_f64];
+//! let milligrams = [9.8, 7.5, 5.4, 3.1, 1.6, 0.7];
+//! let fit = curve_fit(|t, [dose, rate]| dose * (-rate * t).exp(), &hours, &milligrams, [5.0, 1.0])?;
+//!
+//! let rate = &fit.parameters()[1];
+//! assert!((rate.value - 0.3).abs() < 0.02 && rate.standard_error < 0.02);
+//! println!("{fit}");
+//! # Ok::<(), marquardt::CurveError>(())
+//! ```
+//!
+//! [`CurveFit`] takes names, several predictors, [models](Model), derivatives by hand, and a solver with settings of its
+//! own; [`FittedCurve`] predicts, and holds the [`Covariance`] and the [`Report`].
+//!
+//! # Solve a least-squares problem
+//!
+//! Residuals of any kind, written once over a [`Scalar`], are differentiated exactly, too: here a place from its distances
+//! to three beacons.
+//!
+//! ```
+//! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+//!
+//! /// `[east, north, distance]` of each beacon.
+//! struct Beacons([[f64; 3]; 3]);
+//!
+//! impl Residuals<f64> for Beacons {
+//!     fn parameter_count(&self) -> usize { 2 }
+//!     fn residual_count(&self) -> usize { 3 }
+//!     fn evaluate<S: Scalar<Real = f64>>(&self, at: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+//!         for (r, &[east, north, distance]) in r.iter_mut().zip(&self.0[first..]) {
+//!             *r = (at[0] - east).hypot(at[1] - north) - distance;
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let mut beacons = AutoDiff(Beacons([[0.0, 0.0, 5.0], [6.0, 0.0, 5.0], [0.0, 8.0, 5.0]]));
+//! let report = LevenbergMarquardt::new().minimize(&mut beacons, &[1.0, 1.0])?;
+//! assert!(report.is_converged());
+//! assert!((report.x[0] - 3.0).abs() < 1e-12 && (report.x[1] - 4.0).abs() < 1e-12);
+//! # Ok::<(), marquardt::SolveError>(())
+//! ```
+//!
+//! [`LeastSquares`] lists the other ways to state a problem. A solve that starts always ends in a [`Report`] with the best
+//! point found and a [`Status`]; only what prevents a start is an error.
+//!
+//! # Rooms
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
+//! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
+//! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`] |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`] |
+//! | derivatives | [`Scalar`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
+//!
+//! # Features
+//!
+//! None yet. `f32` and `f64` are both served, by way of [`Real`].
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -23,3 +90,8 @@ pub use solver::{
     Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
     Report, Scaling, SolveError, Status, damping,
 };
+
+/// The README's code is tested with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -37,14 +37,14 @@ fn check(
     };
     let h = 1e-5;
     let exact = gradient(x, y);
-    prop_assert!((exact.value - value).abs() <= 1e-14 * value.abs(), "{exact:?} is not {value}");
+    prop_assert!((exact.value - value).abs() <= 1e-14 * (1.0 + value.abs()), "{exact:?} is not {value}");
     let differences =
         [(plain(x + h, y) - plain(x - h, y)) / (2.0 * h), (plain(x, y + h) - plain(x, y - h)) / (2.0 * h)];
     for (exact, difference) in exact.gradient.into_iter().zip(differences) {
         prop_assert!(agree(exact, difference, value), "the derivative is {difference}, not {exact}");
     }
     let moving = taylor(Taylor::along(x, v[0]), Taylor::along(y, v[1]));
-    prop_assert!((moving.value - value).abs() <= 1e-14 * value.abs(), "{moving:?} is not {value}");
+    prop_assert!((moving.value - value).abs() <= 1e-14 * (1.0 + value.abs()), "{moving:?} is not {value}");
     let size = (exact.gradient[0] * v[0]).abs() + (exact.gradient[1] * v[1]).abs();
     prop_assert!((moving.first - along(0.0)).abs() <= 1e-12 * (size + 1.0), "{moving:?} and {exact:?}");
     let second = (along(h) - along(-h)) / (2.0 * h);
@@ -237,9 +237,6 @@ proptest! {
     fn right_derivatives_pass_the_check(problem in wavy(7, 4, 1.0), x in vec(-1.0..1.0, 4)) {
         let check = check_derivatives(&mut AutoDiff(problem.clone()), &x).unwrap();
         prop_assert!(check.passed(), "{check}");
-        let x: Vec<_> = x.iter().map(|&x| x as f32).collect();
-        let check = check_derivatives(&mut AutoDiff(problem.single()), &x).unwrap();
-        prop_assert!(check.passed(), "{check}");
     }
 
     /// One entry is wrong by a hundredth of its column: the check names it, and no other.
@@ -265,6 +262,21 @@ proptest! {
         let name = format!("∂r[{row}]/∂x[{column}]");
         prop_assert!(check.to_string().contains(&name), "{check} does not name {name}");
     }
+}
+
+#[test]
+fn the_check_knows_the_digits_of_single_precision() {
+    let passes_with = |error: f32| {
+        let mut problem = Analytic::new(1, 2, |x: &[f32], r: &mut [f32], jacobian: Option<&mut [f32]>| {
+            r.copy_from_slice(&[x[0].sin(), x[0] * x[0]]);
+            if let Some(jacobian) = jacobian {
+                jacobian.copy_from_slice(&[x[0].cos(), 2.0 * x[0] * (1.0 + error)]);
+            }
+            Ok(())
+        });
+        check_derivatives(&mut problem, &[0.7]).unwrap().passed()
+    };
+    assert!(passes_with(0.0) && !passes_with(0.2));
 }
 
 #[test]

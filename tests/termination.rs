@@ -9,6 +9,9 @@ use marquardt::{
     Status,
 };
 
+/// Is told the number of the call.
+type Errand = Box<dyn FnMut(usize) -> Result<(), EvaluationError>>;
+
 /// Rosenbrock's valley, which takes a while from (−1.2, 1), beside a residual that nothing can reduce. Counts its
 /// calls.
 #[derive(Default)]
@@ -18,7 +21,7 @@ struct Valley {
     /// The factor on the derivatives: one, if they are right.
     distortion: Option<f64>,
     /// Done at each call.
-    errand: Option<Box<dyn FnMut(usize) -> Result<(), EvaluationError>>>,
+    errand: Option<Errand>,
 }
 
 const START: [f64; 2] = [-1.2, 1.0];
@@ -57,6 +60,17 @@ impl LeastSquares<f64> for Valley {
     }
 }
 
+/// One parameter, and residuals that do not vanish: Gauss–Newton takes a few steps to the last digit.
+fn bowl() -> impl LeastSquares<f64> {
+    Analytic::new(1, 3, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        r.copy_from_slice(&[x[0].exp() - 2.0, x[0] - 0.5, x[0] * x[0]]);
+        if let Some(jacobian) = jacobian {
+            jacobian.copy_from_slice(&[x[0].exp(), 1.0, 2.0 * x[0]]);
+        }
+        Ok(())
+    })
+}
+
 fn plain() -> LevenbergMarquardt<f64> {
     LevenbergMarquardt::new()
 }
@@ -83,8 +97,8 @@ fn solve(solver: &LevenbergMarquardt<f64>, valley: &mut Valley) -> Report<f64> {
         assert!((cost - costs(x)).abs() <= 1e-14 * cost, "{report}");
     }
     assert_eq!(report.x, seen.last().map_or(START.to_vec(), |(_, x)| x.clone()));
-    let lowest_accepted = records.iter().filter(|record| record.accepted).map(|record| record.cost);
-    assert_eq!(report.cost, lowest_accepted.last().unwrap_or(report.initial_cost));
+    let mut accepted_costs = records.iter().filter(|record| record.accepted).map(|record| record.cost);
+    assert_eq!(report.cost, accepted_costs.next_back().unwrap_or(report.initial_cost));
     // The polish comes last, accepted and undamped.
     let polish = records.iter().skip_while(|record| !record.polish);
     assert!(polish.clone().all(|record| record.polish && record.accepted && record.damping == 0.0), "{report}");
@@ -192,8 +206,7 @@ fn the_observer_cancels_the_polish() {
     let mut watch = |record: &IterationRecord<f64>, _: &[f64]| {
         if record.polish { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let loose = plain().with_gtol(1e-3);
-    let report = loose.minimize_observed(&mut Valley::default(), &START, &mut watch).unwrap();
+    let report = plain().with_gtol(1e-2).minimize_observed(&mut bowl(), &[1.0], &mut watch).unwrap();
     assert_eq!(report.status, Status::Cancelled, "{report}");
     assert_eq!(report.log.iter().filter(|record| record.polish).count(), 1);
 }
@@ -278,12 +291,12 @@ fn the_log_can_be_turned_off() {
 
 #[test]
 fn the_polish_can_be_turned_off() {
-    let rough = solve(&plain().with_gtol(1e-4).with_polish(false), &mut Valley::default());
-    let polished = solve(&plain().with_gtol(1e-4), &mut Valley::default());
+    let fit = |polish| plain().with_gtol(1e-2).with_polish(polish).minimize(&mut bowl(), &[1.0]).unwrap();
+    let (rough, polished) = (fit(false), fit(true));
     assert!(rough.log.iter().all(|record| !record.polish), "{rough}");
     assert!(polished.log.iter().any(|record| record.polish), "{polished}");
     assert_eq!(rough.status, polished.status);
-    assert!((polished.x[0] - 1.0).abs() < 1e-13 && (rough.x[0] - 1.0).abs() > 1e-13, "{rough}\n{polished}");
+    assert!(polished.gradient_cosine < 1e-13 && rough.gradient_cosine > 1e-9, "{rough}\n{polished}");
 }
 
 /// A settled solve does not depend on what the solver did before.

@@ -161,10 +161,19 @@ impl<T: Real, const N: usize> Dual<T, N> {
     /// [`Scalar::pow`], for use without the trait.
     #[inline]
     pub fn pow(self, p: Self) -> Self {
+        if p.gradient.iter().all(|&g| g == T::ZERO) {
+            // The logarithm of a negative base has no part in this.
+            return self.powf(p.value);
+        }
         let value = self.value.powf(p.value);
-        // 0^p is flat in p; the logarithm there would turn the derivative into NaN.
+        let from_base = self.chain(value, p.value * self.value.powf(p.value - T::ONE));
+        // 0^p is flat in p, and a constant base is flat altogether; infinities there would turn zeros into NaN.
         let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
-        self.chain2(p, value, p.value * self.value.powf(p.value - T::ONE), by_exponent)
+        let gradient = std::array::from_fn(|lane| {
+            let base = if self.gradient[lane] == T::ZERO { T::ZERO } else { from_base.gradient[lane] };
+            base + p.gradient[lane] * by_exponent
+        });
+        Dual { value, gradient }
     }
 
     /// [`Scalar::atan2`], for use without the trait.

@@ -146,7 +146,18 @@ impl<T: Real> Scalar for Taylor<T> {
 
     #[inline]
     fn pow(self, p: Self) -> Self {
-        (p * self.ln()).exp()
+        let is_constant = |number: Self| number.first == T::ZERO && number.second == T::ZERO;
+        if is_constant(p) {
+            // The logarithm of a negative base has no part in this.
+            self.powf(p.value)
+        } else if is_constant(self) {
+            // 0^p is flat in p; the logarithm there would turn zeros into NaN.
+            let logarithm = if self.value == T::ZERO { T::ZERO } else { self.value.ln() };
+            let value = self.value.powf(p.value);
+            p.chain(value, value * logarithm, value * logarithm * logarithm)
+        } else {
+            (p * self.ln()).exp()
+        }
     }
 
     #[inline]

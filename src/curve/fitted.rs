@@ -86,7 +86,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// What the curve says when it cannot be evaluated.
     pub fn fitted(&self) -> Result<Vec<T>, EvaluationError> {
-        self.respond(&self.data.x, self.data.width)
+        self.respond(&self.data.x, self.data.rows)
     }
 
     /// The responses of the curve to other predictors.
@@ -103,12 +103,12 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         if x.ncols() != self.data.width {
             return Err(format!("the curve has {} predictors, not {}", self.data.width, x.ncols()).into());
         }
-        self.respond(&x.iter().copied().collect::<Vec<_>>(), x.ncols())
+        self.respond(&x.iter().copied().collect::<Vec<_>>(), x.nrows())
     }
 
-    fn respond(&self, x: &[T], width: usize) -> Result<Vec<T>, EvaluationError> {
-        let mut y = vec![T::ZERO; x.len() / width];
-        self.curve.responses(x, width, &self.report.x, &mut y)?;
+    fn respond(&self, x: &[T], rows: usize) -> Result<Vec<T>, EvaluationError> {
+        let mut y = vec![T::ZERO; rows];
+        self.curve.responses(x, self.data.width, &self.report.x, &mut y)?;
         Ok(y)
     }
 }

@@ -63,6 +63,11 @@ pub trait Curve<T: Real> {
     }
 }
 
+/// `count` rows of `width` predictors, of which there may be none.
+fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
+    (0..count).map(move |row| &x[row * width..(row + 1) * width])
+}
+
 /// The curve of a [`Model`], exactly differentiated.
 #[derive(Debug, Clone, Copy)]
 pub struct FromModel<M>(pub(super) M);
@@ -72,6 +77,7 @@ struct AtRows<'a, T, M> {
     model: &'a M,
     x: &'a [T],
     width: usize,
+    rows: usize,
 }
 
 impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
@@ -80,11 +86,11 @@ impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
     }
 
     fn residual_count(&self) -> usize {
-        self.x.len() / self.width
+        self.rows
     }
 
     fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Result<(), EvaluationError> {
-        for (y, x) in y.iter_mut().zip(self.x.chunks_exact(self.width).skip(first)) {
+        for (y, x) in y.iter_mut().zip(rows(&self.x[first * self.width..], self.width, self.rows - first)) {
             *y = self.model.response(x, b);
         }
         Ok(())
@@ -101,7 +107,7 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        AtRows { model: &self.0, x, width }.evaluate(b, 0, y)
+        AtRows { model: &self.0, x, width, rows: y.len() }.evaluate(b, 0, y)
     }
 
     fn linearize(
@@ -112,7 +118,7 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        AutoDiff(AtRows { model: &self.0, x, width }).linearize(b, 0, y, jacobian)
+        AutoDiff(AtRows { model: &self.0, x, width, rows: y.len() }).linearize(b, 0, y, jacobian)
     }
 
     fn derivatives_are_cheap(&self) -> bool {
@@ -131,7 +137,8 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
         let b = std::array::from_fn(|j| Dual::constant(b[j]));
-        for (y, x) in y.iter_mut().zip(x.chunks_exact(width)) {
+        let rows = rows(x, width, y.len());
+        for (y, x) in y.iter_mut().zip(rows) {
             *y = (self.0)(x, b).value;
         }
         Ok(())
@@ -146,7 +153,8 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
         let b = std::array::from_fn(|j| Dual::variable(b[j], j));
-        for ((y, row), x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(x.chunks_exact(width)) {
+        let rows = rows(x, width, y.len());
+        for ((y, row), x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(rows) {
             let response = (self.0)(x, b);
             *y = response.value;
             row.copy_from_slice(&response.gradient);
@@ -169,7 +177,8 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        for (y, x) in y.iter_mut().zip(x.chunks_exact(width)) {
+        let rows = rows(x, width, y.len());
+        for (y, x) in y.iter_mut().zip(rows) {
             *y = (self.response)(x, b);
         }
         Ok(())
@@ -185,7 +194,8 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
     ) -> Result<(), EvaluationError> {
         self.responses(x, width, b, y)?;
         let mut moved = b.to_vec();
-        for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(x.chunks_exact(width)) {
+        let rows = rows(x, width, y.len());
+        for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
             for (j, derivative) in row.iter_mut().enumerate() {
                 *derivative = self.difference.derivative(&mut moved, j, y, |b| (self.response)(x, b));
             }

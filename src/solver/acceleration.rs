@@ -57,7 +57,8 @@ where
     P: LeastSquares<T> + ?Sized,
 {
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
-    /// along `v`. Returns `‖Da‖ / ‖Dv‖`.
+    /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step,
+    /// where the second derivative is not finite.
     pub(super) fn bend_step(&mut self, length: T) -> Result<T, EvaluationError> {
         let (x, v) = (self.x.as_ref(), self.step.as_ref());
         let probe = T::from_f64(PROBE);
@@ -82,10 +83,15 @@ where
         self.evaluations.jacobians += usize::from(evaluated);
         self.evaluations.residuals += usize::from(by_difference);
         model.solve_forcing(self.bend.as_mut());
+        let bend = scaled_norm(self.d.as_ref(), self.bend.as_ref()) / length;
+        if !bend.is_finite() {
+            // No second derivative, no correction.
+            return Ok(T::ZERO);
+        }
         for (step, &bend) in self.step.as_mut().iter_mut().zip(self.bend.as_ref()) {
             *step -= T::from_f64(0.5) * bend;
         }
-        Ok(scaled_norm(self.d.as_ref(), self.bend.as_ref()) / length)
+        Ok(bend)
     }
 
     /// The path bends too much for the step to be trusted.

@@ -61,6 +61,9 @@ pub enum CovarianceError {
         /// Numbers in the point.
         found: usize,
     },
+    /// There is nothing to judge by.
+    #[error("the problem has no residuals")]
+    NoResiduals,
     /// A residual or derivative is NaN or infinite at the point.
     #[error("a residual or derivative is not finite at this point")]
     NonFinite,
@@ -79,6 +82,9 @@ impl<T: Real> Covariance<T> {
         let (m, n) = (problem.residual_count(), problem.parameter_count());
         if x.len() != n || n == 0 {
             return Err(CovarianceError::WrongLength { expected: n, found: x.len() });
+        }
+        if m == 0 {
+            return Err(CovarianceError::NoResiduals);
         }
         let (triangle, sum_of_squares) = triangle(problem, x).map_err(CovarianceError::Evaluation)?;
         if !(all_finite(&triangle) && sum_of_squares.is_finite()) {

@@ -28,6 +28,8 @@ pub(crate) struct Iteration<'a, T: Real, S: Shape<T>, D, P: ?Sized> {
     pub(super) x: S::Vector,
     /// `½‖r‖²` there.
     pub(super) cost: T,
+    /// `½‖r‖²` at the start.
+    pub(super) initial_cost: T,
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,
     /// The scaling `D`.
@@ -70,6 +72,7 @@ where
             trial: x.clone(),
             x,
             cost: T::INFINITY,
+            initial_cost: T::INFINITY,
             column_norms: S::vector(n),
             d: S::vector(n),
             step: S::vector(n),
@@ -81,6 +84,7 @@ where
         if iteration.linearize_trial().map_err(SolveError::Evaluation)?.is_none() {
             return Err(iteration.explain_non_finite_start());
         }
+        iteration.initial_cost = iteration.cost;
         iteration.rescale();
         let scaled_start = scaled_norm(iteration.d.as_ref(), iteration.x.as_ref());
         iteration.damping.start(scaled_start);
@@ -247,10 +251,11 @@ where
         let qr = LinearModel::new(&Plan { form: LinearForm::Qr, ..self.plan });
         let normal = std::mem::replace(&mut self.model, qr);
         self.trial = self.x.clone();
-        if self.linearize_trial()?.is_none() {
+        let outcome = self.linearize_trial();
+        if !matches!(outcome, Ok(Some(_))) {
             self.model = normal;
         }
-        Ok(())
+        outcome.map(|_| ())
     }
 
     /// Square of the largest cosine between the residuals and a column of the Jacobian.

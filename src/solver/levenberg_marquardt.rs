@@ -85,7 +85,7 @@ impl<T: Real> LevenbergMarquardt<T> {
             acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
             memory_budget: 4 << 30,
-            gtol: T::EPSILON,
+            gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
             target_cost: None,
@@ -336,11 +336,10 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let mut iteration = Iteration::<T, S, D, P>::start(self, problem, plan, start)?;
-        let initial_cost = iteration.cost;
         let mut journal = Journal::new(observer);
         let ending = iteration.descend(&mut journal, begun).and_then(|status| {
             let polish = self.polish && status.is_converged() && status != Status::TargetCost;
-            if polish { iteration.polish(&mut journal, initial_cost, status) } else { Ok(status) }
+            if polish { iteration.polish(&mut journal, status) } else { Ok(status) }
         });
         let (status, error) = match ending {
             Ok(status) => (status, None),
@@ -350,7 +349,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         Ok(Report {
             status,
             cost: iteration.cost,
-            initial_cost,
+            initial_cost: iteration.initial_cost,
             gradient_norm: gradient.fold(T::ZERO, |largest, &gradient| largest.max(gradient.abs())),
             gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
             damping: journal.damping,

@@ -27,12 +27,11 @@ where
     D: DampingPolicy<T>,
     P: LeastSquares<T> + ?Sized,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below `limit`.
+    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's.
     /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<O: Observer<T> + ?Sized>(
         &mut self,
         journal: &mut Journal<'_, T, O>,
-        limit: T,
         status: Status,
     ) -> Result<Status, EvaluationError> {
         let mut promise = self.gauss_newton();
@@ -51,7 +50,8 @@ where
             self.move_trial();
             let Some(cost) = self.linearize_trial()? else { break };
             let rounding = self.solver.ftol.max(T::EPSILON) * before;
-            let left = if cost <= (before + promise + rounding).min(limit) { self.gauss_newton() } else { None };
+            let left =
+                if cost <= (before + promise + rounding).min(self.initial_cost) { self.gauss_newton() } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);
                 break;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
-use crate::linear::vector::scaled_norm;
+use crate::linear::vector::{dot, scaled_norm};
 use crate::{LeastSquares, Real};
 
 /// Why a solve ended. The best point is in the report for every one of them.
@@ -61,8 +61,11 @@ impl fmt::Display for Status {
     }
 }
 
-/// Of the reduction a step promises, the share that may come from the damping for the step to count as undamped.
+/// Of the slope along a step, the share that damping may take for the step to count as undamped.
 const UNDAMPED: f64 = 0.5;
+
+/// So many units of the last digit are rounding.
+const ROUNDING: f64 = 1e4;
 
 impl<T, S, D, P> Iteration<'_, T, S, D, P>
 where
@@ -86,26 +89,37 @@ where
 
     /// The trial says that there is nothing left to gain.
     #[inline]
-    pub(super) fn settled(&self, trial: &Trial<T>) -> Option<Status> {
+    pub(super) fn settled(&mut self, trial: &Trial<T>) -> Option<Status> {
         let solver = self.solver;
         let before = if trial.accepted { self.cost + trial.actual } else { self.cost };
-        let damping_share = trial.lambda * trial.length * trial.length / (trial.predicted + trial.predicted);
-        // A step held back by damping says little of what is left; then only rounding counts as nothing.
-        let ftol = if damping_share <= T::from_f64(UNDAMPED) { solver.ftol } else { solver.ftol.min(T::EPSILON) };
-        if trial.predicted <= ftol * before && trial.actual.abs() <= ftol * before {
+        let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
+        // A step held back by damping is short for that reason, and says little of what is left.
+        let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
+        if !held_back && trial.predicted <= solver.ftol * before && trial.actual.abs() <= solver.ftol * before {
             return Some(Status::CostTolerance);
         }
-        let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
-        if trial.length <= solver.xtol * resolution {
-            return Some(if trial.accepted || trial.actual.is_finite() && damping_share <= T::from_f64(UNDAMPED) {
-                Status::StepTolerance
-            } else if trial.length <= T::EPSILON * resolution {
-                Status::NoProgress
-            } else {
-                return None;
-            });
+        if !held_back && trial.length <= solver.xtol * resolution && trial.actual.is_finite() {
+            return Some(Status::StepTolerance);
         }
-        None
+        let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * before;
+        if trial.accepted || !drowned {
+            return None;
+        }
+        Some(if self.is_at_rounding(resolution) { Status::StepTolerance } else { Status::NoProgress })
+    }
+
+    /// What is left is rounding: of the cost, against what the undamped step promises; of the parameters, against its
+    /// length; or of the residuals, against those of the start.
+    fn is_at_rounding(&mut self, resolution: T) -> bool {
+        if self.cost <= T::EPSILON * T::EPSILON * self.initial_cost {
+            return true;
+        }
+        let unit = T::from_f64(ROUNDING) * T::EPSILON;
+        if self.model.solve(T::ZERO, self.d.as_ref(), self.step.as_mut()).is_err() {
+            return self.squared_gradient_cosine() <= unit;
+        }
+        let promise = -T::from_f64(0.5) * dot(self.model.gradient(), self.step.as_ref());
+        promise <= unit * self.cost || scaled_norm(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
     }
 
     /// Patience has run out.

@@ -14,6 +14,7 @@ pub const MAX_DIGITS: f64 = 11.0;
 macro_rules! models {
     ($($name:ident: |$b:ident, $x:ident| $formula:expr;)*) => {
         /// A model of the collection.
+        #[allow(clippy::upper_case_acronyms, reason = "the names are NIST's")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Model {
             $($name,)*

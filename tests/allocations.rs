@@ -1,0 +1,254 @@
+//! What a solve takes from the heap, counted by the allocator: nothing at fixed sizes, nothing for each iteration at
+//! dynamic ones, and nothing that grows with the number of rows.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use marquardt::{
+    Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
+    Residuals, Scalar,
+};
+use nalgebra::SVector;
+
+/// What one thread has allocated.
+#[derive(Clone, Copy)]
+struct Account {
+    allocations: usize,
+    bytes: usize,
+    peak: usize,
+}
+
+const EMPTY: Account = Account { allocations: 0, bytes: 0, peak: 0 };
+
+thread_local! {
+    static ACCOUNT: Cell<Account> = const { Cell::new(EMPTY) };
+}
+
+/// The system's allocator, with an account for each thread, as tests run side by side.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn enter(change: impl Fn(&mut Account)) {
+    // A thread allocates after its account is gone, too.
+    let _ = ACCOUNT.try_with(|account| {
+        let mut balance = account.get();
+        change(&mut balance);
+        balance.peak = balance.peak.max(balance.bytes);
+        account.set(balance);
+    });
+}
+
+// SAFETY: every call goes on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        enter(|account| {
+            account.allocations += 1;
+            account.bytes += layout.size();
+        });
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // What was allocated before the account was opened may be given back after.
+        enter(|account| account.bytes = account.bytes.saturating_sub(layout.size()));
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// What `work` allocates.
+fn account<R>(work: impl FnOnce() -> R) -> (R, Account) {
+    ACCOUNT.set(EMPTY);
+    let result = work();
+    (result, ACCOUNT.get())
+}
+
+/// `y = b₁·(1 − exp(−b₂·x))`: NIST's Misra1a.
+struct Misra1a;
+
+const MISRA_X: [f64; 14] =
+    [77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0];
+const MISRA_Y: [f64; 14] =
+    [10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78];
+
+impl Residuals<f64> for Misra1a {
+    fn parameter_count(&self) -> usize {
+        2
+    }
+
+    fn residual_count(&self) -> usize {
+        MISRA_X.len()
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (r, (&x, &y)) in r.iter_mut().zip(MISRA_X[first..].iter().zip(&MISRA_Y[first..])) {
+            *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
+        }
+        Ok(())
+    }
+}
+
+/// Meyer's function: a long way through a curved valley, accelerated.
+struct Meyer;
+
+const MEYER: [f64; 16] = [
+    34780.0, 28610.0, 23650.0, 19630.0, 16370.0, 13720.0, 11540.0, 9744.0, 8261.0, 7030.0, 6005.0, 5147.0, 4427.0,
+    3820.0, 3307.0, 2872.0,
+];
+const MEYER_START: [f64; 3] = [0.02, 4000.0, 250.0];
+
+impl Residuals<f64> for Meyer {
+    fn parameter_count(&self) -> usize {
+        3
+    }
+
+    fn residual_count(&self) -> usize {
+        MEYER.len()
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (i, r) in (first..).zip(r) {
+            *r = b[0] * (b[1] / (b[2] + (50.0 + 5.0 * i as f64))).exp() - MEYER[i];
+        }
+        Ok(())
+    }
+}
+
+/// Parameters that only act as a sum, so that the system is singular and goes through QR, and rows for several tiles.
+struct Redundant;
+
+impl Residuals<f64> for Redundant {
+    fn parameter_count(&self) -> usize {
+        3
+    }
+
+    fn residual_count(&self) -> usize {
+        50
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (i, r) in (first..).zip(r) {
+            let x = i as f64 / 50.0;
+            *r = b[0] + b[1] + b[2] * x - x.sin();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_allocator_counts() {
+    let (v, taken) = account(|| vec![0_u8; 1000]);
+    assert_eq!((taken.allocations, taken.bytes, taken.peak), (1, 1000, 1000));
+    let ((), taken) = account(|| drop(vec![0_u8; 500]));
+    assert_eq!((taken.allocations, taken.bytes, taken.peak), (1, 0, 500));
+    drop(v);
+}
+
+#[test]
+fn fixed_sizes_leave_the_heap_alone() {
+    let solver = LevenbergMarquardt::new();
+    let (misra, taken) =
+        account(|| solver.minimize_fixed(&mut FixedAutoDiff::<_, 2>(Misra1a), SVector::from([500.0, 1e-4])).unwrap());
+    assert!(misra.is_converged() && (misra.x[0] - 238.94212918).abs() < 1e-7, "{misra}");
+    assert_eq!(taken.allocations, 0, "Misra1a");
+
+    let (redundant, taken) =
+        account(|| solver.minimize_fixed(&mut FixedAutoDiff::<_, 3>(Redundant), SVector::from([0.0; 3])).unwrap());
+    assert!(redundant.is_converged(), "{redundant}");
+    assert_eq!(taken.allocations, 0, "a singular system");
+}
+
+#[test]
+fn acceleration_at_fixed_sizes_leaves_the_heap_alone() {
+    for acceleration in [Acceleration::Never, Acceleration::WhereCurved, Acceleration::Always] {
+        let solver = LevenbergMarquardt::new().with_acceleration(acceleration);
+        let mut problem = FixedAutoDiff::<_, 3>(Meyer);
+        let (meyer, taken) = account(|| solver.minimize_fixed(&mut problem, SVector::from(MEYER_START)).unwrap());
+        assert!(meyer.is_converged() && (meyer.sum_of_squares() - 87.945855).abs() < 1e-5, "{meyer}");
+        assert_eq!(taken.allocations, 0, "{acceleration:?}");
+    }
+}
+
+/// All forms of the linear system, with and without acceleration.
+#[test]
+fn iterations_leave_the_heap_alone() {
+    let auto = [LinearSolver::Auto];
+    let always = [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Dual].map(LinearSolver::Always);
+    for form in auto.into_iter().chain(always) {
+        for acceleration in [Acceleration::Never, Acceleration::WhereCurved, Acceleration::Always] {
+            // The first solve of a thread also pays for what the kernels keep for the thread.
+            let [_, few, many] = [3, 3, 30].map(|iterations| {
+                let solver = LevenbergMarquardt::new().with_linear_solver(form).with_acceleration(acceleration);
+                let solver = solver.with_log(false).with_max_iterations(iterations);
+                let (report, taken) = account(|| solver.minimize(&mut AutoDiff(Meyer), &MEYER_START).unwrap());
+                assert_eq!(report.iterations, iterations, "{report}");
+                taken.allocations
+            });
+            assert_eq!(few, many, "{form:?}, {acceleration:?}");
+        }
+    }
+}
+
+/// A harmonic series through as many rows as wanted, none of which is stored.
+struct Series {
+    rows: usize,
+}
+
+impl LeastSquares<f64> for Series {
+    fn parameter_count(&self) -> usize {
+        8
+    }
+
+    fn residual_count(&self) -> usize {
+        self.rows
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        let mut row = [0.0; 8];
+        for (i, r) in (first..).zip(r) {
+            *r = self.row(i, x, &mut row);
+        }
+        Ok(())
+    }
+
+    fn linearize(
+        &mut self,
+        x: &[f64],
+        first: usize,
+        r: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        for ((i, r), row) in (first..).zip(r).zip(jacobian.as_chunks_mut().0) {
+            *r = self.row(i, x, row);
+        }
+        Ok(())
+    }
+}
+
+impl Series {
+    /// A residual and its derivatives.
+    fn row(&self, i: usize, x: &[f64], row: &mut [f64; 8]) -> f64 {
+        let t = i as f64 / self.rows as f64;
+        let mut power = 1.0;
+        let mut sum = -(3.0 * t).exp();
+        for (x, derivative) in x.iter().zip(row) {
+            sum += x * power;
+            *derivative = power;
+            power *= t;
+        }
+        sum
+    }
+}
+
+#[test]
+fn memory_does_not_grow_with_rows() {
+    let [short, long] = [20_000, 200_000].map(|rows| {
+        let solver = LevenbergMarquardt::new().with_max_iterations(3).with_log(false);
+        let (report, taken) = account(|| solver.minimize(&mut Series { rows }, &[0.0; 8]).unwrap());
+        assert!(report.cost < 1e-2 * report.initial_cost, "{report}");
+        taken.peak
+    });
+    assert_eq!(short, long);
+    assert!(long < 1 << 20, "{long} bytes, where the Jacobian has {}", 200_000 * 8 * 8);
+}
