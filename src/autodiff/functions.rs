@@ -133,9 +133,8 @@ macro_rules! derived_operators {
         impl $(<const $lanes: usize>)? Div<$type<$float $(, $lanes)?>> for $float {
             type Output = $type<$float $(, $lanes)?>;
             #[inline]
-            #[allow(clippy::suspicious_arithmetic_impl, reason = "a quotient is a product with the reciprocal")]
             fn div(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
-                other.recip() * self
+                $type::constant(self) / other
             }
         }
     };

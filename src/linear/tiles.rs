@@ -41,6 +41,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             0 => (TILE_BYTES / size_of::<T>() / n).clamp(32, 1024),
             on_stack => on_stack,
         };
+        let group = group.max(1);
         let whole_groups = (wanted / group).max(1) * group;
         whole_groups.min(m)
     }

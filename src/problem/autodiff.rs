@@ -229,5 +229,6 @@ fn second_along<T: Real, F: Residuals<T>>(
 /// Rows evaluated at once: whole groups, as many as fit the stack, at least one.
 #[inline]
 fn strip_of(group: usize) -> usize {
+    let group = group.max(1);
     if group > STRIP { group } else { STRIP - STRIP % group }
 }

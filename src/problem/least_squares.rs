@@ -12,9 +12,9 @@ use crate::Real;
 ///
 /// | you have | use |
 /// |---|---|
-/// | a residual function that can be generic over its scalar | [`AutoDiff`], exact derivatives |
-/// | a closure over floats | [`FiniteDifference`] |
-/// | a closure and its derivatives | [`Analytic`] |
+/// | a residual function that can be generic over its scalar | [`AutoDiff`](crate::AutoDiff), exact derivatives |
+/// | a closure over floats | [`FiniteDifference`](crate::FiniteDifference) |
+/// | a closure and its derivatives | [`Analytic`](crate::Analytic) |
 /// | a curve and data | [`CurveFit`](crate::CurveFit) |
 ///
 /// # Rows

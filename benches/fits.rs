@@ -1,0 +1,177 @@
+//! Times of whole fits, and of one linearisation next to a bare matrix product.
+//!
+//! ```text
+//! cargo bench --bench fits
+//! cargo bench --bench fits -- misra1a
+//! ```
+
+#[path = "workloads/mod.rs"]
+mod workloads;
+
+use divan::{Bencher, black_box};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+use marquardt::{
+    AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report, Residuals, Scalar,
+};
+use nalgebra::SVector;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians, Workload};
+
+const SEED: u64 = 1;
+
+fn main() {
+    divan::main();
+}
+
+/// A workload as a problem, with its derivatives by hand.
+struct Analytic<'a, W>(&'a W);
+
+impl<W: Workload> LeastSquares<f64> for Analytic<'_, W> {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0.residual_count()
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        self.0.residuals(x, first, r);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        self.0.linearize(x, first, r, j);
+        Ok(())
+    }
+}
+
+/// Misra1a for every scalar.
+struct Misra1aResiduals<'a>(&'a Misra1a);
+
+impl Residuals<f64> for Misra1aResiduals<'_> {
+    fn parameter_count(&self) -> usize {
+        Misra1a::PARAMETERS
+    }
+
+    fn residual_count(&self) -> usize {
+        Misra1a::POINTS
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (r, (x, y)) in r.iter_mut().zip(self.0.samples().starting_at(first)) {
+            *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
+        }
+        Ok(())
+    }
+}
+
+fn fit(problem: &mut impl LeastSquares<f64>, start: &[f64]) -> Report<f64> {
+    LevenbergMarquardt::new().with_log(false).minimize(problem, black_box(start)).expect("the start is valid")
+}
+
+mod misra1a {
+    use super::*;
+
+    const START: [f64; 2] = Misra1a::STARTS[0];
+
+    #[divan::bench]
+    fn fixed_size_dual_numbers(bencher: Bencher) {
+        let workload = Misra1a::new();
+        let mut problem = FixedAutoDiff::<_, 2>(Misra1aResiduals(&workload));
+        let solver = LevenbergMarquardt::new();
+        bencher.bench_local(|| solver.minimize_fixed(&mut problem, black_box(SVector::from(START))));
+    }
+
+    #[divan::bench]
+    fn dual_numbers(bencher: Bencher) {
+        let workload = Misra1a::new();
+        let mut problem = AutoDiff(Misra1aResiduals(&workload));
+        bencher.bench_local(|| fit(&mut problem, &START));
+    }
+
+    #[divan::bench]
+    fn by_hand(bencher: Bencher) {
+        let workload = Misra1a::new();
+        bencher.bench_local(|| fit(&mut Analytic(&workload), &START));
+    }
+}
+
+/// 8 parameters, from short to long data.
+#[divan::bench(args = [250, 2_000, 20_000])]
+fn exponential_and_two_peaks(bencher: Bencher, points: usize) {
+    let workload = ExponentialAndTwoPeaks::new(points, SEED);
+    bencher.bench_local(|| fit(&mut Analytic(&workload), &ExponentialAndTwoPeaks::START));
+}
+
+/// Peaks of three parameters each, 20,000 points.
+#[divan::bench(args = [3, 10, 20, 40], sample_count = 10)]
+fn overlapping_gaussians(bencher: Bencher, peaks: usize) {
+    let workload = OverlappingGaussians::new(peaks, 20_000, SEED);
+    let start = workload.start(SEED, Difficulty::Easy);
+    bencher.bench_local(|| fit(&mut Analytic(&workload), &start));
+}
+
+/// What one linearisation takes where derivatives cost a copy, and what its `JᵀJ` alone takes as a full product.
+mod linearisation {
+    use super::*;
+
+    const SHAPES: [(usize, usize); 6] =
+        [(10_000, 8), (100_000, 8), (10_000, 32), (100_000, 32), (10_000, 101), (100_000, 101)];
+
+    /// A Jacobian that is stored, and residuals likewise.
+    struct Stored {
+        n: usize,
+        jacobian: Vec<f64>,
+        residuals: Vec<f64>,
+    }
+
+    impl Stored {
+        fn random(m: usize, n: usize) -> Self {
+            let mut random = ChaCha8Rng::seed_from_u64(SEED);
+            let mut draw = |count| (0..count).map(|_| StandardNormal.sample(&mut random)).collect();
+            Self { n, jacobian: draw(m * n), residuals: draw(m) }
+        }
+    }
+
+    impl LeastSquares<f64> for Stored {
+        fn parameter_count(&self) -> usize {
+            self.n
+        }
+
+        fn residual_count(&self) -> usize {
+            self.residuals.len()
+        }
+
+        fn residuals(&mut self, _x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+            r.copy_from_slice(&self.residuals[first..first + r.len()]);
+            Ok(())
+        }
+
+        fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+            j.copy_from_slice(&self.jacobian[first * self.n..][..j.len()]);
+            self.residuals(x, first, r)
+        }
+    }
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn marquardt(bencher: Bencher, (m, n): (usize, usize)) {
+        let mut problem = Stored::random(m, n);
+        let start = vec![1.0; n];
+        let solver = LevenbergMarquardt::new().with_max_iterations(0).with_polish(false).with_log(false);
+        bencher.bench_local(|| solver.minimize(&mut problem, &start));
+    }
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn faer_product(bencher: Bencher, (m, n): (usize, usize)) {
+        let Stored { jacobian, .. } = Stored::random(m, n);
+        let jacobian = MatRef::from_row_major_slice(&jacobian, m, n);
+        let mut gram = Mat::<f64>::zeros(n, n);
+        bencher.bench_local(|| {
+            matmul(gram.as_mut(), Accum::Replace, jacobian.transpose(), black_box(jacobian), 1.0, Par::Seq);
+        });
+    }
+}
