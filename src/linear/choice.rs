@@ -60,8 +60,8 @@ impl LinearForm {
     fn numbers(self, m: usize, n: usize) -> usize {
         let square = |n: usize| n.saturating_mul(n);
         match self {
-            LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(4 * n),
-            LinearForm::Qr => square(n).saturating_mul(4).saturating_add(8 * n),
+            LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
+            LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
             LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
         }
     }
@@ -96,7 +96,7 @@ impl Plan {
         budget: usize,
     ) -> Result<Plan, PlanError> {
         let tile = Tiles::<T, Dynamic>::numbers(m, n, group);
-        let vectors = 8 * n;
+        let vectors = n.saturating_mul(8);
         let bytes = |form: LinearForm| {
             form.numbers(m, n).saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>())
         };
@@ -123,5 +123,39 @@ impl Plan {
             LinearSolver::Always(form) => Plan { m, n, form, may_orthogonalize: false },
             LinearSolver::Auto => Plan { m, n, form: LinearForm::Cholesky, may_orthogonalize: true },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
+        Plan::new::<f64>(solver, m, n, 1, budget)
+    }
+
+    #[test]
+    fn the_cheaper_form_is_taken() {
+        let form = |m, n| plan(LinearSolver::Auto, m, n, usize::MAX).unwrap().form;
+        assert_eq!(form(1000, 10), LinearForm::Cholesky);
+        assert_eq!(form(10, 1000), LinearForm::Dual);
+        assert_eq!(plan(LinearSolver::Always(LinearForm::Qr), 1000, 10, usize::MAX).unwrap().form, LinearForm::Qr);
+    }
+
+    #[test]
+    fn qr_takes_over_only_where_it_is_affordable_and_allowed() {
+        let may = |solver, m| plan(solver, m, 10, usize::MAX).unwrap().may_orthogonalize;
+        assert!(may(LinearSolver::Auto, 1000));
+        assert!(!may(LinearSolver::Auto, 10_000_000));
+        assert!(!may(LinearSolver::Always(LinearForm::Cholesky), 1000));
+    }
+
+    #[test]
+    fn the_budget_is_kept() {
+        let needed = plan(LinearSolver::Auto, 100, 50, 1000).unwrap_err().needed;
+        assert!(plan(LinearSolver::Auto, 100, 50, needed).is_ok());
+        assert!(plan(LinearSolver::Auto, 100, 50, needed - 1).is_err());
+        // Sizes beyond counting are refused, not wrapped around.
+        assert!(plan(LinearSolver::Auto, usize::MAX / 4, usize::MAX / 4, usize::MAX - 1).is_err());
     }
 }

@@ -122,3 +122,75 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    use super::*;
+    use crate::linear::kernels::Kernels;
+
+    /// Numbers from a seed.
+    fn numbers(count: usize, seed: u64) -> Vec<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        (0..count).map(|_| StandardNormal.sample(&mut random)).collect()
+    }
+
+    /// Asserts that `sum` agrees with the sums term by term, on top of what was there before.
+    fn agrees(n: usize, m: usize, sum: impl FnOnce(&mut [f64], &mut [f64], &[f64], &[f64])) {
+        let (rows, r) = (numbers(m * n, 1), numbers(m, 2));
+        let (before_gram, before_gradient) = (numbers(n * n, 3), numbers(n, 4));
+        let (mut gram, mut gradient) = (before_gram.clone(), before_gradient.clone());
+        sum(&mut gram, &mut gradient, &rows, &r);
+        for i in 0..n {
+            let product: f64 = (0..m).map(|row| r[row] * rows[row * n + i]).sum();
+            assert!((gradient[i] - before_gradient[i] - product).abs() < 1e-12, "gradient {i} of {n}, {m} rows");
+            for k in 0..=i {
+                let square: f64 = (0..m).map(|row| rows[row * n + i] * rows[row * n + k]).sum();
+                assert!(
+                    (gram[i * n + k] - before_gram[i * n + k] - square).abs() < 1e-12,
+                    "({i}, {k}) of {n}, {m} rows"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn sums_agree_for_every_width() {
+        for n in (1..40).chain([101, 159, 160, 161, 200]) {
+            for m in [1, 2, 3, 17] {
+                agrees(n, m, f64::add_products);
+            }
+        }
+    }
+
+    /// The copies for other processors than this one.
+    #[test]
+    fn sums_agree_for_every_set_of_instructions() {
+        for n in WIDE..3 * WIDE {
+            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<4, false>());
+            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<4, true>());
+            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<8, false>());
+            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<8, true>());
+        }
+    }
+
+    #[test]
+    fn single_precision_sums_agree_with_double() {
+        let (n, m) = (13, 50);
+        let (rows, r) = (numbers(m * n, 1), numbers(m, 2));
+        let single = |numbers: &[f64]| numbers.iter().map(|&x| x as f32).collect::<Vec<_>>();
+        let (mut gram, mut gradient) = (vec![0.0; n * n], vec![0.0; n]);
+        let (mut gram_32, mut gradient_32) = (vec![0.0_f32; n * n], vec![0.0_f32; n]);
+        f64::add_products(&mut gram, &mut gradient, &rows, &r);
+        f32::add_products(&mut gram_32, &mut gradient_32, &single(&rows), &single(&r));
+        assert!(gradient.iter().zip(&gradient_32).all(|(double, &single)| (double - f64::from(single)).abs() < 1e-4));
+        for i in 0..n {
+            let lower = i * n..i * n + i + 1;
+            let mut pairs = gram[lower.clone()].iter().zip(&gram_32[lower]);
+            assert!(pairs.all(|(double, &single)| (double - f64::from(single)).abs() < 1e-4));
+        }
+    }
+}

@@ -48,7 +48,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
 
     /// Numbers that the buffer of a problem holds.
     pub(crate) fn numbers(m: usize, n: usize, group: usize) -> usize {
-        Self::rows(m, n, group).saturating_mul(n + 2)
+        Self::rows(m, n, group).saturating_mul(n.saturating_add(2))
     }
 
     /// Visits the residuals and Jacobian rows at `x`.

@@ -145,3 +145,105 @@ pub(crate) fn absorb_rows<T: Real>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::linear::kernels::{Kernels, Scratch};
+
+    /// `JᵀJ` in full.
+    fn gram(rows: &[f64], n: usize) -> Vec<f64> {
+        let entry = |i: usize, k: usize| rows.chunks_exact(n).map(|row| row[i] * row[k]).sum();
+        (0..n * n).map(|at| entry(at / n, at % n)).collect()
+    }
+
+    /// `n`, and more rows than it takes to determine `n` numbers.
+    fn tall() -> impl Strategy<Value = (usize, Vec<f64>)> {
+        (1..7_usize).prop_flat_map(|n| (Just(n), vec(-1.0..1.0_f64, n * (n + 5))))
+    }
+
+    proptest! {
+        #[test]
+        fn cholesky_solves_what_it_accepts((n, rows) in tall(), x in vec(-1.0..1.0_f64, 7)) {
+            let a = gram(&rows, n);
+            let x = &x[..n];
+            let mut b: Vec<f64> = a.chunks_exact(n).map(|row| dot(row, x)).collect();
+            let form = dot(&b, x);
+            let (mut factor, mut inverse_pivots, mut copy) = (a, vec![0.0; n], b.clone());
+            prop_assume!(cholesky(&mut factor, &mut inverse_pivots));
+            solve_cholesky(&factor, &inverse_pivots, &mut b);
+            prop_assert!(b.iter().zip(x).all(|(found, x)| (found - x).abs() < 1e-2));
+            let found = cholesky_inverse_form(&factor, &inverse_pivots, &mut copy);
+            prop_assert!((found - form).abs() <= 1e-8 * (1.0 + form.abs()));
+        }
+
+        #[test]
+        fn absorbed_rows_add_up((n, rows) in tall(), r in vec(-1.0..1.0_f64, 12), cut in 0..5_usize) {
+            let r = &r[..n + 5];
+            let (mut triangle, mut rotated, mut w) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
+            let (mut first, mut second) = (rows[..cut * n].to_vec(), rows[cut * n..].to_vec());
+            let (mut first_r, mut second_r) = (r[..cut].to_vec(), r[cut..].to_vec());
+            absorb_rows(&mut triangle, &mut rotated, &mut first, &mut first_r, &mut w);
+            absorb_rows(&mut triangle, &mut rotated, &mut second, &mut second_r, &mut w);
+            let expected = gram(&rows, n);
+            prop_assert!(gram(&triangle, n).iter().zip(&expected).all(|(found, sum)| (found - sum).abs() < 1e-12));
+            // Rotations keep the length of the right-hand side, and Rᵀ(Qᵀr) is Jᵀr.
+            let length = dot(&rotated, &rotated) + dot(&first_r, &first_r) + dot(&second_r, &second_r);
+            prop_assert!((length - dot(r, r)).abs() < 1e-12);
+            for j in 0..n {
+                let found: f64 = (0..=j).map(|i| triangle[i * n + j] * rotated[i]).sum();
+                let product: f64 = rows.chunks_exact(n).zip(r).map(|(row, r)| row[j] * r).sum();
+                prop_assert!((found - product).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn triangles_are_solved_both_ways() {
+        let r = [2.0, 1.0, -1.0, 0.0, 4.0, 0.5, 0.0, 0.0, 0.25];
+        let mut b = [1.0, 2.0, 3.0];
+        solve_upper(&r, &mut b);
+        assert_eq!(b, [7.0, -1.0, 12.0]);
+        let mut b = [2.0, 5.0, 1.0];
+        solve_upper_transposed(&r, &mut b);
+        assert_eq!(b, [1.0, 1.0, 6.0]);
+    }
+
+    #[test]
+    fn a_pivot_of_rounding_errors_is_refused() {
+        let tilt = 1e-8;
+        let nearly_dependent = [1.0, 0.0, 1.0, 1.0 + tilt * tilt];
+        assert!(!cholesky(&mut nearly_dependent.clone(), &mut [0.0; 2]));
+        assert!(!cholesky(&mut [f64::NAN], &mut [0.0]));
+        assert!(!cholesky(&mut [f64::INFINITY], &mut [0.0]));
+    }
+
+    /// Above a certain size faer takes over.
+    #[test]
+    fn large_systems_are_solved_and_refused_alike() {
+        let n = 50;
+        let mut a: Vec<f64> = (0..n * n).map(|at| 1.0 / (1.0 + (at / n) as f64 + (at % n) as f64)).collect();
+        let mut scratch = Scratch::default();
+        assert!(!f64::cholesky(&mut a.clone(), &mut vec![0.0; n], &mut scratch), "the Hilbert matrix");
+        a.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += 1.0);
+        let b: Vec<f64> = a.chunks_exact(n).map(|row| row.iter().sum()).collect();
+        let (mut factor, mut inverse_pivots, mut x) = (a, vec![0.0; n], b);
+        assert!(f64::cholesky(&mut factor, &mut inverse_pivots, &mut scratch));
+        solve_cholesky(&factor, &inverse_pivots, &mut x);
+        assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn tiny_and_huge_columns_do_not_break_reflections() {
+        for scale in [1e-300, 1e-160, 1e150] {
+            let (mut triangle, mut w) = ([0.0_f64; 4], [0.0; 2]);
+            let mut rows = [3.0 * scale, 1.0, 4.0 * scale, -1.0];
+            absorb_rows(&mut triangle, &mut [0.0; 2], &mut rows, &mut [0.0; 2], &mut w);
+            assert!((triangle[0].abs() / scale - 5.0).abs() < 1e-12, "{triangle:?}");
+            assert!(triangle.iter().all(|r| r.is_finite()));
+        }
+    }
+}

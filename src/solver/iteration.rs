@@ -180,7 +180,7 @@ where
         if self.promising && self.problem.derivatives_are_cheap() {
             let Some(cost) = self.linearize_trial()? else { return Ok(()) };
             trial.actual = before - cost;
-            trial.accepted = trial.gains(SUFFICIENT_GAIN);
+            trial.accepted = suffices(trial);
             if !trial.accepted {
                 self.return_from_trial(before);
             }
@@ -191,7 +191,7 @@ where
                 return Ok(());
             }
             trial.actual = before - cost;
-            trial.accepted = trial.gains(SUFFICIENT_GAIN) && self.linearize_trial()?.is_some();
+            trial.accepted = suffices(trial) && self.linearize_trial()?.is_some();
         }
         if trial.accepted {
             self.rescale();
@@ -287,6 +287,12 @@ where
             Ok(()) => culprit.unwrap_or(SolveError::Overflow),
         }
     }
+}
+
+/// The trial is worth taking; a cost that rises never is, even if rounding has made the promise negative.
+#[inline]
+fn suffices<T: Real>(trial: &Trial<T>) -> bool {
+    trial.actual > T::ZERO && trial.gains(SUFFICIENT_GAIN)
 }
 
 /// The damped system at the current point, as the policies see it.
