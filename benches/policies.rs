@@ -27,7 +27,7 @@ const HARD_STARTS: u64 = 10;
 
 fn main() {
     let sets: Vec<DataSet> = Model::ALL.iter().map(|&model| DataSet::load(model)).collect();
-    let spectra: Vec<HardStart> = (0..HARD_STARTS).map(HardStart::new).collect();
+    let spectra: Vec<HardStart> = (0..HARD_STARTS).map(|seed| HardStart::new(seed, 2_000)).collect();
     println!(
         "| {:<21} | {:<14} | {:<11} | {:>6} | {:>6} | {:>11} | {:>11} | {:>17} |",
         "damping", "scaling", "accelerated", "NIST", "digits", "evaluations", "hard starts", "median iterations"
@@ -56,6 +56,12 @@ fn main() {
             }
         }
     }
+    let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(PATIENCE);
+    let trials = (0..HARD_STARTS).map(|seed| iterations(&solver, &HardStart::new(seed, 100_000)));
+    println!(
+        "\nthe default on 100,000 points, trials from each hard start: {:?}",
+        trials.flatten().collect::<Vec<_>>()
+    );
 }
 
 fn dampings() -> [(&'static str, Damping<f64>); 5] {
@@ -100,10 +106,9 @@ struct HardStart {
 
 impl HardStart {
     const PEAKS: usize = 20;
-    const POINTS: usize = 2_000;
 
-    fn new(seed: u64) -> Self {
-        let spectrum = OverlappingGaussians::new(Self::PEAKS, Self::POINTS, seed);
+    fn new(seed: u64, points: usize) -> Self {
+        let spectrum = OverlappingGaussians::new(Self::PEAKS, points, seed);
         // Another seed than the spectrum's, or the start would be disturbed by the numbers that made the peaks.
         let start = spectrum.start(seed + HARD_STARTS, Difficulty::Hard);
         let least = spectrum.sum_of_squares(spectrum.truth());
