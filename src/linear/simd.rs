@@ -17,10 +17,11 @@ pub(super) trait Kernel {
 #[inline]
 pub(super) fn run(kernel: impl Kernel) {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has AVX-512F.
-        return unsafe { run_with_avx512(kernel) };
-    } else if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        if std::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX2, FMA and AVX-512F.
+            return unsafe { run_with_avx512(kernel) };
+        }
         // SAFETY: the processor has AVX2 and FMA.
         return unsafe { run_with_avx2(kernel) };
     }

@@ -2,7 +2,7 @@
 
 use crate::Real;
 
-/// What the fading maximum keeps from one step to the next. Anything from 0.5 to 0.8 solves all the NIST sets.
+/// What the fading maximum keeps from one step to the next. From 0.4 to 0.8 all NIST runs are solved.
 const FADE: f64 = 0.7;
 
 /// What one unit of each parameter is worth to the damping: the `D` of `JᵀJ + λD²`.

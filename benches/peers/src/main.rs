@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Every crate runs with its own default settings (where these waste time, also with better ones) and with analytic
-//! derivatives (by dual numbers where the crate insists on making its own). Data are built beforehand; building the crate's problem from them is part of a fit, as it is for
-//! its user.
+//! derivatives (by dual numbers where the crate insists on making its own). Data are built beforehand; building the
+//! crate's problem from them is part of a fit, as it is for its user.
 //!
 //! To add a contestant, write a file with a `fn(&W, &[f64]) -> Fit` (see [`contest::Contestant`]) and name it in the
 //! lists below; the first of a list is the one that the others are compared with.
