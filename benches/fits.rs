@@ -5,68 +5,26 @@
 //! cargo bench --bench fits -- misra1a
 //! ```
 
+#[path = "problems/mod.rs"]
+mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
 use divan::{Bencher, black_box};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use marquardt::{
-    AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report, Residuals, Scalar,
-};
+use marquardt::{AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report};
 use nalgebra::SVector;
+use problems::{Analytic, Misra1aResiduals};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
-use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians, Workload};
+use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians};
 
 const SEED: u64 = 1;
 
 fn main() {
     divan::main();
-}
-
-/// A workload as a problem, with its derivatives by hand.
-struct Analytic<'a, W>(&'a W);
-
-impl<W: Workload> LeastSquares<f64> for Analytic<'_, W> {
-    fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.0.residual_count()
-    }
-
-    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
-        self.0.residuals(x, first, r);
-        Ok(())
-    }
-
-    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
-        self.0.linearize(x, first, r, j);
-        Ok(())
-    }
-}
-
-/// Misra1a for every scalar.
-struct Misra1aResiduals<'a>(&'a Misra1a);
-
-impl Residuals<f64> for Misra1aResiduals<'_> {
-    fn parameter_count(&self) -> usize {
-        Misra1a::PARAMETERS
-    }
-
-    fn residual_count(&self) -> usize {
-        Misra1a::POINTS
-    }
-
-    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
-        for (r, (x, y)) in r.iter_mut().zip(self.0.samples().starting_at(first)) {
-            *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
-        }
-        Ok(())
-    }
 }
 
 fn fit(problem: &mut impl LeastSquares<f64>, start: &[f64]) -> Report<f64> {

@@ -9,12 +9,15 @@
 #[path = "../tests/nist/mod.rs"]
 #[allow(dead_code, reason = "the tests read more of the files")]
 mod nist;
+#[path = "problems/mod.rs"]
+mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
 use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
-use marquardt::{Acceleration, AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Scaling};
+use marquardt::{Acceleration, AutoDiff, LevenbergMarquardt, Scaling};
 use nist::{DataSet, Model};
+use problems::Analytic;
 use workloads::{Difficulty, OverlappingGaussians, Workload};
 
 /// More correct digits than this, and a NIST run counts as solved.
@@ -135,27 +138,4 @@ impl Hard {
 fn iterations(solver: &LevenbergMarquardt<f64>, hard: &HardStart) -> Option<usize> {
     let report = solver.minimize(&mut Analytic(&hard.spectrum), &hard.start).expect("the start is valid");
     (report.sum_of_squares() <= hard.least).then_some(report.iterations)
-}
-
-/// The spectrum with its derivatives by hand.
-struct Analytic<'a>(&'a OverlappingGaussians);
-
-impl LeastSquares<f64> for Analytic<'_> {
-    fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.0.residual_count()
-    }
-
-    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
-        self.0.residuals(x, first, r);
-        Ok(())
-    }
-
-    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
-        self.0.linearize(x, first, r, j);
-        Ok(())
-    }
 }

@@ -1,6 +1,8 @@
 //! Every policy, scaling and acceleration on classic problems, and the default on hard ones.
 
 mod classics;
+#[path = "../benches/problems/mod.rs"]
+mod problems;
 #[path = "../benches/workloads/mod.rs"]
 mod workloads;
 
@@ -9,6 +11,7 @@ use marquardt::damping::{
     DampedSystem, Damping, DampingPolicy, GainRatio, IllConditioned, Multiplicative, Trial, TrustRegion,
 };
 use marquardt::{Acceleration, AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Report, Scaling};
+use problems::Analytic;
 use workloads::{Difficulty, OverlappingGaussians, Workload};
 
 /// A policy and what to call it.
@@ -177,45 +180,16 @@ fn a_policy_of_ones_own_solves_the_classics() {
     }
 }
 
-/// The workload as a problem.
-struct Spectrum(OverlappingGaussians);
-
-impl LeastSquares<f64> for Spectrum {
-    fn parameter_count(&self) -> usize {
-        Workload::parameter_count(&self.0)
-    }
-
-    fn residual_count(&self) -> usize {
-        Workload::residual_count(&self.0)
-    }
-
-    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
-        Workload::residuals(&self.0, x, first, r);
-        Ok(())
-    }
-
-    fn linearize(
-        &mut self,
-        x: &[f64],
-        first: usize,
-        r: &mut [f64],
-        jacobian: &mut [f64],
-    ) -> Result<(), EvaluationError> {
-        Workload::linearize(&self.0, x, first, r, jacobian);
-        Ok(())
-    }
-}
-
 /// Twenty peaks, sixty parameters, starts far off.
 #[test]
 fn hard_starts_of_overlapping_peaks_are_solved() {
-    let mut spectrum = Spectrum(OverlappingGaussians::new(20, 600, 1));
-    let at_truth = Workload::sum_of_squares(&spectrum.0, spectrum.0.truth());
+    let spectrum = OverlappingGaussians::new(20, 600, 1);
+    let at_truth = spectrum.sum_of_squares(spectrum.truth());
     let solver = LevenbergMarquardt::new().with_max_iterations(60);
     let sums: Vec<_> = (0..10)
         .map(|seed| {
-            let start = spectrum.0.start(seed, Difficulty::Hard);
-            solver.minimize(&mut spectrum, &start).unwrap().sum_of_squares()
+            let start = spectrum.start(seed, Difficulty::Hard);
+            solver.minimize(&mut Analytic(&spectrum), &start).unwrap().sum_of_squares()
         })
         .collect();
     let solved = sums.iter().filter(|&&sum| sum < 1.0001 * at_truth).count();

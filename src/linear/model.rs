@@ -5,7 +5,7 @@ use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
 use super::row_gram::RowGram;
 use super::shape::Shape;
-use super::vector::add_scaled;
+use super::vector::add_rows_times;
 use crate::Real;
 
 /// The damped system is singular to working precision: its solution would be noise.
@@ -129,12 +129,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     /// Adds rows `w` of the other right-hand side, with the rows of `J` they belong to.
     pub(crate) fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
         match self {
-            Normal(_, forcing) | Triangular(_, forcing) => {
-                let forcing = forcing.as_mut();
-                for (&w, row) in w.iter().zip(jacobian.chunks_exact(forcing.len())) {
-                    add_scaled(forcing, w, row);
-                }
-            }
+            Normal(_, forcing) | Triangular(_, forcing) => add_rows_times(forcing.as_mut(), jacobian, w),
             Rows(_, forcing) => forcing.extend_from_slice(w),
         }
     }

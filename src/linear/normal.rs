@@ -9,7 +9,7 @@ use crate::Real;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
-/// `mn²` flops a linearisation, `n³/3` a factorisation, `5n²` numbers of memory at most. The condition number of the
+/// `mn²` flops a linearisation, `n³/3` a factorisation, `3n²` numbers of memory. The condition number of the
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
 pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     n: usize,

@@ -3,7 +3,7 @@
 use super::model::IllConditioned;
 use super::shape::Shape;
 use super::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
-use super::vector::{add_scaled, dot, scale_twice};
+use super::vector::{add_rows_times, dot, scale_twice};
 use crate::Real;
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
@@ -55,9 +55,7 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
     /// Absorbs rows into the candidate's triangle, overwriting them.
     pub(crate) fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
         let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
-        for (&r, row) in r.iter().zip(jacobian.chunks_exact(self.n)) {
-            add_scaled(gradient.as_mut(), r, row);
-        }
+        add_rows_times(gradient.as_mut(), jacobian, r);
         absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
     }
 

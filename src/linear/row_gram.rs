@@ -3,7 +3,7 @@
 use super::kernels::Scratch;
 use super::model::IllConditioned;
 use super::triangular::{cholesky_inverse_form, solve_cholesky};
-use super::vector::{add_scaled, dot};
+use super::vector::{add_rows_times, dot};
 use crate::Real;
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
@@ -70,9 +70,7 @@ impl<T: Real> RowGram<T> {
     pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
         self.candidate.jacobian.extend_from_slice(jacobian);
         self.candidate.r.extend_from_slice(r);
-        for (&r, row) in r.iter().zip(jacobian.chunks_exact(self.n)) {
-            add_scaled(&mut self.candidate.gradient, r, row);
-        }
+        add_rows_times(&mut self.candidate.gradient, jacobian, r);
     }
 
     /// Exchanges the current point's rows with the candidate's.
@@ -131,9 +129,7 @@ impl<T: Real> RowGram<T> {
     fn solve_rows(&mut self, solution: &mut [T]) {
         solve_cholesky(&self.factor, &self.inverse_pivots, &mut self.work);
         solution.fill(T::ZERO);
-        for (&w, row) in self.work.iter().zip(self.current.jacobian.chunks_exact(self.n)) {
-            add_scaled(solution, w, row);
-        }
+        add_rows_times(solution, &self.current.jacobian, &self.work);
         for (solution, &square) in solution.iter_mut().zip(&self.squared_scale) {
             *solution /= square;
         }

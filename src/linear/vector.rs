@@ -31,6 +31,14 @@ pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
     }
 }
 
+/// `y += Jᵀw` for rows of as many numbers as `y` has.
+#[inline]
+pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {
+    for (row, &w) in rows.chunks_exact(y.len()).zip(w) {
+        add_scaled(y, w, row);
+    }
+}
+
 /// `‖Dx‖`.
 #[inline]
 pub(crate) fn scaled_norm<T: Real>(d: &[T], x: &[T]) -> T {

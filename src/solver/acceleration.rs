@@ -57,8 +57,7 @@ where
     P: LeastSquares<T> + ?Sized,
 {
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
-    /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step,
-    /// where the second derivative is not finite.
+    /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step, where the second derivative is not finite.
     pub(super) fn bend_step(&mut self, length: T) -> Result<T, EvaluationError> {
         let (x, v) = (self.x.as_ref(), self.step.as_ref());
         let probe = T::from_f64(PROBE);

@@ -70,7 +70,7 @@ where
     }
 
     /// Solves for the undamped step and returns the reduction it promises.
-    fn gauss_newton(&mut self) -> Option<T> {
+    pub(super) fn gauss_newton(&mut self) -> Option<T> {
         self.evaluations.factorizations += 1;
         self.model.solve(T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
         let promise = -T::from_f64(0.5) * dot(self.model.gradient(), self.step.as_ref());

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
-use crate::linear::vector::{dot, scaled_norm};
+use crate::linear::vector::scaled_norm;
 use crate::{LeastSquares, Real};
 
 /// Why a solve ended. The best point is in the report for every one of them.
@@ -115,10 +115,7 @@ where
             return true;
         }
         let unit = T::from_f64(ROUNDING) * T::EPSILON;
-        if self.model.solve(T::ZERO, self.d.as_ref(), self.step.as_mut()).is_err() {
-            return self.squared_gradient_cosine() <= unit;
-        }
-        let promise = -T::from_f64(0.5) * dot(self.model.gradient(), self.step.as_ref());
+        let Some(promise) = self.gauss_newton() else { return self.squared_gradient_cosine() <= unit };
         promise <= unit * self.cost || scaled_norm(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
     }
 

@@ -17,6 +17,8 @@ mod contest;
 mod levenberg_marquardt;
 mod marquardt;
 mod multicalc;
+#[path = "../../problems/mod.rs"]
+mod problems;
 mod reference;
 mod rmpfit;
 mod table;

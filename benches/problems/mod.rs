@@ -1,0 +1,50 @@
+//! The workloads as this library's problems. A file that takes this in has `mod workloads` at its crate's root.
+
+#![allow(dead_code, reason = "not every user takes both")]
+
+use marquardt::{EvaluationError, LeastSquares, Residuals, Scalar};
+
+use crate::workloads::{Misra1a, Workload};
+
+/// Any workload, with its derivatives by hand.
+pub struct Analytic<'a, W>(pub &'a W);
+
+impl<W: Workload> LeastSquares<f64> for Analytic<'_, W> {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0.residual_count()
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        self.0.residuals(x, first, r);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        self.0.linearize(x, first, r, j);
+        Ok(())
+    }
+}
+
+/// Misra1a for every scalar.
+pub struct Misra1aResiduals<'a>(pub &'a Misra1a);
+
+impl Residuals<f64> for Misra1aResiduals<'_> {
+    fn parameter_count(&self) -> usize {
+        Misra1a::PARAMETERS
+    }
+
+    fn residual_count(&self) -> usize {
+        Misra1a::POINTS
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (r, (x, y)) in r.iter_mut().zip(self.0.samples().starting_at(first)) {
+            *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
+        }
+        Ok(())
+    }
+}
