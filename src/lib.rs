@@ -71,11 +71,15 @@
 
 mod autodiff;
 mod curve;
+mod kernels;
 mod linear;
+pub mod nn;
+pub mod optim;
 mod problem;
 mod real;
 mod scalar;
 mod solver;
+mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
@@ -83,13 +87,17 @@ pub use curve::{
     curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
-pub use problem::{Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, Residuals};
+pub use problem::{
+    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, NotLeastSquares, Objective,
+    Residuals,
+};
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
     Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
     Report, Scaling, SolveError, Status, damping,
 };
+pub use variables::{Gradient, Gradients, Variable, VariableError, Variables};
 
 /// The README's code is tested with the documentation's.
 #[cfg(doctest)]

@@ -3,11 +3,13 @@
 use std::fmt::{Display, LowerExp};
 
 use crate::Scalar;
-use crate::linear::kernels::Kernels;
+use crate::kernels::{Elementary, Kernels};
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
 /// exist for these two.
-pub trait Real: Scalar<Real = Self> + Kernels + Default + Display + LowerExp + Send + Sync + 'static {
+pub trait Real:
+    Scalar<Real = Self> + Kernels + Elementary + Default + Display + LowerExp + Send + Sync + 'static
+{
     /// Zero.
     const ZERO: Self;
     /// One.

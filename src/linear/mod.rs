@@ -5,17 +5,12 @@
 //! dual, for fewer residuals than parameters).
 
 mod choice;
-pub(crate) mod kernels;
 mod model;
 mod normal;
 mod orthogonal;
-mod products;
 mod row_gram;
 pub(crate) mod shape;
-mod simd;
 mod tiles;
-pub(crate) mod triangular;
-pub(crate) mod vector;
 
 pub use choice::{LinearForm, LinearSolver};
 pub(crate) use choice::{Plan, PlanError};

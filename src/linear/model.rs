@@ -5,8 +5,8 @@ use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
 use super::row_gram::RowGram;
 use super::shape::Shape;
-use super::vector::add_rows_times;
 use crate::Real;
+use crate::kernels::vector::add_rows_times;
 
 /// The damped system is singular to working precision: its solution would be noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

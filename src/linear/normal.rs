@@ -1,11 +1,11 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
-use super::kernels::Scratch;
 use super::model::IllConditioned;
 use super::shape::Shape;
-use super::triangular::{cholesky_inverse_form, solve_cholesky};
-use super::vector::scale_twice;
 use crate::Real;
+use crate::kernels::Scratch;
+use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
+use crate::kernels::vector::scale_twice;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///

@@ -2,9 +2,9 @@
 
 use super::model::IllConditioned;
 use super::shape::Shape;
-use super::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
-use super::vector::{add_rows_times, dot, scale_twice};
 use crate::Real;
+use crate::kernels::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
+use crate::kernels::vector::{add_rows_times, dot, scale_twice};
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
 ///

@@ -1,10 +1,10 @@
 //! The dual: with fewer residuals than parameters, the Gram matrix of the rows is the smaller system.
 
-use super::kernels::Scratch;
 use super::model::IllConditioned;
-use super::triangular::{cholesky_inverse_form, solve_cholesky};
-use super::vector::{add_rows_times, dot};
 use crate::Real;
+use crate::kernels::Scratch;
+use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
+use crate::kernels::vector::{add_rows_times, dot};
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
 /// `K = J D⁻² Jᵀ`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::shape::Shape;
-use super::vector::dot;
+use crate::kernels::vector::dot;
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.

@@ -2,8 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 use crate::Real;
+use crate::kernels::vector::dot;
 
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
 ///
@@ -70,6 +72,31 @@ pub trait LeastSquares<T: Real> {
     /// Fills `r` as [`residuals`](Self::residuals) does, and `jacobian` with the same rows of `J`, row after row
     /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`).
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// As [`linearize`](Self::linearize), with only some columns of the Jacobian: those of the parameters in `columns`,
+    /// ascending ranges, side by side. Returns `false` when there is no cheaper way than to take them from the whole.
+    fn linearize_columns(
+        &mut self,
+        x: &[T],
+        first: usize,
+        r: &mut [T],
+        columns: &[Range<usize>],
+        jacobian: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let _ = (x, first, r, columns, jacobian);
+        Ok(false)
+    }
+
+    /// What the rows just evaluated, `first..first + r.len()`, add to the cost: `½‖r‖²`.
+    ///
+    /// A loss that is convex in the outputs of a model joins by overriding this with its true value, and giving rows whose
+    /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
+    /// judged by the true loss. Called right after [`residuals`](Self::residuals) or [`linearize`](Self::linearize) for
+    /// the same rows.
+    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
+        let _ = first;
+        T::from_f64(0.5) * dot(r, r)
+    }
 
     /// Fills `second` with the rows of `d²r(x + tv)/dt²` at `t = 0` and returns `true`; `false` when it is not known
     /// exactly, and the engine then takes a difference of residuals. Only geodesic acceleration asks for it.

@@ -1,9 +1,11 @@
-//! What is minimised: the least-squares trait and the ways into it.
+//! What is minimised: the least-squares trait and the ways into it, and the objective that optimizers step on.
 
 mod autodiff;
 mod closure;
 mod least_squares;
+mod objective;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};
 pub use least_squares::{EvaluationError, LeastSquares};
+pub use objective::{NotLeastSquares, Objective};

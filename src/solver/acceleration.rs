@@ -2,8 +2,8 @@
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::vector::{dot, scaled_norm};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// When steps get a second-order correction (geodesic acceleration, Transtrum & Sethna 2012).

@@ -3,10 +3,10 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use thiserror::Error;
 
+use crate::kernels::triangular::absorb_rows;
+use crate::kernels::vector::{all_finite, dot};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
-use crate::linear::triangular::absorb_rows;
-use crate::linear::vector::{all_finite, dot};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.

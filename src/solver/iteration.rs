@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
 use super::{Acceleration, Evaluations, LevenbergMarquardt, Observer, SolveError, Status};
+use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::vector::{all_finite, dot, scaled_norm};
 use crate::linear::{LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
 

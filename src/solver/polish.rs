@@ -7,8 +7,8 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::journal::Journal;
 use super::{Observer, Status};
+use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::vector::{dot, scaled_norm};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// Steps after which the polish ends whatever it gains.

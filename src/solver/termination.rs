@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::linear::vector::scaled_norm;
 use crate::{LeastSquares, Real};
 
 /// Why a solve ended. The best point is in the report for every one of them.

@@ -130,7 +130,7 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     use super::*;
-    use crate::linear::kernels::Kernels;
+    use crate::kernels::Kernels;
 
     /// Numbers from a seed.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {

@@ -1,11 +1,12 @@
-//! The dense kernels: small ones of our own, large ones by faer.
+//! Dense products and factorisations over one float type: small ones of our own, large ones by faer.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor::{LdltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
-use super::products::{FewProducts, Products, RowsTimes};
+use super::gram::{FewProducts, Products, RowsTimes};
 use super::simd::{self, Kernel};
 use super::triangular::{cholesky, is_sound};
 use crate::Real;
@@ -20,11 +21,22 @@ const MANY_COLUMNS: usize = 160;
 #[derive(Default)]
 pub struct Scratch(Option<MemBuffer>);
 
+/// The left factor of a product.
+#[derive(Debug, Clone, Copy)]
+pub enum Factor<'a, T> {
+    /// As it is: row-major, `m` rows of `depth` numbers.
+    Plain(&'a [T]),
+    /// Transposed: row-major, `depth` rows of `m` numbers.
+    Transposed(&'a [T]),
+}
+
 /// Dense products and factorisations over one float type. Matrices are row-major slices; symmetric ones are given by
 /// their lower triangle.
 pub trait Kernels: Sized {
     /// `gram += JᵀJ` and `gradient += Jᵀr` for rows of as many numbers as the gradient has.
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
+    /// `C = AB`, or `C += AB`, where `c` has rows of `n` numbers, and `b` has `depth` rows of `n` numbers.
+    fn multiply(c: &mut [Self], accumulate: bool, a: Factor<'_, Self>, b: &[Self], depth: usize, n: usize);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
     /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, and fills `inverse_pivots` with
@@ -59,6 +71,25 @@ macro_rules! float_kernels {
                     7 => simd::run(FewProducts::<$float, 7>(products)),
                     _ => simd::run(products),
                 }
+            }
+
+            fn multiply(
+                c: &mut [$float],
+                accumulate: bool,
+                a: Factor<'_, $float>,
+                b: &[$float],
+                depth: usize,
+                n: usize,
+            ) {
+                let m = c.len() / n;
+                let a = match a {
+                    Factor::Plain(a) => MatRef::from_row_major_slice(a, m, depth),
+                    Factor::Transposed(a) => MatRef::from_row_major_slice(a, depth, m).transpose(),
+                };
+                let accumulate = if accumulate { Accum::Add } else { Accum::Replace };
+                let c = MatMut::from_row_major_slice_mut(c, m, n);
+                matmul(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n), 1.0, Par::Seq);
+                simd::clear_upper_halves();
             }
 
             fn row_gram(gram: &mut [$float], rows: &[$float], n: usize) {

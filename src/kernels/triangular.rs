@@ -152,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::linear::kernels::{Kernels, Scratch};
+    use crate::kernels::{Kernels, Scratch};
 
     /// `JᵀJ` in full.
     fn gram(rows: &[f64], n: usize) -> Vec<f64> {

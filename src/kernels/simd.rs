@@ -7,7 +7,7 @@
 use crate::Real;
 
 /// Loops worth compiling for every set of vector instructions.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     /// Runs the loops. `TALL` is the number of independent sums, each a register wide, that fit the registers; `FUSED` says
     /// that multiplying and adding is one instruction. Implementations must be `#[inline(always)]`.
     fn run<const TALL: usize, const FUSED: bool>(self);
@@ -15,7 +15,7 @@ pub(super) trait Kernel {
 
 /// Runs a kernel in the widest instructions there are.
 #[inline]
-pub(super) fn run(kernel: impl Kernel) {
+pub(crate) fn run(kernel: impl Kernel) {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
         if std::is_x86_feature_detected!("avx512f") {
@@ -42,7 +42,7 @@ fn run_with_avx2(kernel: impl Kernel) {
 
 /// `a · b + c`, in one instruction where there is one.
 #[inline(always)]
-pub(super) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
+pub(crate) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
 /// faer's wide products can return with these halves in use. Scalar SSE code that runs next (the user's model) then pays
 /// for merging into them at every instruction, and was measured two to three times slower. `vzeroupper` ends that state.
 #[inline]
-pub(super) fn clear_upper_halves() {
+pub(crate) fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx") {
         // SAFETY: the processor has AVX, which `vzeroupper` belongs to; the calling convention leaves the upper halves

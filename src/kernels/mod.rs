@@ -1,0 +1,12 @@
+//! The loops that the time goes into: dense products and factorisations, vectors, and the vector instructions they run
+//! in.
+
+mod dense;
+mod elementary;
+mod gram;
+pub(crate) mod simd;
+pub(crate) mod triangular;
+pub(crate) mod vector;
+
+pub use dense::{Factor, Kernels, Scratch};
+pub use elementary::Elementary;

@@ -1,0 +1,118 @@
+//! Why a step could not be made.
+
+use thiserror::Error;
+
+use crate::{EvaluationError, NotLeastSquares, SolveError, VariableError};
+
+/// A step that was not made: variables and slots are what they were before.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OptimizerError {
+    /// The optimizer was asked for something that needs [`build`](super::Optimizer::build) first.
+    #[error("{optimizer} has not been built: call build with the variables first")]
+    NotBuilt {
+        /// The optimizer's name.
+        optimizer: String,
+    },
+    /// The variables are not those that the optimizer was built for.
+    #[error("{optimizer} was built for other variables: {difference}")]
+    OtherVariables {
+        /// The optimizer's name.
+        optimizer: String,
+        /// The first difference.
+        difference: String,
+    },
+    /// Nothing may be changed.
+    #[error("there is nothing to train: all variables are frozen")]
+    NothingToTrain,
+    /// No variable has a gradient.
+    #[error("the loss depends on none of the trainable variables")]
+    NoGradients,
+    /// The loss is NaN or infinite.
+    #[error("the loss is {value}")]
+    NonFiniteLoss {
+        /// The loss.
+        value: f64,
+    },
+    /// A gradient is NaN or infinite.
+    #[error("the gradient of {variable}[{index}] is {value}")]
+    NonFiniteGradient {
+        /// The variable's name.
+        variable: String,
+        /// Where in it, counted in row-major order.
+        index: usize,
+        /// The gradient.
+        value: f64,
+    },
+    /// The update would make a variable NaN or infinite.
+    #[error("the step would make {variable}[{index}] {value}")]
+    NonFiniteStep {
+        /// The variable's name.
+        variable: String,
+        /// Where in it, counted in row-major order.
+        index: usize,
+        /// What it would become.
+        value: f64,
+    },
+    /// A row of a sparse gradient is outside its variable.
+    #[error("the gradient of {variable} has a row {row}, but the variable has {rows}")]
+    RowOutOfRange {
+        /// The variable's name.
+        variable: String,
+        /// The row.
+        row: usize,
+        /// Rows of the variable.
+        rows: usize,
+    },
+    /// There is no hyperparameter of this name.
+    #[error("{optimizer} has no hyperparameter {name}; it has {}", known.join(", "))]
+    UnknownHyperparameter {
+        /// The optimizer's name.
+        optimizer: String,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A hyperparameter cannot have this value.
+    #[error("{name} must be {requirement}, not {value}")]
+    Hyperparameter {
+        /// Its name.
+        name: String,
+        /// What it must be.
+        requirement: String,
+        /// The value.
+        value: f64,
+    },
+    /// There is no slot of this name.
+    #[error("{optimizer} has no slot {name}; it has {}", known.join(", "))]
+    UnknownSlot {
+        /// The optimizer's name.
+        optimizer: String,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A saved state belongs to another optimizer, or to other variables.
+    #[error("the saved state does not fit: {difference}")]
+    State {
+        /// The first difference.
+        difference: String,
+    },
+    /// A variable belongs to no group, or to more than one.
+    #[error("{0}")]
+    Groups(String),
+    /// The loss is not a sum of squares.
+    #[error(transparent)]
+    NotLeastSquares(#[from] NotLeastSquares),
+    /// The loss could not be evaluated.
+    #[error("the loss could not be evaluated: {0}")]
+    Evaluation(#[from] EvaluationError),
+    /// The settings or the problem do not allow a damped step.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The variables do not allow the operation.
+    #[error(transparent)]
+    Variables(#[from] VariableError),
+}

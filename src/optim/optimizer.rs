@@ -1,0 +1,86 @@
+//! The trait.
+
+use ndarray::ArrayViewD;
+
+use super::{Hyperparameter, OptimizerError, OptimizerState, StepReport};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{Objective, Real};
+
+/// Updates variables, one minibatch at a time: the role of Keras' `Optimizer`.
+///
+/// Object safe: a training loop takes a `Box<dyn Optimizer<T>>` and is the same for every optimizer. After the first step
+/// no step allocates. A step that fails leaves variables and slots as they were.
+pub trait Optimizer<T: Real>: Send {
+    /// The optimizer's name, in snake case.
+    fn name(&self) -> &'static str;
+
+    /// Makes slots and workspace for these variables and forgets earlier ones. Called by the first step if need be.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError`] for settings that make no sense.
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError>;
+
+    /// One step on a minibatch. Keras calls it `minimize`.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError`] says why no step was made.
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError>;
+
+    /// Applies gradients, or a direction, that were computed elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>)
+    -> Result<(), OptimizerError>;
+
+    /// Steps made.
+    fn iterations(&self) -> u64;
+
+    /// Names of the hyperparameters.
+    fn hyperparameters(&self) -> Vec<&'static str>;
+
+    /// A hyperparameter, as set: a number or a schedule.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::UnknownHyperparameter`].
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError>;
+
+    /// Sets a hyperparameter to a number or a schedule, from the next step on.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::UnknownHyperparameter`], or [`OptimizerError::Hyperparameter`] for a value that it cannot have.
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError>;
+
+    /// Names of the slots: what is kept for every number of the variables, such as a momentum.
+    fn slots(&self) -> Vec<&'static str>;
+
+    /// A slot of one variable, in its shape.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::UnknownSlot`], or [`OptimizerError::NotBuilt`].
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError>;
+
+    /// The whole state.
+    fn state(&self) -> OptimizerState<T>;
+
+    /// Takes over a saved state.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::State`] when it belongs to another optimizer or to other variables; nothing is changed then.
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError>;
+
+    /// Whether a step is [`apply_gradients`](Self::apply_gradients) of the loss's gradient, so that optimizers for
+    /// several groups of variables can share one gradient.
+    fn is_first_order(&self) -> bool;
+}

@@ -1,0 +1,34 @@
+//! What a step did.
+
+use crate::linear::LinearForm;
+
+/// What one step did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepReport<T> {
+    /// The loss on the minibatch before the step.
+    pub loss: T,
+    /// The loss on the same minibatch after it, where the optimizer knows it without another evaluation.
+    pub loss_after: Option<T>,
+    /// Whether the variables were changed. A step is not taken when no trial improved the loss, when a non-finite
+    /// gradient was skipped, or while gradients are accumulated.
+    pub applied: bool,
+    /// More of a Levenberg–Marquardt step.
+    pub damped: Option<DampedStep<T>>,
+}
+
+/// More of a Levenberg–Marquardt step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DampedStep<T> {
+    /// The damping `λ` of the last trial.
+    pub damping: T,
+    /// Actual over predicted reduction of the last trial, for the step as applied.
+    pub gain_ratio: T,
+    /// Trials made.
+    pub attempts: usize,
+    /// How the damped system was solved.
+    pub linear_form: LinearForm,
+    /// Residuals, the rows of the Jacobian.
+    pub rows: usize,
+    /// Adjusted numbers, its columns.
+    pub columns: usize,
+}

@@ -1,0 +1,35 @@
+//! What an optimizer steps on: a minibatch that can be asked for what the optimizer needs.
+
+use thiserror::Error;
+
+use super::{EvaluationError, LeastSquares};
+use crate::Real;
+use crate::variables::Gradients;
+
+/// One minibatch, as an optimizer sees it: it pulls the loss, the gradient, or the residuals with their Jacobian.
+///
+/// First-order optimizers ask for the gradient, Levenberg–Marquardt for the [`least_squares`](Self::least_squares) face,
+/// and so one training loop serves both. `x` is always the flat vector of all
+/// [`Variables`](crate::Variables), frozen ones included.
+pub trait Objective<T: Real> {
+    /// The loss at `x`.
+    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError>;
+
+    /// The loss at `x`, and its gradient, which replaces what `gradients` held.
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError>;
+
+    /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss.
+    ///
+    /// # Errors
+    ///
+    /// [`NotLeastSquares`] when the loss has no such face; what uses gradients only can still minimise it.
+    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares>;
+}
+
+/// A loss that is not a sum of squares, nor near enough to one for Levenberg–Marquardt.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{loss} is not a sum of squares: take a first-order optimizer, or another loss")]
+pub struct NotLeastSquares {
+    /// The name of the loss.
+    pub loss: String,
+}

@@ -1,0 +1,49 @@
+//! What can be wrong with variables.
+
+use thiserror::Error;
+
+/// Variables that cannot be added, found or filled.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum VariableError {
+    /// There is a variable of this name already.
+    #[error("there is a variable named {name} already")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// There is no variable of this name.
+    #[error("there is no variable named {name}")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The values have another shape than the variable.
+    #[error("{name} has the shape {expected:?}, but the values have {found:?}")]
+    Shape {
+        /// The variable's name.
+        name: String,
+        /// Its shape.
+        expected: Vec<usize>,
+        /// The shape of the values.
+        found: Vec<usize>,
+    },
+    /// A flat vector has another length than the variables together.
+    #[error("the variables hold {expected} numbers, but {found} were given")]
+    Length {
+        /// Numbers in all variables.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("{name}[{index}] is {value}")]
+    NonFinite {
+        /// The variable's name.
+        name: String,
+        /// Where in it, counted in row-major order.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+}

@@ -1,0 +1,10 @@
+//! What is adjusted: one flat vector of numbers, seen as named arrays, and the gradients that belong to it.
+
+mod error;
+mod gradients;
+#[expect(clippy::module_inception, reason = "the room is named after what lives in it")]
+mod variables;
+
+pub use error::VariableError;
+pub use gradients::{Gradient, Gradients};
+pub use variables::{Variable, Variables};

@@ -1,0 +1,225 @@
+//! The variables: named ranges of one flat vector.
+
+use std::ops::Range;
+
+use ndarray::{ArrayView, ArrayViewD, ArrayViewMutD, Dimension};
+
+use super::VariableError;
+use crate::Real;
+
+/// A handle to one of the [`Variables`]: cheap to copy, and valid for the variables that it came from.
+///
+/// As a matrix, a variable has as many columns as its last dimension, and all other dimensions make its rows; a vector
+/// is one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variable {
+    index: usize,
+    offset: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl Variable {
+    /// Its place in the order of the variables.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Its place in the flat vector.
+    pub fn range(&self) -> Range<usize> {
+        self.offset..self.offset + self.len()
+    }
+
+    /// Rows, seen as a matrix.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns, seen as a matrix.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many numbers it holds.
+    pub fn len(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The numbers that an optimizer adjusts: one flat vector, seen as named arrays in row-major order.
+///
+/// Arrays are read and written as `ndarray` views. A variable can be frozen: optimizers then leave it alone.
+///
+/// ```
+/// use marquardt::Variables;
+/// use ndarray::array;
+///
+/// let mut variables = Variables::new();
+/// let weight = variables.add("0.weight", array![[1.0, 2.0], [3.0, 4.0]].view())?;
+/// let bias = variables.add("0.bias", array![0.0, 0.5].view())?;
+/// assert_eq!(variables.values(), [1.0, 2.0, 3.0, 4.0, 0.0, 0.5]);
+///
+/// variables.get_mut(bias)[[0]] = 7.0;
+/// variables.set_trainable(weight, false);
+/// assert_eq!(variables.get(bias), array![7.0, 0.5].into_dyn());
+/// assert_eq!(variables.trainable_ranges(), [4..6]);
+/// # Ok::<(), marquardt::VariableError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variables<T> {
+    values: Vec<T>,
+    entries: Vec<Entry>,
+}
+
+/// What is known of one variable.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    name: String,
+    shape: Vec<usize>,
+    handle: Variable,
+    trainable: bool,
+}
+
+impl<T: Real> Default for Variables<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Real> Variables<T> {
+    /// None yet.
+    pub fn new() -> Self {
+        Variables { values: Vec::new(), entries: Vec::new() }
+    }
+
+    /// Adds a trainable variable at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`VariableError::Duplicate`], or [`VariableError::NonFinite`]; nothing is added then.
+    pub fn add<D: Dimension>(
+        &mut self,
+        name: impl Into<String>,
+        values: ArrayView<'_, T, D>,
+    ) -> Result<Variable, VariableError> {
+        let name = name.into();
+        if self.find(&name).is_some() {
+            return Err(VariableError::Duplicate { name });
+        }
+        if let Some((index, value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+            return Err(VariableError::NonFinite { name, index, value: value.to_f64() });
+        }
+        let columns = values.shape().last().copied().unwrap_or(1);
+        let rows = if columns == 0 { 0 } else { values.len() / columns };
+        let handle = Variable { index: self.entries.len(), offset: self.values.len(), rows, columns };
+        self.values.extend(values.iter());
+        self.entries.push(Entry { name, shape: values.shape().to_vec(), handle, trainable: true });
+        Ok(handle)
+    }
+
+    /// How many variables there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All numbers of all variables.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All numbers of all variables, to change.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Handles to all variables, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Variable> + '_ {
+        self.entries.iter().map(|entry| entry.handle)
+    }
+
+    /// The variable of this name.
+    pub fn find(&self, name: &str) -> Option<Variable> {
+        self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.handle)
+    }
+
+    /// A variable's name.
+    pub fn name(&self, variable: Variable) -> &str {
+        &self.entries[variable.index].name
+    }
+
+    /// A variable's shape.
+    pub fn shape(&self, variable: Variable) -> &[usize] {
+        &self.entries[variable.index].shape
+    }
+
+    /// A variable's values.
+    pub fn get(&self, variable: Variable) -> ArrayViewD<'_, T> {
+        ArrayViewD::from_shape(self.shape(variable), &self.values[variable.range()])
+            .expect("a range has its shape's size")
+    }
+
+    /// A variable's values, to change.
+    pub fn get_mut(&mut self, variable: Variable) -> ArrayViewMutD<'_, T> {
+        let shape = self.entries[variable.index].shape.as_slice();
+        ArrayViewMutD::from_shape(shape, &mut self.values[variable.range()]).expect("a range has its shape's size")
+    }
+
+    /// Replaces a variable's values.
+    ///
+    /// # Errors
+    ///
+    /// [`VariableError::Shape`]; the variable is unchanged then.
+    pub fn assign<D: Dimension>(
+        &mut self,
+        variable: Variable,
+        values: ArrayView<'_, T, D>,
+    ) -> Result<(), VariableError> {
+        if values.shape() != self.shape(variable) {
+            let (name, expected) = (self.name(variable).to_owned(), self.shape(variable).to_vec());
+            return Err(VariableError::Shape { name, expected, found: values.shape().to_vec() });
+        }
+        self.get_mut(variable).assign(&values.into_dyn());
+        Ok(())
+    }
+
+    /// Whether optimizers adjust the variable.
+    pub fn is_trainable(&self, variable: Variable) -> bool {
+        self.entries[variable.index].trainable
+    }
+
+    /// Freezes the variable, or sets it free.
+    pub fn set_trainable(&mut self, variable: Variable, trainable: bool) {
+        self.entries[variable.index].trainable = trainable;
+    }
+
+    /// The parts of the flat vector that optimizers adjust, neighbours joined.
+    pub fn trainable_ranges(&self) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.trainable && !entry.handle.is_empty()) {
+            let range = entry.handle.range();
+            match ranges.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => ranges.push(range),
+            }
+        }
+        ranges
+    }
+
+    /// What to call a number of the flat vector: its variable's name and its place in it, `0.weight[3]`.
+    pub fn parameter_name(&self, index: usize) -> String {
+        match self.entries.iter().find(|entry| entry.handle.range().contains(&index)) {
+            Some(entry) => format!("{}[{}]", entry.name, index - entry.handle.offset),
+            None => format!("x[{index}]"),
+        }
+    }
+}
