@@ -19,7 +19,11 @@ const MANY_COLUMNS: usize = 160;
 
 /// Scratch memory of a factorisation, kept between calls.
 #[derive(Default)]
-pub struct Scratch(Option<MemBuffer>);
+pub struct Scratch {
+    memory: Option<MemBuffer>,
+    /// The size of the system that the memory is for.
+    size: usize,
+}
 
 /// The left factor of a product.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +113,10 @@ macro_rules! float_kernels {
                 for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
                     *diagonal = a;
                 }
-                let memory = scratch.0.get_or_insert_with(|| {
+                if n > scratch.size {
+                    *scratch = Scratch { memory: None, size: n };
+                }
+                let memory = scratch.memory.get_or_insert_with(|| {
                     MemBuffer::new(cholesky_in_place_scratch::<$float>(n, Par::Seq, Spec::default()))
                 });
                 let matrix = MatMut::from_row_major_slice_mut(a, n, n);

@@ -134,6 +134,31 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
+    /// `‖Jv‖²` at the current point.
+    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
+        match self {
+            Normal(model, _) => model.quadratic_form(v),
+            Triangular(model, _) => model.quadratic_form(v),
+            Rows(model, _) => model.quadratic_form(v),
+        }
+    }
+
+    /// Adds the ridge `½ Σ w_j x_j²` to the candidate. Not in the dual form, which has no place for it.
+    pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        match self {
+            Normal(model, _) => model.add_ridge(weights, x),
+            Triangular(model, _) => model.add_ridge(weights, x),
+            Rows(..) => debug_assert!(false, "a problem with a ridge is not planned in the dual form"),
+        }
+    }
+
+    /// Makes room for another number of rows.
+    pub(crate) fn resize(&mut self, m: usize) {
+        if let Rows(model, _) = self {
+            model.resize(m);
+        }
+    }
+
     /// `(JᵀJ + λD²)⁻¹Jᵀw` with the factor of the last [`solve`](Self::solve).
     pub(crate) fn solve_forcing(&mut self, solution: &mut [T]) {
         match self {

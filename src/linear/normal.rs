@@ -5,7 +5,7 @@ use super::shape::Shape;
 use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::scale_twice;
+use crate::kernels::vector::{dot, scale_twice};
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -79,6 +79,24 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
         for (j, square) in squares.iter_mut().enumerate() {
             *square = self.sums[self.current].gram.as_ref()[j * self.n + j];
+        }
+    }
+
+    /// `‖Jv‖²`.
+    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
+        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n);
+        rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
+            let off_diagonal = dot(&row[..i], &v[..i]);
+            sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
+        })
+    }
+
+    /// Adds the ridge `½ Σ w_j x_j²` to the candidate's sums.
+    pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
+            gram.as_mut()[j * self.n + j] += weight;
+            gradient.as_mut()[j] += weight * x;
         }
     }
 

@@ -79,6 +79,29 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         }
     }
 
+    /// `‖Jv‖² = ‖Rv‖²`.
+    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
+        let rows = self.current.r.as_ref().chunks_exact(self.n).enumerate();
+        rows.fold(T::ZERO, |sum, (i, row)| {
+            let product = dot(&row[i..], &v[i..]);
+            sum + product * product
+        })
+    }
+
+    /// Absorbs the ridge `½ Σ w_j x_j²` into the candidate's triangle, as the rows `√w_j (e_jᵀ, x_j)`.
+    pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let n = self.n;
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        rows.fill(T::ZERO);
+        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
+            rows[j * n + j] = weight.sqrt();
+            residuals[j] = weight.sqrt() * x;
+            gradient.as_mut()[j] += weight * x;
+        }
+        absorb_rows(triangle.as_mut(), rotated.as_mut(), rows, residuals, self.work.as_mut());
+    }
+
     /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`.
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;

@@ -94,6 +94,26 @@ impl<T: Real> RowGram<T> {
         }
     }
 
+    /// `‖Jv‖²`.
+    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
+        self.current.jacobian.chunks_exact(self.n).fold(T::ZERO, |sum, row| {
+            let product = dot(row, v);
+            sum + product * product
+        })
+    }
+
+    /// Makes room for another number of rows.
+    pub(crate) fn resize(&mut self, m: usize) {
+        self.m = m;
+        self.scaled.resize(m * self.n, T::ZERO);
+        for square in [&mut self.gram, &mut self.factor] {
+            square.resize(m * m, T::ZERO);
+        }
+        for column in [&mut self.inverse_pivots, &mut self.work] {
+            column.resize(m, T::ZERO);
+        }
+    }
+
     /// The step of `(JᵀJ + λD²)δ = −Jᵀr`.
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
         self.update_gram(d);

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::shape::Shape;
-use crate::kernels::vector::dot;
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
@@ -32,6 +31,15 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
             complete: false,
         }
+    }
+
+    /// Makes room for another number of rows, which forgets those that are here.
+    pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
+        self.rows = Self::rows(m, n, group);
+        self.jacobian.grow(self.rows * n);
+        self.residuals.grow(self.rows);
+        self.trial_residuals.grow(self.rows);
+        self.complete = false;
     }
 
     /// Rows that fit a tile: whole groups, at least one.
@@ -101,17 +109,17 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.complete = false;
     }
 
-    /// `½‖r(x)‖²`.
+    /// The cost at `x`.
     #[inline]
     pub(crate) fn cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, x: &[T]) -> Result<T, EvaluationError> {
         let m = problem.residual_count();
-        let mut sum = T::ZERO;
+        let mut cost = T::ZERO;
         for first in (0..m).step_by(self.rows) {
             let r = self.trial_residuals.first(self.rows.min(m - first));
             problem.residuals(x, first, r)?;
-            sum += dot(r, r);
+            cost += problem.cost_of(first, r);
         }
-        Ok(T::from_f64(0.5) * sum)
+        Ok(cost)
     }
 }
 
@@ -125,6 +133,13 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
     #[inline]
     fn new(stack: A, numbers: usize, fits: bool) -> Self {
         Buffer { stack, heap: if fits { Vec::new() } else { vec![T::ZERO; numbers] } }
+    }
+
+    /// Makes room for at least so many numbers on the heap.
+    fn grow(&mut self, numbers: usize) {
+        if self.heap.len() < numbers {
+            self.heap.resize(numbers, T::ZERO);
+        }
     }
 
     /// The first so many numbers.

@@ -49,16 +49,19 @@ impl Acceleration {
     }
 }
 
-impl<T, S, D, P> Iteration<'_, T, S, D, P>
+impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
     S: Shape<T>,
     D: DampingPolicy<T>,
-    P: LeastSquares<T> + ?Sized,
 {
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
     /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step, where the second derivative is not finite.
-    pub(super) fn bend_step(&mut self, length: T) -> Result<T, EvaluationError> {
+    pub(super) fn bend_step<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        length: T,
+    ) -> Result<T, EvaluationError> {
         let (x, v) = (self.x.as_ref(), self.step.as_ref());
         let probe = T::from_f64(PROBE);
         for ((ahead, &x), &v) in self.trial.as_mut().iter_mut().zip(x).zip(v) {
@@ -68,7 +71,7 @@ where
         let model = &mut self.model;
         model.begin_forcing();
         let mut by_difference = false;
-        let evaluated = self.tiles.revisit(self.problem, x, |problem, rows, r, jacobian, second| {
+        let evaluated = self.tiles.revisit(problem, x, |problem, rows, r, jacobian, second| {
             if !problem.second_directional_derivative(x, v, rows.start, second)? {
                 by_difference = true;
                 problem.residuals(ahead, rows.start, second)?;

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
-use super::{Acceleration, Evaluations, LevenbergMarquardt, Observer, SolveError, Status};
+use super::step_rule::StepRule;
+use super::{Acceleration, Evaluations, Observer, Scaling, Settings, SolveError, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{LinearForm, LinearModel, Plan, Tiles};
@@ -17,11 +18,17 @@ const SUFFICIENT_GAIN: f64 = 1e-4;
 const PROMISING_GAIN: f64 = 0.5;
 
 /// A point, the linear model of the residuals there, and what it takes to get to the next.
-pub(crate) struct Iteration<'a, T: Real, S: Shape<T>, D, P: ?Sized> {
-    pub(super) solver: &'a LevenbergMarquardt<T, D>,
-    pub(super) problem: &'a mut P,
+///
+/// The problem comes with every call: a full solve passes the same one, training another minibatch for every step.
+pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) plan: Plan,
     pub(super) damping: D,
+    scaling: Scaling,
+    acceleration: Acceleration,
+    /// What is done to a step before it is tried.
+    pub(super) rule: StepRule<T>,
+    /// What happens at a point that is taken.
+    pub(super) arrival: Arrival,
     pub(super) model: LinearModel<T, S>,
     pub(super) tiles: Tiles<T, S>,
     /// The current point, the best so far.
@@ -47,28 +54,33 @@ pub(crate) struct Iteration<'a, T: Real, S: Shape<T>, D, P: ?Sized> {
     accelerate: bool,
 }
 
-impl<'a, T, S, D, P> Iteration<'a, T, S, D, P>
+/// What happens at a point that is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// The problem is linearised there, for the next step.
+    Linearize,
+    /// Nothing: the next step will be on another problem.
+    Leave,
+}
+
+impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
     S: Shape<T>,
     D: DampingPolicy<T>,
-    P: LeastSquares<T> + ?Sized,
 {
-    /// Linearises the problem at the start.
-    pub(super) fn start(
-        solver: &'a LevenbergMarquardt<T, D>,
-        problem: &'a mut P,
-        plan: Plan,
-        x: S::Vector,
-    ) -> Result<Self, SolveError> {
+    /// Room for a problem as planned, at the start `x`.
+    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, group: usize, x: S::Vector) -> Self {
         let n = plan.n;
-        let mut iteration: Self = Iteration {
-            solver,
+        Iteration {
             plan,
-            damping: solver.damping.clone(),
+            damping,
+            scaling: settings.scaling,
+            acceleration: settings.acceleration,
+            rule: StepRule::default(),
+            arrival: Arrival::Linearize,
             model: LinearModel::new(&plan),
-            tiles: Tiles::new(plan.m, n, problem.row_group()),
-            problem,
+            tiles: Tiles::new(plan.m, n, group),
             trial: x.clone(),
             x,
             cost: T::INFINITY,
@@ -79,34 +91,44 @@ where
             bend: S::vector(n),
             evaluations: Evaluations::default(),
             promising: false,
-            accelerate: solver.acceleration == Acceleration::Always,
-        };
-        if iteration.linearize_trial().map_err(SolveError::Evaluation)?.is_none() {
-            return Err(iteration.explain_non_finite_start());
+            accelerate: settings.acceleration == Acceleration::Always,
         }
-        iteration.initial_cost = iteration.cost;
-        iteration.rescale();
-        let scaled_start = scaled_norm(iteration.d.as_ref(), iteration.x.as_ref());
-        iteration.damping.start(scaled_start);
-        Ok(iteration)
+    }
+
+    /// Linearises the problem at the trial point, to start from there.
+    pub(super) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
+        if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
+            return Err(self.explain_non_finite_start(problem));
+        }
+        self.initial_cost = self.cost;
+        self.rescale();
+        Ok(())
+    }
+
+    /// Lets the damping start afresh.
+    pub(super) fn start_damping(&mut self) {
+        self.damping.start(scaled_norm(self.d.as_ref(), self.x.as_ref()));
     }
 
     /// Repeats the iteration until something ends it.
     #[inline]
-    pub(super) fn descend<O: Observer<T> + ?Sized>(
+    pub(super) fn descend<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
         journal: &mut Journal<'_, T, O>,
         begun: Instant,
     ) -> Result<Status, EvaluationError> {
         loop {
-            if let Some(status) = self.arrived().or_else(|| self.exhausted(journal.iterations, begun)) {
+            if let Some(status) = self.arrived(settings).or_else(|| self.exhausted(settings, journal.iterations, begun))
+            {
                 return Ok(status);
             }
-            let trial = self.iterate()?;
+            let trial = self.iterate(problem)?;
             if journal.enter(self, &trial, false).is_break() {
                 return Ok(Status::Cancelled);
             }
-            if let Some(status) = self.settled(&trial) {
+            if let Some(status) = self.settled(settings, &trial) {
                 return Ok(status);
             }
         }
@@ -114,8 +136,11 @@ where
 
     /// One iteration: solve the damped system, try the step, take it or damp more.
     #[inline]
-    pub(super) fn iterate(&mut self) -> Result<Trial<T>, EvaluationError> {
-        let lambda = match self.damp()? {
+    pub(super) fn iterate<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<Trial<T>, EvaluationError> {
+        let lambda = match self.damp(problem)? {
             Ok(lambda) => lambda,
             Err(IllConditioned) => return Ok(self.damp_more()),
         };
@@ -125,12 +150,13 @@ where
         let predicted = T::from_f64(0.5) * (lambda * length * length - slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
-        let bend = if self.accelerate { Some(self.bend_step(length)?) } else { None };
+        let bend = if self.accelerate { Some(self.bend_step(problem, length)?) } else { None };
         if !bend.is_some_and(Self::bends_too_much) {
+            self.apply_rule(&mut trial);
             self.move_trial();
-            self.evaluate(&mut trial)?;
+            self.evaluate(problem, &mut trial)?;
         }
-        self.accelerate = self.solver.acceleration.wanted(&trial, bend);
+        self.accelerate = self.acceleration.wanted(&trial, bend);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
         Ok(trial)
@@ -138,18 +164,22 @@ where
 
     /// Lets the policy choose the damping and solve with it; turns to QR when that is what it takes.
     #[inline]
-    fn damp(&mut self) -> Result<Result<T, IllConditioned>, EvaluationError> {
+    fn damp<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let choice = self.damping.damp(&mut System {
             model: &mut self.model,
             d: self.d.as_ref(),
             step: self.step.as_mut(),
+            minimum: self.rule.minimum_damping,
             factorizations: &mut self.evaluations.factorizations,
         });
         if choice == Err(IllConditioned) && self.plan.may_orthogonalize {
-            self.orthogonalize()?;
-            return self.damp();
+            self.orthogonalize(problem)?;
+            return self.damp(problem);
         }
-        Ok(choice)
+        Ok(choice.map(|lambda| lambda.max(self.rule.minimum_damping)))
     }
 
     /// The answer to a system that cannot be solved: more damping, without a trial.
@@ -175,10 +205,14 @@ where
 
     /// Evaluates the trial point and moves there if its cost is low enough.
     #[inline]
-    fn evaluate(&mut self, trial: &mut Trial<T>) -> Result<(), EvaluationError> {
+    fn evaluate<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        trial: &mut Trial<T>,
+    ) -> Result<(), EvaluationError> {
         let before = self.cost;
-        if self.promising && self.problem.derivatives_are_cheap() {
-            let Some(cost) = self.linearize_trial()? else { return Ok(()) };
+        if self.arrival == Arrival::Linearize && self.promising && problem.derivatives_are_cheap() {
+            let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
             trial.actual = before - cost;
             trial.accepted = suffices(trial);
             if !trial.accepted {
@@ -186,28 +220,44 @@ where
             }
         } else {
             self.evaluations.residuals += 1;
-            let cost = self.tiles.cost(self.problem, self.trial.as_ref())?;
+            let cost = self.tiles.cost(problem, self.trial.as_ref())? + self.rule.ridge_cost(self.trial.as_ref());
             if !cost.is_finite() {
                 return Ok(());
             }
             trial.actual = before - cost;
-            trial.accepted = suffices(trial) && self.linearize_trial()?.is_some();
+            trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
         }
-        if trial.accepted {
+        if trial.accepted && self.arrival == Arrival::Linearize {
             self.rescale();
         }
         Ok(())
     }
 
+    /// Makes the trial point, whose cost is known, the current one.
+    #[inline]
+    fn arrive<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, cost: T) -> Result<bool, EvaluationError> {
+        match self.arrival {
+            Arrival::Linearize => Ok(self.linearize_trial(problem)?.is_some()),
+            Arrival::Leave => {
+                std::mem::swap(&mut self.x, &mut self.trial);
+                self.cost = cost;
+                Ok(true)
+            }
+        }
+    }
+
     /// Linearises at the trial point and makes it the current one; stays, and returns `None`, where it is not finite.
     #[inline]
-    pub(super) fn linearize_trial(&mut self) -> Result<Option<T>, EvaluationError> {
+    pub(super) fn linearize_trial<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<Option<T>, EvaluationError> {
         self.evaluations.jacobians += 1;
         self.model.begin();
-        let mut sum = T::ZERO;
+        let mut cost = T::ZERO;
         let model = &mut self.model;
-        self.tiles.linearize(self.problem, self.trial.as_ref(), |_, _, r, jacobian| {
-            sum += dot(r, r);
+        self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
+            cost += problem.cost_of(rows.start, r);
             model.add_rows(r, jacobian);
             Ok(())
         })?;
@@ -215,7 +265,10 @@ where
             // Absorbing the rows has overwritten them.
             self.tiles.forget();
         }
-        let cost = T::from_f64(0.5) * sum;
+        if !self.rule.ridge.is_empty() {
+            self.model.add_ridge(&self.rule.ridge, self.trial.as_ref());
+            cost += self.rule.ridge_cost(self.trial.as_ref());
+        }
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         if cost.is_finite() && all_finite(self.column_norms.as_ref()) && all_finite(self.model.gradient()) {
@@ -242,16 +295,19 @@ where
     /// Brings the scaling up to date with the current point.
     #[inline]
     fn rescale(&mut self) {
-        self.solver.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
+        self.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
     }
 
     /// Exchanges the normal equations for QR, linearising the current point again.
-    pub(super) fn orthogonalize(&mut self) -> Result<(), EvaluationError> {
+    pub(super) fn orthogonalize<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<(), EvaluationError> {
         self.plan.may_orthogonalize = false;
         let qr = LinearModel::new(&Plan { form: LinearForm::Qr, ..self.plan });
         let normal = std::mem::replace(&mut self.model, qr);
         self.trial = self.x.clone();
-        let outcome = self.linearize_trial();
+        let outcome = self.linearize_trial(problem);
         if !matches!(outcome, Ok(Some(_))) {
             self.model = normal;
         }
@@ -269,10 +325,10 @@ where
     }
 
     /// Finds what is not finite at the start, and names it.
-    fn explain_non_finite_start(&mut self) -> SolveError {
+    fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
         let mut culprit = None;
         let n = self.plan.n;
-        let found = self.tiles.linearize(self.problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
+        let found = self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
             if let (None, Some(i)) = (&culprit, r.iter().position(|r| !r.is_finite())) {
                 culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
             }
@@ -300,6 +356,7 @@ struct System<'a, T: Real, S: Shape<T>> {
     model: &'a mut LinearModel<T, S>,
     d: &'a [T],
     step: &'a mut [T],
+    minimum: T,
     factorizations: &'a mut usize,
 }
 
@@ -307,7 +364,7 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     #[inline]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         *self.factorizations += 1;
-        self.model.solve(lambda, self.d, self.step)?;
+        self.model.solve(lambda.max(self.minimum), self.d, self.step)?;
         let length = scaled_norm(self.d, self.step);
         if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
     }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::{IterationRecord, Observer};
+use crate::Real;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
 
 /// Keeps count of the trials and passes each on to the observer.
 pub(super) struct Journal<'o, T, O: ?Sized> {
@@ -25,16 +25,15 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
     /// Enters a trial, after which `iteration` stands at the better of both points; `Break` when the observer has seen
     /// enough.
     #[inline]
-    pub(super) fn enter<S, D, P>(
+    pub(super) fn enter<S, D>(
         &mut self,
-        iteration: &Iteration<'_, T, S, D, P>,
+        iteration: &Iteration<T, S, D>,
         trial: &Trial<T>,
         polish: bool,
     ) -> ControlFlow<()>
     where
         S: Shape<T>,
         D: DampingPolicy<T>,
-        P: LeastSquares<T> + ?Sized,
     {
         self.iterations += 1;
         self.accepted += usize::from(trial.accepted);

@@ -1,5 +1,6 @@
 //! The solver: its settings, and the two ways to call it.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use nalgebra::SVector;
@@ -7,9 +8,10 @@ use nalgebra::SVector;
 use super::damping::{Damping, DampingPolicy};
 use super::iteration::Iteration;
 use super::journal::{Journal, Log};
-use super::{Acceleration, CancelToken, Observer, Report, Scaling, SolveError, Status};
+use super::training::Training;
+use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Fixed, Shape};
-use crate::linear::{LinearSolver, Plan, PlanError};
+use crate::linear::{LinearSolver, Plan};
 use crate::{LeastSquares, Real};
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
@@ -57,51 +59,40 @@ use crate::{LeastSquares, Real};
 /// println!("{report}");
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```
-#[derive(Debug, Clone)]
-pub struct LevenbergMarquardt<T, D = Damping<T>> {
-    pub(super) damping: D,
-    pub(super) scaling: Scaling,
-    pub(super) acceleration: Acceleration,
-    pub(super) linear_solver: LinearSolver,
-    pub(super) memory_budget: usize,
-    pub(super) gtol: T,
-    pub(super) xtol: T,
-    pub(super) ftol: T,
-    pub(super) target_cost: Option<T>,
-    pub(super) max_iterations: usize,
-    pub(super) max_evaluations: usize,
-    pub(super) time_limit: Option<Duration>,
-    pub(super) cancel: Option<CancelToken>,
-    pub(super) polish: bool,
-    pub(super) log: bool,
+pub struct LevenbergMarquardt<T: Real, D = Damping<T>> {
+    pub(crate) damping: D,
+    pub(crate) settings: Settings<T>,
+    /// What is carried from minibatch to minibatch.
+    pub(crate) training: Option<Box<Training<T, D>>>,
 }
 
 impl<T: Real> LevenbergMarquardt<T> {
     /// The defaults.
     pub fn new() -> Self {
-        LevenbergMarquardt {
-            damping: Damping::default(),
-            scaling: Scaling::default(),
-            acceleration: Acceleration::default(),
-            linear_solver: LinearSolver::default(),
-            memory_budget: 4 << 30,
-            gtol: T::from_f64(256.0) * T::EPSILON,
-            xtol: T::EPSILON,
-            ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
-            target_cost: None,
-            max_iterations: 1000,
-            max_evaluations: usize::MAX,
-            time_limit: None,
-            cancel: None,
-            polish: true,
-            log: true,
-        }
+        LevenbergMarquardt { damping: Damping::default(), settings: Settings::default(), training: None }
     }
 }
 
 impl<T: Real> Default for LevenbergMarquardt<T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<T: Real, D: DampingPolicy<T>> Clone for LevenbergMarquardt<T, D> {
+    /// The same settings, with nothing carried over from minibatches.
+    fn clone(&self) -> Self {
+        LevenbergMarquardt { damping: self.damping.clone(), settings: self.settings.clone(), training: None }
+    }
+}
+
+impl<T: Real, D: fmt::Debug> fmt::Debug for LevenbergMarquardt<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LevenbergMarquardt { damping, settings, .. } = self;
+        f.debug_struct("LevenbergMarquardt")
+            .field("damping", damping)
+            .field("settings", settings)
+            .finish_non_exhaustive()
     }
 }
 
@@ -118,98 +109,88 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// # drop((nielsen, nielsen_too));
     /// ```
     pub fn with_damping<E: DampingPolicy<T>>(self, damping: E) -> LevenbergMarquardt<T, E> {
-        LevenbergMarquardt {
-            damping,
-            scaling: self.scaling,
-            acceleration: self.acceleration,
-            linear_solver: self.linear_solver,
-            memory_budget: self.memory_budget,
-            gtol: self.gtol,
-            xtol: self.xtol,
-            ftol: self.ftol,
-            target_cost: self.target_cost,
-            max_iterations: self.max_iterations,
-            max_evaluations: self.max_evaluations,
-            time_limit: self.time_limit,
-            cancel: self.cancel,
-            polish: self.polish,
-            log: self.log,
-        }
+        LevenbergMarquardt { damping, settings: self.settings, training: None }
+    }
+
+    /// Changes the settings.
+    fn set(mut self, change: impl FnOnce(&mut Settings<T>)) -> Self {
+        change(&mut self.settings);
+        self
     }
 
     /// The scaling `D` of the damping.
     pub fn with_scaling(self, scaling: Scaling) -> Self {
-        LevenbergMarquardt { scaling, ..self }
+        self.set(|settings| settings.scaling = scaling)
     }
 
     /// When steps get a second-order correction.
     pub fn with_acceleration(self, acceleration: Acceleration) -> Self {
-        LevenbergMarquardt { acceleration, ..self }
+        self.set(|settings| settings.acceleration = acceleration)
     }
 
     /// How the linear systems are solved.
     pub fn with_linear_solver(self, linear_solver: LinearSolver) -> Self {
-        LevenbergMarquardt { linear_solver, ..self }
+        self.set(|settings| settings.linear_solver = linear_solver)
     }
 
     /// Bytes that the workspace may take; a problem that needs more is refused before anything is allocated.
     pub fn with_memory_budget(self, bytes: usize) -> Self {
-        LevenbergMarquardt { memory_budget: bytes, ..self }
+        self.set(|settings| settings.memory_budget = bytes)
     }
 
     /// Ends when the largest cosine between the residuals and a column of the Jacobian is this small. Scale-free.
     #[doc(alias = "gradient_tolerance")]
     pub fn with_gtol(self, gtol: T) -> Self {
-        LevenbergMarquardt { gtol, ..self }
+        self.set(|settings| settings.gtol = gtol)
     }
 
     /// Ends when a step is this short relative to the point, in the scaled variables: `‖Dδ‖ ≤ xtol ‖Dx‖`.
     #[doc(alias = "parameter_tolerance")]
     pub fn with_xtol(self, xtol: T) -> Self {
-        LevenbergMarquardt { xtol, ..self }
+        self.set(|settings| settings.xtol = xtol)
     }
 
     /// Ends when a step promises and brings a reduction of the cost this small relative to the cost. While damping holds
     /// the steps back, only a reduction at rounding level counts.
     #[doc(alias = "function_tolerance")]
     pub fn with_ftol(self, ftol: T) -> Self {
-        LevenbergMarquardt { ftol, ..self }
+        self.set(|settings| settings.ftol = ftol)
     }
 
     /// Ends when the cost `½‖r‖²` is this low.
     pub fn with_target_cost(self, cost: T) -> Self {
-        LevenbergMarquardt { target_cost: Some(cost), ..self }
+        self.set(|settings| settings.target_cost = Some(cost))
     }
 
     /// Ends after so many trial steps, rejected ones included.
     pub fn with_max_iterations(self, iterations: usize) -> Self {
-        LevenbergMarquardt { max_iterations: iterations, ..self }
+        self.set(|settings| settings.max_iterations = iterations)
     }
 
     /// Ends after so many evaluations, with and without Jacobian.
     #[doc(alias = "max_nfev")]
     pub fn with_max_evaluations(self, evaluations: usize) -> Self {
-        LevenbergMarquardt { max_evaluations: evaluations, ..self }
+        self.set(|settings| settings.max_evaluations = evaluations)
     }
 
     /// Ends after so much time; a trial that is under way is finished first.
     pub fn with_time_limit(self, limit: Duration) -> Self {
-        LevenbergMarquardt { time_limit: Some(limit), ..self }
+        self.set(|settings| settings.time_limit = Some(limit))
     }
 
     /// Ends when the token says so.
     pub fn with_cancel_token(self, token: CancelToken) -> Self {
-        LevenbergMarquardt { cancel: Some(token), ..self }
+        self.set(|settings| settings.cancel = Some(token))
     }
 
     /// Whether to polish the parameters to the last digit after convergence. On by default.
     pub fn with_polish(self, polish: bool) -> Self {
-        LevenbergMarquardt { polish, ..self }
+        self.set(|settings| settings.polish = polish)
     }
 
     /// Whether to keep the log of all trials in the report. On by default.
     pub fn with_log(self, log: bool) -> Self {
-        LevenbergMarquardt { log, ..self }
+        self.set(|settings| settings.log = log)
     }
 }
 
@@ -235,8 +216,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: &[T],
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
-        let plan = self.plan(problem, start)?;
-        if !self.log {
+        let plan = self.settings.plan(problem, start)?;
+        if !self.settings.log {
             return self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), observer);
         }
         let mut log = Log { records: Vec::new(), observer };
@@ -280,49 +261,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
-        let plan = Plan::stacked(self.linear_solver, self.check(problem, &start)?, N);
+        let plan = Plan::stacked(self.settings.linear_solver, self.settings.check(problem, &start)?, N);
         let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
         Ok(report.map(SVector::from))
-    }
-
-    /// Checks settings and problem, and returns the number of residuals.
-    fn check<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<usize, SolveError> {
-        let tolerances = [("gtol", self.gtol), ("xtol", self.xtol), ("ftol", self.ftol)];
-        for (setting, value) in tolerances {
-            if !(value >= T::ZERO) {
-                let requirement = "zero or positive";
-                return Err(SolveError::Setting { setting, requirement, value: value.to_f64() });
-            }
-        }
-        if let Some(target) = self.target_cost.filter(|target| !(*target >= T::ZERO)) {
-            let (setting, requirement) = ("target_cost", "zero or positive");
-            return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
-        }
-        let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
-        if n == 0 {
-            return Err(SolveError::NoParameters);
-        }
-        if m == 0 {
-            return Err(SolveError::NoResiduals);
-        }
-        if start.len() != n {
-            return Err(SolveError::WrongStartLength { expected: n, found: start.len() });
-        }
-        if group == 0 || m % group != 0 {
-            return Err(SolveError::UnevenGroups { residuals: m, group });
-        }
-        if let Some(index) = start.iter().position(|x| !x.is_finite()) {
-            let (name, value) = (problem.parameter_name(index), start[index].to_f64());
-            return Err(SolveError::NonFiniteStart { name, value });
-        }
-        Ok(m)
-    }
-
-    /// Checks everything and chooses how to solve the linear systems.
-    fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<Plan, SolveError> {
-        let m = self.check(problem, start)?;
-        Plan::new::<T>(self.linear_solver, m, start.len(), problem.row_group(), self.memory_budget)
-            .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: self.memory_budget })
     }
 
     /// Descends, polishes, and reports.
@@ -335,11 +276,14 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         observer: &mut O,
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
-        let mut iteration = Iteration::<T, S, D, P>::start(self, problem, plan, start)?;
+        let (settings, damping) = (&self.settings, self.damping.clone());
+        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, problem.row_group(), start);
+        iteration.start(problem)?;
+        iteration.start_damping();
         let mut journal = Journal::new(observer);
-        let ending = iteration.descend(&mut journal, begun).and_then(|status| {
-            let polish = self.polish && status.is_converged() && status != Status::TargetCost;
-            if polish { iteration.polish(&mut journal, status) } else { Ok(status) }
+        let ending = iteration.descend(settings, problem, &mut journal, begun).and_then(|status| {
+            let polish = settings.polish && status.is_converged() && status != Status::TargetCost;
+            if polish { iteration.polish(settings, problem, &mut journal, status) } else { Ok(status) }
         });
         let (status, error) = match ending {
             Ok(status) => (status, None),

@@ -11,7 +11,10 @@ mod observer;
 mod polish;
 mod report;
 mod scaling;
+mod settings;
+mod step_rule;
 mod termination;
+mod training;
 
 pub use acceleration::Acceleration;
 pub use covariance::{Covariance, CovarianceError};
@@ -20,4 +23,5 @@ pub use levenberg_marquardt::LevenbergMarquardt;
 pub use observer::{CancelToken, IterationRecord, Observer};
 pub use report::{Evaluations, Report};
 pub use scaling::Scaling;
+pub(crate) use settings::Settings;
 pub use termination::Status;

@@ -6,7 +6,7 @@
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::journal::Journal;
-use super::{Observer, Status};
+use super::{Observer, Settings, Status};
 use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
@@ -20,23 +20,24 @@ const LAST_DIGITS: f64 = 64.0;
 /// A step must leave less than this share of the promise to be worth another.
 const WORTHWHILE: f64 = 0.5;
 
-impl<T, S, D, P> Iteration<'_, T, S, D, P>
+impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
     S: Shape<T>,
     D: DampingPolicy<T>,
-    P: LeastSquares<T> + ?Sized,
 {
     /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's.
     /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
-    pub(super) fn polish<O: Observer<T> + ?Sized>(
+    pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
         journal: &mut Journal<'_, T, O>,
         status: Status,
     ) -> Result<Status, EvaluationError> {
         let mut promise = self.gauss_newton();
         if promise.is_none() && self.plan.may_orthogonalize {
-            self.orthogonalize()?;
+            self.orthogonalize(problem)?;
             promise = self.gauss_newton();
         }
         let Some(mut promise) = promise else { return Ok(status) };
@@ -48,8 +49,8 @@ where
             }
             let before = self.cost;
             self.move_trial();
-            let Some(cost) = self.linearize_trial()? else { break };
-            let rounding = self.solver.ftol.max(T::EPSILON) * before;
+            let Some(cost) = self.linearize_trial(problem)? else { break };
+            let rounding = settings.ftol.max(T::EPSILON) * before;
             let left =
                 if cost <= (before + promise + rounding).min(self.initial_cost) { self.gauss_newton() } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Instant;
 
+use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::Real;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
 
 /// Why a solve ended. The best point is in the report for every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,20 +68,18 @@ const UNDAMPED: f64 = 0.5;
 /// So many units of the last digit are rounding.
 const ROUNDING: f64 = 1e4;
 
-impl<T, S, D, P> Iteration<'_, T, S, D, P>
+impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
     S: Shape<T>,
     D: DampingPolicy<T>,
-    P: LeastSquares<T> + ?Sized,
 {
     /// The current point is where the solve should end.
     #[inline]
-    pub(super) fn arrived(&self) -> Option<Status> {
-        let solver = self.solver;
-        if self.squared_gradient_cosine() <= solver.gtol * solver.gtol {
+    pub(super) fn arrived(&self, settings: &Settings<T>) -> Option<Status> {
+        if self.squared_gradient_cosine() <= settings.gtol * settings.gtol {
             Some(Status::GradientTolerance)
-        } else if solver.target_cost.is_some_and(|target| self.cost <= target) {
+        } else if settings.target_cost.is_some_and(|target| self.cost <= target) {
             Some(Status::TargetCost)
         } else {
             None
@@ -89,16 +88,15 @@ where
 
     /// The trial says that there is nothing left to gain.
     #[inline]
-    pub(super) fn settled(&mut self, trial: &Trial<T>) -> Option<Status> {
-        let solver = self.solver;
+    pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let before = if trial.accepted { self.cost + trial.actual } else { self.cost };
         let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
         // A step held back by damping is short for that reason, and says little of what is left.
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
-        if !held_back && trial.predicted <= solver.ftol * before && trial.actual.abs() <= solver.ftol * before {
+        if !held_back && trial.predicted <= settings.ftol * before && trial.actual.abs() <= settings.ftol * before {
             return Some(Status::CostTolerance);
         }
-        if !held_back && trial.length <= solver.xtol * resolution && trial.actual.is_finite() {
+        if !held_back && trial.length <= settings.xtol * resolution && trial.actual.is_finite() {
             return Some(Status::StepTolerance);
         }
         let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * before;
@@ -121,15 +119,14 @@ where
 
     /// Patience has run out.
     #[inline]
-    pub(super) fn exhausted(&self, iterations: usize, begun: Instant) -> Option<Status> {
-        let solver = self.solver;
-        if solver.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
+    pub(super) fn exhausted(&self, settings: &Settings<T>, iterations: usize, begun: Instant) -> Option<Status> {
+        if settings.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
             Some(Status::Cancelled)
-        } else if iterations >= solver.max_iterations {
+        } else if iterations >= settings.max_iterations {
             Some(Status::MaxIterations)
-        } else if self.evaluations.residuals + self.evaluations.jacobians >= solver.max_evaluations {
+        } else if self.evaluations.residuals + self.evaluations.jacobians >= settings.max_evaluations {
             Some(Status::MaxEvaluations)
-        } else if solver.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {
+        } else if settings.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {
             Some(Status::TimeLimit)
         } else {
             None

@@ -1,0 +1,93 @@
+//! The settings of a solve, and what they must be.
+
+use std::time::Duration;
+
+use super::training::TrainingSettings;
+use super::{Acceleration, CancelToken, Scaling, SolveError};
+use crate::linear::{LinearSolver, Plan, PlanError};
+use crate::{LeastSquares, Real};
+
+/// All settings but the damping.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings<T> {
+    pub(crate) scaling: Scaling,
+    pub(crate) acceleration: Acceleration,
+    pub(crate) linear_solver: LinearSolver,
+    pub(crate) memory_budget: usize,
+    pub(super) gtol: T,
+    pub(super) xtol: T,
+    pub(super) ftol: T,
+    pub(super) target_cost: Option<T>,
+    pub(super) max_iterations: usize,
+    pub(super) max_evaluations: usize,
+    pub(super) time_limit: Option<Duration>,
+    pub(super) cancel: Option<CancelToken>,
+    pub(super) polish: bool,
+    pub(super) log: bool,
+    pub(crate) training: TrainingSettings,
+}
+
+impl<T: Real> Default for Settings<T> {
+    fn default() -> Self {
+        Settings {
+            scaling: Scaling::default(),
+            acceleration: Acceleration::default(),
+            linear_solver: LinearSolver::default(),
+            memory_budget: 4 << 30,
+            gtol: T::from_f64(256.0) * T::EPSILON,
+            xtol: T::EPSILON,
+            ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
+            target_cost: None,
+            max_iterations: 1000,
+            max_evaluations: usize::MAX,
+            time_limit: None,
+            cancel: None,
+            polish: true,
+            log: true,
+            training: TrainingSettings::default(),
+        }
+    }
+}
+
+impl<T: Real> Settings<T> {
+    /// Checks settings and problem, and returns the number of residuals.
+    #[inline]
+    pub(super) fn check<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<usize, SolveError> {
+        let tolerances = [("gtol", self.gtol), ("xtol", self.xtol), ("ftol", self.ftol)];
+        for (setting, value) in tolerances {
+            if !(value >= T::ZERO) {
+                let requirement = "zero or positive";
+                return Err(SolveError::Setting { setting, requirement, value: value.to_f64() });
+            }
+        }
+        if let Some(target) = self.target_cost.filter(|target| !(*target >= T::ZERO)) {
+            let (setting, requirement) = ("target_cost", "zero or positive");
+            return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
+        }
+        let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
+        if n == 0 {
+            return Err(SolveError::NoParameters);
+        }
+        if m == 0 {
+            return Err(SolveError::NoResiduals);
+        }
+        if start.len() != n {
+            return Err(SolveError::WrongStartLength { expected: n, found: start.len() });
+        }
+        if group == 0 || m % group != 0 {
+            return Err(SolveError::UnevenGroups { residuals: m, group });
+        }
+        if let Some(index) = start.iter().position(|x| !x.is_finite()) {
+            let (name, value) = (problem.parameter_name(index), start[index].to_f64());
+            return Err(SolveError::NonFiniteStart { name, value });
+        }
+        Ok(m)
+    }
+
+    /// Checks everything and chooses how to solve the linear systems.
+    pub(super) fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<Plan, SolveError> {
+        let m = self.check(problem, start)?;
+        Plan::new::<T>(self.linear_solver, m, start.len(), problem.row_group(), self.memory_budget)
+            .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: self.memory_budget })
+    }
+}
