@@ -4,6 +4,7 @@
 
 mod error;
 mod hyperparameter;
+mod levenberg_marquardt;
 mod optimizer;
 mod report;
 mod schedule;

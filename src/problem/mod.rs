@@ -4,6 +4,7 @@ mod autodiff;
 mod closure;
 mod least_squares;
 mod objective;
+pub(crate) mod selected;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};

@@ -49,9 +49,9 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) bend: S::Vector,
     pub(super) evaluations: Evaluations,
     /// The last trial went so well that the next is expected to be taken.
-    promising: bool,
+    pub(super) promising: bool,
     /// The next step gets a second-order correction.
-    accelerate: bool,
+    pub(super) accelerate: bool,
 }
 
 /// What happens at a point that is taken.

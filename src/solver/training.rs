@@ -1,4 +1,6 @@
-//! One step for each minibatch: the iteration of the full solve, with what is carried from one batch to the next.
+//! One step for each minibatch: the iteration of the full solve, and what is carried from one batch to the next.
+
+use std::ops::Range;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
@@ -6,7 +8,8 @@ use super::{Settings, SolveError};
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
 use crate::optim::Hyperparameter;
-use crate::{LeastSquares, Real};
+use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
+use crate::{LeastSquares, Real, Variables};
 
 /// The settings that only training has.
 #[derive(Debug, Clone)]
@@ -15,9 +18,10 @@ pub(crate) struct TrainingSettings {
     pub(crate) momentum: Hyperparameter,
     pub(crate) weight_decay: Hyperparameter,
     pub(crate) minimum_damping: Hyperparameter,
-    pub(crate) global_clipnorm: Option<Hyperparameter>,
+    /// The longest step; zero stands for any length.
+    pub(crate) global_clipnorm: Hyperparameter,
     /// Trials for each minibatch.
-    pub(crate) attempts: usize,
+    pub(crate) attempts: Hyperparameter,
 }
 
 impl Default for TrainingSettings {
@@ -27,23 +31,63 @@ impl Default for TrainingSettings {
             momentum: 0.0.into(),
             weight_decay: 0.0.into(),
             minimum_damping: 0.0.into(),
-            global_clipnorm: None,
-            attempts: 8,
+            global_clipnorm: 0.0.into(),
+            attempts: 8.0.into(),
         }
     }
 }
 
-/// What is carried from minibatch to minibatch.
+impl TrainingSettings {
+    /// All of them by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Hyperparameter)> {
+        let all = [
+            ("learning_rate", &self.learning_rate),
+            ("momentum", &self.momentum),
+            ("weight_decay", &self.weight_decay),
+            ("minimum_damping", &self.minimum_damping),
+            ("global_clipnorm", &self.global_clipnorm),
+            ("attempts", &self.attempts),
+        ];
+        all.into_iter()
+    }
+
+    /// The one of this name.
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Hyperparameter> {
+        Some(match name {
+            "learning_rate" => &mut self.learning_rate,
+            "momentum" => &mut self.momentum,
+            "weight_decay" => &mut self.weight_decay,
+            "minimum_damping" => &mut self.minimum_damping,
+            "global_clipnorm" => &mut self.global_clipnorm,
+            "attempts" => &mut self.attempts,
+            _ => return None,
+        })
+    }
+}
+
+/// What is carried from minibatch to minibatch, for variables of one layout.
 pub(crate) struct Training<T: Real, D> {
+    pub(crate) layout: Vec<(String, Vec<usize>)>,
     pub(crate) iteration: Iteration<T, Dynamic, D>,
     /// The model in the form that is not in use: a ragged batch may call for the other.
     spare: Option<LinearModel<T, Dynamic>>,
+    /// The parts of the variables that are adjusted.
+    columns: Vec<Range<usize>>,
+    /// Those of the variables at hand, to compare with.
+    trainable: Vec<Range<usize>>,
+    memory: SelectionMemory<T>,
+    /// The numbers that are adjusted.
+    x: Vec<T>,
+    /// The last step taken, for all variables.
+    pub(crate) velocity: Vec<T>,
+    /// The scaling `D`, for all variables.
+    pub(crate) scale: Vec<T>,
     /// Steps made.
     pub(crate) steps: u64,
     /// A step has been made since the damping was set.
     pub(crate) underway: bool,
-    /// Damping and scaling before the step, to return to if it fails.
-    before: (D, Vec<T>),
+    /// The damping before the step, and whether it was to be accelerated: to return to if it fails.
+    before: (D, bool),
 }
 
 /// What a step did.
@@ -57,49 +101,146 @@ pub(crate) struct TrainingStep<T> {
     pub(crate) attempts: usize,
     pub(crate) form: LinearForm,
     pub(crate) rows: usize,
+    pub(crate) columns: usize,
 }
 
 impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
-    /// Room for steps over `n` numbers.
-    pub(crate) fn new(settings: &Settings<T>, damping: D, n: usize) -> Self {
-        // The form is planned with each batch; this one is the smallest until then.
-        let plan = Plan { m: 1, n, form: LinearForm::Dual, may_orthogonalize: false };
-        let mut iteration = Iteration::new(settings, damping.clone(), plan, 1, vec![T::ZERO; n]);
-        iteration.arrival = Arrival::Leave;
-        Training { iteration, spare: None, steps: 0, underway: false, before: (damping, vec![T::ZERO; n]) }
+    /// Room for these variables.
+    pub(crate) fn new(settings: &Settings<T>, damping: &D, variables: &Variables<T>) -> Self {
+        let zeros = vec![T::ZERO; variables.values().len()];
+        Training {
+            layout: variables.layout(),
+            iteration: iteration_over(0, settings, damping.clone()),
+            spare: None,
+            columns: Vec::new(),
+            trainable: Vec::new(),
+            memory: SelectionMemory::default(),
+            x: Vec::new(),
+            velocity: zeros.clone(),
+            scale: zeros,
+            steps: 0,
+            underway: false,
+            before: (damping.clone(), false),
+        }
     }
 
-    /// One step on `problem` from `x`, which moves if a trial is taken.
-    pub(crate) fn step<P: LeastSquares<T> + ?Sized>(
+    /// One step on `problem`, whose parameters are all variables; the trainable ones move if a trial is taken.
+    pub(crate) fn step(
         &mut self,
         settings: &Settings<T>,
-        problem: &mut P,
-        x: &mut [T],
+        problem: &mut dyn LeastSquares<T>,
+        variables: &mut Variables<T>,
     ) -> Result<TrainingStep<T>, SolveError> {
+        let expected = problem.parameter_count();
+        if variables.values().len() != expected {
+            return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
+        }
+        self.select(settings, variables);
+        self.set_rule(&settings.training);
         self.before.0.clone_from(&self.iteration.damping);
-        self.before.1.copy_from_slice(&self.iteration.d);
-        let outcome = self.prepare(settings, problem, x).and_then(|()| self.attempt(settings, problem));
+        self.before.1 = self.iteration.accelerate;
+
+        let mut x = std::mem::take(&mut self.x);
+        let outcome = if x.len() == expected {
+            self.step_from(settings, problem, &x)
+        } else {
+            let mut memory = std::mem::take(&mut self.memory);
+            let columns = std::mem::take(&mut self.columns);
+            let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
+            let outcome = self.step_from(settings, &mut selected, &x);
+            (self.memory, self.columns) = (memory, columns);
+            outcome
+        };
         match &outcome {
-            Ok(step) => {
-                self.steps += 1;
-                self.underway = true;
-                if step.trial.accepted {
-                    x.copy_from_slice(&self.iteration.x);
-                }
-            }
+            Ok(step) if step.trial.accepted => x.copy_from_slice(&self.iteration.x),
+            Ok(_) => {}
             Err(_) => {
                 self.iteration.damping.clone_from(&self.before.0);
-                self.iteration.d.copy_from_slice(&self.before.1);
+                self.iteration.accelerate = self.before.1;
             }
+        }
+        self.x = x;
+        if let Ok(step) = &outcome {
+            self.commit(step.trial.accepted, variables);
         }
         outcome
     }
 
-    /// Takes up a new problem: plans, makes room, and linearises at `x`.
-    fn prepare<P: LeastSquares<T> + ?Sized>(
+    /// Takes up the numbers that are to be adjusted.
+    fn select(&mut self, settings: &Settings<T>, variables: &Variables<T>) {
+        variables.collect_trainable_ranges(&mut self.trainable);
+        if self.trainable != self.columns {
+            self.columns.clone_from(&self.trainable);
+            let n = count(&self.columns);
+            let accelerate = self.iteration.accelerate;
+            self.iteration = iteration_over(n, settings, self.iteration.damping.clone());
+            self.iteration.accelerate |= accelerate;
+            self.spare = None;
+            self.x.resize(n, T::ZERO);
+        }
+        gather(&mut self.x, variables.values(), &self.columns);
+        gather(&mut self.iteration.d, &self.scale, &self.columns);
+        self.memory.all.clear();
+        self.memory.all.extend_from_slice(variables.values());
+    }
+
+    /// Sets the rule for this step.
+    fn set_rule(&mut self, settings: &TrainingSettings) {
+        let now = |hyperparameter: &Hyperparameter| T::from_f64(hyperparameter.at(self.steps));
+        let (momentum, clip, decay) =
+            (now(&settings.momentum), now(&settings.global_clipnorm), now(&settings.weight_decay));
+        let n = self.x.len();
+        let rule = &mut self.iteration.rule;
+        rule.learning_rate = now(&settings.learning_rate);
+        rule.minimum_damping = now(&settings.minimum_damping);
+        rule.clip_norm = if clip > T::ZERO { clip } else { T::INFINITY };
+        rule.momentum = momentum;
+        if momentum > T::ZERO {
+            rule.velocity.resize(n, T::ZERO);
+            gather(&mut rule.velocity, &self.velocity, &self.columns);
+        }
+        rule.ridge.clear();
+        if decay > T::ZERO {
+            rule.ridge.resize(n, decay);
+        }
+    }
+
+    /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
+    fn step_from<P: LeastSquares<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
+        x: &[T],
+    ) -> Result<TrainingStep<T>, SolveError> {
+        self.prepare(settings, problem, x)?;
+        let iteration = &mut self.iteration;
+        iteration.trial.copy_from_slice(x);
+        iteration.start(problem)?;
+        if !self.underway {
+            iteration.start_damping();
+        }
+        let limit = settings.training.attempts.at(self.steps) as usize;
+        let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
+        let mut attempts = 0;
+        let trial = loop {
+            attempts += 1;
+            let trial = iteration.iterate(problem).map_err(SolveError::Evaluation)?;
+            if trial.accepted || attempts >= limit {
+                break trial;
+            }
+            // Damping does not shorten the momentum, so it may be what is wrong with the step.
+            iteration.rule.momentum = T::ZERO;
+        };
+        let loss_after = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
+        let (form, rows) = (iteration.model.form(), iteration.plan.m);
+        Ok(TrainingStep { loss, loss_after, trial, attempts, form, rows, columns: x.len() })
+    }
+
+    /// Plans for a problem and makes room for its rows.
+    fn prepare<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &P,
         x: &[T],
     ) -> Result<(), SolveError> {
         let (m, group) = (settings.check(problem, x)?, problem.row_group());
@@ -120,38 +261,44 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         iteration.model.resize(m);
         iteration.tiles.resize(m, x.len(), group);
-        iteration.trial.copy_from_slice(x);
-        iteration.start(problem)?;
-        if !self.underway {
-            iteration.start_damping();
-        }
         Ok(())
     }
 
-    /// Tries steps until one is taken or the attempts are used up.
-    fn attempt<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-    ) -> Result<TrainingStep<T>, SolveError> {
-        let iteration = &mut self.iteration;
-        let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
-        let momentum = iteration.rule.momentum;
-        let mut attempts = 0;
-        let trial = loop {
-            attempts += 1;
-            let trial = iteration.iterate(problem).map_err(SolveError::Evaluation)?;
-            if trial.accepted || attempts >= settings.training.attempts {
-                break trial;
-            }
-            // Damping does not shorten the momentum, so it may be what is wrong with the step.
-            iteration.rule.momentum = T::ZERO;
-        };
-        if trial.accepted && momentum > T::ZERO {
-            iteration.rule.velocity.copy_from_slice(&iteration.step);
-        }
-        let loss_after = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
-        let (form, rows) = (iteration.model.form(), iteration.plan.m);
-        Ok(TrainingStep { loss, loss_after, trial, attempts, form, rows })
+    /// What is carried besides the slots, as numbers by name.
+    pub(crate) fn save(&self) -> Vec<(String, Vec<f64>)> {
+        let flags = [self.underway, self.iteration.accelerate].map(|flag| f64::from(u8::from(flag)));
+        vec![("damping".to_owned(), self.iteration.damping.save()), ("flags".to_owned(), flags.to_vec())]
     }
+
+    /// Takes over what was [saved](Self::save); `false` when it is not of this kind.
+    pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
+        let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
+        let (Some(damping), Some(&[underway, accelerate])) = (find("damping"), find("flags")) else { return false };
+        (self.underway, self.iteration.accelerate) = (underway != 0.0, accelerate != 0.0);
+        self.iteration.damping.restore(damping)
+    }
+
+    /// Keeps what a step that did not fail has changed.
+    fn commit(&mut self, accepted: bool, variables: &mut Variables<T>) {
+        if accepted {
+            scatter(variables.values_mut(), &self.x, &self.columns);
+            scatter(&mut self.velocity, &self.iteration.step, &self.columns);
+        }
+        scatter(&mut self.scale, &self.iteration.d, &self.columns);
+        self.steps += 1;
+        self.underway = true;
+    }
+}
+
+/// An iteration over `n` numbers that stays where it arrives.
+fn iteration_over<T: Real, D: DampingPolicy<T>>(
+    n: usize,
+    settings: &Settings<T>,
+    damping: D,
+) -> Iteration<T, Dynamic, D> {
+    // The form is planned with each batch; one row of the dual is the smallest until then.
+    let plan = Plan { m: 1, n, form: LinearForm::Dual, may_orthogonalize: false };
+    let mut iteration = Iteration::new(settings, damping, plan, 1, vec![T::ZERO; n]);
+    iteration.arrival = Arrival::Leave;
+    iteration
 }

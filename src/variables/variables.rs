@@ -204,7 +204,14 @@ impl<T: Real> Variables<T> {
 
     /// The parts of the flat vector that optimizers adjust, neighbours joined.
     pub fn trainable_ranges(&self) -> Vec<Range<usize>> {
-        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut ranges = Vec::new();
+        self.collect_trainable_ranges(&mut ranges);
+        ranges
+    }
+
+    /// Replaces `ranges` by the [`trainable_ranges`](Self::trainable_ranges).
+    pub(crate) fn collect_trainable_ranges(&self, ranges: &mut Vec<Range<usize>>) {
+        ranges.clear();
         for entry in self.entries.iter().filter(|entry| entry.trainable && !entry.handle.is_empty()) {
             let range = entry.handle.range();
             match ranges.last_mut() {
@@ -212,7 +219,26 @@ impl<T: Real> Variables<T> {
                 _ => ranges.push(range),
             }
         }
-        ranges
+    }
+
+    /// Names and shapes, in order.
+    pub fn layout(&self) -> Vec<(String, Vec<usize>)> {
+        self.entries.iter().map(|entry| (entry.name.clone(), entry.shape.clone())).collect()
+    }
+
+    /// The first difference to a [`layout`](Self::layout), in words.
+    pub fn difference(&self, layout: &[(String, Vec<usize>)]) -> Option<String> {
+        let named = |name: &str, shape: &[usize]| format!("{name} of shape {shape:?}");
+        for (entry, (name, shape)) in self.entries.iter().zip(layout) {
+            if entry.name != *name || entry.shape != *shape {
+                return Some(format!("{} instead of {}", named(&entry.name, &entry.shape), named(name, shape)));
+            }
+        }
+        match (self.entries.get(layout.len()), layout.get(self.entries.len())) {
+            (Some(entry), _) => Some(format!("{} is new", named(&entry.name, &entry.shape))),
+            (_, Some((name, shape))) => Some(format!("{} is missing", named(name, shape))),
+            _ => None,
+        }
     }
 
     /// What to call a number of the flat vector: its variable's name and its place in it, `0.weight[3]`.

@@ -97,4 +97,15 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
         self.lambda = (self.lambda * self.growth).max(T::EPSILON);
         self.growth *= T::from_f64(2.0);
     }
+
+    fn save(&self) -> Vec<f64> {
+        vec![self.lambda.to_f64(), self.growth.to_f64(), self.faithful as f64, self.reach.to_f64()]
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        let &[lambda, growth, faithful, reach] = numbers else { return false };
+        let (lambda, growth, reach) = (T::from_f64(lambda), T::from_f64(growth), T::from_f64(reach));
+        *self = GainRatio { lambda, growth, faithful: faithful as usize, reach, ..*self };
+        true
+    }
 }

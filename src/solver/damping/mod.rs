@@ -100,6 +100,16 @@ pub trait DampingPolicy<T: Real>: Clone {
 
     /// Damps the next step more than the last, which could not be solved for.
     fn damp_more(&mut self);
+
+    /// What the policy has learnt, as numbers to be saved.
+    fn save(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Takes over saved numbers, and returns whether they can be its own.
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        numbers.is_empty()
+    }
 }
 
 /// The built-in policies, to choose from at run time.
@@ -152,6 +162,22 @@ impl<T: Real> DampingPolicy<T> for Damping<T> {
             Damping::TrustRegion(policy) => policy.damp_more(),
             Damping::GainRatio(policy) => policy.damp_more(),
             Damping::Multiplicative(policy) => policy.damp_more(),
+        }
+    }
+
+    fn save(&self) -> Vec<f64> {
+        match self {
+            Damping::TrustRegion(policy) => policy.save(),
+            Damping::GainRatio(policy) => policy.save(),
+            Damping::Multiplicative(policy) => policy.save(),
+        }
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        match self {
+            Damping::TrustRegion(policy) => policy.restore(numbers),
+            Damping::GainRatio(policy) => policy.restore(numbers),
+            Damping::Multiplicative(policy) => policy.restore(numbers),
         }
     }
 }

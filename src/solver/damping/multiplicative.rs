@@ -54,4 +54,14 @@ impl<T: Real> DampingPolicy<T> for Multiplicative<T> {
     fn damp_more(&mut self) {
         self.lambda = (self.lambda * self.up).max(T::EPSILON);
     }
+
+    fn save(&self) -> Vec<f64> {
+        vec![self.lambda.to_f64()]
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        let &[lambda] = numbers else { return false };
+        self.lambda = T::from_f64(lambda);
+        true
+    }
 }

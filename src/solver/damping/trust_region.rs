@@ -120,4 +120,14 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
         self.radius *= T::from_f64(SHORTEST);
         self.lambda = (self.lambda / T::from_f64(SHORTEST)).max(T::EPSILON);
     }
+
+    fn save(&self) -> Vec<f64> {
+        vec![self.radius.to_f64(), self.lambda.to_f64(), f64::from(u8::from(self.untried))]
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        let &[radius, lambda, untried] = numbers else { return false };
+        (self.radius, self.lambda, self.untried) = (T::from_f64(radius), T::from_f64(lambda), untried != 0.0);
+        true
+    }
 }

@@ -1,0 +1,355 @@
+//! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
+
+use ndarray::ArrayViewD;
+
+use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::damping::DampingPolicy;
+use crate::problem::selected::{Selected, SelectionMemory, gather, scatter};
+use crate::solver::Training;
+use crate::variables::{Gradient, Gradients, Variable, Variables};
+use crate::{LevenbergMarquardt, Objective, Observer, Real, Report};
+
+const NAME: &str = "levenberg_marquardt";
+const SLOTS: [&str; 2] = ["momentum", "scaling"];
+
+/// # Training
+///
+/// As an [`Optimizer`], one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
+/// solve the damped system, try the step, and try again with more damping until one lowers the loss *of that minibatch*
+/// or the attempts are used up. Then the step is not taken. Damping and scaling are carried from batch to batch.
+///
+/// The learning rate, momentum and clipping act on the step before it is tried, and the gain ratio is judged on what is
+/// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
+impl<T: Real, D> LevenbergMarquardt<T, D> {
+    /// Factor of the step when training. One by default: the damped step is taken whole.
+    pub fn with_learning_rate(mut self, learning_rate: impl Into<Hyperparameter>) -> Self {
+        self.settings.training.learning_rate = learning_rate.into();
+        self
+    }
+
+    /// Share of the last step that is added to the next when training. Zero by default.
+    pub fn with_momentum(mut self, momentum: impl Into<Hyperparameter>) -> Self {
+        self.settings.training.momentum = momentum.into();
+        self
+    }
+
+    /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
+    pub fn with_weight_decay(mut self, weight_decay: impl Into<Hyperparameter>) -> Self {
+        self.settings.training.weight_decay = weight_decay.into();
+        self
+    }
+
+    /// The least damping `λ` when training. Zero by default.
+    pub fn with_minimum_damping(mut self, damping: impl Into<Hyperparameter>) -> Self {
+        self.settings.training.minimum_damping = damping.into();
+        self
+    }
+
+    /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
+    pub fn with_global_clipnorm(mut self, norm: impl Into<Hyperparameter>) -> Self {
+        self.settings.training.global_clipnorm = norm.into();
+        self
+    }
+
+    /// Trials for each minibatch when training. Eight by default.
+    pub fn with_attempts(mut self, attempts: usize) -> Self {
+        self.settings.training.attempts = (attempts as f64).into();
+        self
+    }
+}
+
+impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
+    /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
+    ///
+    /// The variables end at the best point found, whatever the status.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError`] for what prevents a start; the variables are unchanged then.
+    pub fn minimize_variables(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<Report<T>, OptimizerError> {
+        self.minimize_variables_observed(objective, variables, &mut ())
+    }
+
+    /// [`minimize_variables`](Self::minimize_variables) with an observer that sees each trial.
+    ///
+    /// # Errors
+    ///
+    /// As [`minimize_variables`](Self::minimize_variables).
+    pub fn minimize_variables_observed(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+        observer: &mut (impl Observer<T> + ?Sized),
+    ) -> Result<Report<T>, OptimizerError> {
+        let columns = variables.trainable_ranges();
+        if columns.is_empty() {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        let problem = objective.least_squares()?;
+        let mut memory = SelectionMemory::of(variables.values());
+        let mut start = vec![T::ZERO; crate::problem::selected::count(&columns)];
+        gather(&mut start, variables.values(), &columns);
+        let report = if start.len() == variables.values().len() {
+            self.minimize_observed(problem, &start, observer)?
+        } else {
+            let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
+            self.minimize_observed(&mut selected, &start, observer)?
+        };
+        scatter(variables.values_mut(), &report.x, &columns);
+        Ok(report)
+    }
+
+    /// What is carried from batch to batch, for these variables.
+    fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
+        if let Some(difference) = self.training.as_ref().and_then(|training| variables.difference(&training.layout)) {
+            return Err(OptimizerError::OtherVariables { optimizer: NAME.to_owned(), difference });
+        }
+        let (settings, damping) = (&self.settings, &self.damping);
+        Ok(self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables))))
+    }
+
+    fn unknown_hyperparameter(&self, name: &str) -> OptimizerError {
+        let known = self.settings.training.iter().map(|(known, _)| known.to_owned()).collect();
+        OptimizerError::UnknownHyperparameter { optimizer: NAME.to_owned(), name: name.to_owned(), known }
+    }
+
+    /// Checks the hyperparameters as they are for the next step.
+    fn check_hyperparameters(&self) -> Result<(), OptimizerError> {
+        let steps = self.training.as_ref().map_or(0, |training| training.steps);
+        let mut hyperparameters = self.settings.training.iter();
+        hyperparameters.try_for_each(|(name, hyperparameter)| check(name, hyperparameter.at(steps)))
+    }
+}
+
+/// Checks the value of a hyperparameter.
+fn check(name: &str, value: f64) -> Result<(), OptimizerError> {
+    let (fits, requirement) = match name {
+        "learning_rate" => (value > 0.0 && value.is_finite(), "positive"),
+        "momentum" => ((0.0..1.0).contains(&value), "at least 0 and below 1"),
+        "attempts" => (value >= 1.0 && value.fract() == 0.0, "a whole number from 1"),
+        _ => (value >= 0.0 && value.is_finite(), "zero or positive"),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(OptimizerError::Hyperparameter { name: name.to_owned(), requirement: requirement.to_owned(), value })
+}
+
+impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T, D> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        self.check_hyperparameters()?;
+        self.training = Some(Box::new(Training::new(&self.settings, &self.damping, variables)));
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        self.check_hyperparameters()?;
+        if !variables.iter().any(|variable| variables.is_trainable(variable) && !variable.is_empty()) {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        let problem = batch.least_squares()?;
+        self.training_for(variables)?;
+        let Some(training) = &mut self.training else { return Err(not_built()) };
+        let step = training.step(&self.settings, problem, variables)?;
+        Ok(StepReport {
+            loss: step.loss,
+            loss_after: Some(step.loss_after),
+            applied: step.trial.accepted,
+            damped: Some(DampedStep {
+                damping: step.trial.lambda,
+                gain_ratio: step.trial.gain_ratio(),
+                attempts: step.attempts,
+                linear_form: step.form,
+                rows: step.rows,
+                columns: step.columns,
+            }),
+        })
+    }
+
+    /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
+    /// (last step)`.
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        self.check_hyperparameters()?;
+        let steps = self.iterations();
+        let learning_rate = T::from_f64(self.settings.training.learning_rate.at(steps));
+        let momentum = T::from_f64(self.settings.training.momentum.at(steps));
+        let training = self.training_for(variables)?;
+        for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
+            check_direction(gradients, variables, variable)?;
+        }
+        for index in 0..variables.len() {
+            let Some(variable) = variables.iter().nth(index).filter(|&variable| variables.is_trainable(variable))
+            else {
+                continue;
+            };
+            let velocity = &mut training.velocity[variable.range()];
+            for velocity in velocity.iter_mut() {
+                *velocity *= momentum;
+            }
+            match gradients.of(variable) {
+                Gradient::Absent => {}
+                Gradient::Dense(direction) => {
+                    for (velocity, &direction) in velocity.iter_mut().zip(direction) {
+                        *velocity -= learning_rate * direction;
+                    }
+                }
+                Gradient::Rows { rows, values } => {
+                    let columns = variable.columns();
+                    for (&row, values) in rows.iter().zip(values.chunks_exact(columns)) {
+                        for (velocity, &direction) in velocity[row * columns..].iter_mut().zip(values) {
+                            *velocity -= learning_rate * direction;
+                        }
+                    }
+                }
+            }
+            for (value, &velocity) in variables.values_mut()[variable.range()].iter_mut().zip(velocity.iter()) {
+                *value += velocity;
+            }
+        }
+        training.steps += 1;
+        Ok(())
+    }
+
+    fn iterations(&self) -> u64 {
+        self.training.as_ref().map_or(0, |training| training.steps)
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        self.settings.training.iter().map(|(name, _)| name).collect()
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        let found = self.settings.training.iter().find(|(known, _)| *known == name);
+        found.map(|(_, hyperparameter)| hyperparameter.clone()).ok_or_else(|| self.unknown_hyperparameter(name))
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        let unknown = self.unknown_hyperparameter(name);
+        check(name, value.at(self.iterations()))?;
+        *self.settings.training.get_mut(name).ok_or(unknown)? = value;
+        Ok(())
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        SLOTS.to_vec()
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        let training = self.training.as_ref().ok_or_else(not_built)?;
+        let slot = match name {
+            "momentum" => &training.velocity,
+            "scaling" => &training.scale,
+            _ => {
+                let known = SLOTS.map(str::to_owned).to_vec();
+                return Err(OptimizerError::UnknownSlot { optimizer: NAME.to_owned(), name: name.to_owned(), known });
+            }
+        };
+        let shape = training.layout[variable.index()].1.as_slice();
+        Ok(ArrayViewD::from_shape(shape, &slot[variable.range()]).expect("a slot has its variable's layout"))
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        let hyperparameters = self.settings.training.iter();
+        let mut state = OptimizerState {
+            optimizer: NAME.to_owned(),
+            iterations: self.iterations(),
+            hyperparameters: hyperparameters.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            variables: Vec::new(),
+            slots: Vec::new(),
+            numbers: Vec::new(),
+            parts: Vec::new(),
+        };
+        if let Some(training) = &self.training {
+            state.variables = training.layout.clone();
+            state.slots = vec![
+                ("momentum".to_owned(), training.velocity.clone()),
+                ("scaling".to_owned(), training.scale.clone()),
+            ];
+            state.numbers = training.save();
+        }
+        state
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        let refuse = |difference: String| Err(OptimizerError::State { difference });
+        if state.optimizer != NAME {
+            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
+        }
+        let mut restored = self.clone();
+        for (name, value) in &state.hyperparameters {
+            restored.set_hyperparameter(name, value.clone())?;
+        }
+        if !state.variables.is_empty() {
+            if let Some(difference) = variables.difference(&state.variables) {
+                return refuse(difference);
+            }
+            let mut training = Training::new(&restored.settings, &restored.damping, variables);
+            for (name, slot) in &state.slots {
+                let target = match name.as_str() {
+                    "momentum" => &mut training.velocity,
+                    "scaling" => &mut training.scale,
+                    _ => return refuse(format!("slot {name} is unknown")),
+                };
+                if slot.len() != target.len() {
+                    return refuse(format!("slot {name} has {} numbers instead of {}", slot.len(), target.len()));
+                }
+                target.copy_from_slice(slot);
+            }
+            if !training.restore(&state.numbers) {
+                return refuse("its damping is not that of this policy".to_owned());
+            }
+            training.steps = state.iterations;
+            restored.training = Some(Box::new(training));
+        }
+        *self = restored;
+        Ok(())
+    }
+
+    fn is_first_order(&self) -> bool {
+        false
+    }
+}
+
+/// Checks the direction for one variable.
+fn check_direction<T: Real>(
+    gradients: &Gradients<T>,
+    variables: &Variables<T>,
+    variable: Variable,
+) -> Result<(), OptimizerError> {
+    let name = || variables.name(variable).to_owned();
+    let (values, rows): (&[T], &[usize]) = match gradients.of(variable) {
+        Gradient::Absent => return Ok(()),
+        Gradient::Dense(values) => (values, &[]),
+        Gradient::Rows { rows, values } => (values, rows),
+    };
+    if let Some(&row) = rows.iter().find(|&&row| row >= variable.rows()) {
+        return Err(OptimizerError::RowOutOfRange { variable: name(), row, rows: variable.rows() });
+    }
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => {
+            let value = values[index].to_f64();
+            Err(OptimizerError::NonFiniteGradient { variable: name(), index, value })
+        }
+        None => Ok(()),
+    }
+}
+
+fn not_built() -> OptimizerError {
+    OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
+}

@@ -1,0 +1,146 @@
+//! A problem in some of its parameters, the others held where they are.
+
+use std::ops::Range;
+
+use super::{EvaluationError, LeastSquares};
+use crate::Real;
+
+/// A problem seen as one in the parameters of some `columns`, ascending ranges.
+pub(crate) struct Selected<'a, T, P: ?Sized> {
+    pub(crate) problem: &'a mut P,
+    pub(crate) columns: &'a [Range<usize>],
+    pub(crate) memory: &'a mut SelectionMemory<T>,
+}
+
+/// What a [`Selected`] needs memory for, kept between uses.
+#[derive(Default)]
+pub(crate) struct SelectionMemory<T> {
+    /// All parameters, those that are held included.
+    pub(crate) all: Vec<T>,
+    /// A direction in all parameters.
+    direction: Vec<T>,
+    /// Rows of the whole Jacobian.
+    rows: Vec<T>,
+}
+
+impl<T: Real> SelectionMemory<T> {
+    /// Memory for a selection of these numbers.
+    pub(crate) fn of(all: &[T]) -> Self {
+        SelectionMemory { all: all.to_vec(), direction: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// How many parameters there are in these columns.
+pub(crate) fn count(columns: &[Range<usize>]) -> usize {
+    columns.iter().map(Range::len).sum()
+}
+
+/// Copies the numbers of these columns to the front of `selected`.
+pub(crate) fn gather<T: Copy>(selected: &mut [T], all: &[T], columns: &[Range<usize>]) {
+    let mut start = 0;
+    for range in columns {
+        selected[start..start + range.len()].copy_from_slice(&all[range.clone()]);
+        start += range.len();
+    }
+}
+
+/// Copies `selected` to where these columns are.
+pub(crate) fn scatter<T: Copy>(all: &mut [T], selected: &[T], columns: &[Range<usize>]) {
+    let mut start = 0;
+    for range in columns {
+        all[range.clone()].copy_from_slice(&selected[start..start + range.len()]);
+        start += range.len();
+    }
+}
+
+impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P> {
+    fn parameter_count(&self) -> usize {
+        count(self.columns)
+    }
+
+    fn residual_count(&self) -> usize {
+        self.problem.residual_count()
+    }
+
+    fn row_group(&self) -> usize {
+        self.problem.row_group()
+    }
+
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        scatter(&mut self.memory.all, x, self.columns);
+        self.problem.residuals(&self.memory.all, first, r)
+    }
+
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        let SelectionMemory { all, rows, .. } = &mut *self.memory;
+        scatter(all, x, self.columns);
+        if self.problem.linearize_columns(all, first, r, self.columns, jacobian)? {
+            return Ok(());
+        }
+        rows.resize(r.len() * all.len(), T::ZERO);
+        self.problem.linearize(all, first, r, rows)?;
+        for (selected, row) in jacobian.chunks_exact_mut(x.len()).zip(rows.chunks_exact(all.len())) {
+            gather(selected, row, self.columns);
+        }
+        Ok(())
+    }
+
+    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
+        self.problem.cost_of(first, r)
+    }
+
+    fn second_directional_derivative(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let SelectionMemory { all, direction, .. } = &mut *self.memory;
+        scatter(all, x, self.columns);
+        direction.clear();
+        direction.resize(all.len(), T::ZERO);
+        scatter(direction, v, self.columns);
+        self.problem.second_directional_derivative(all, direction, first, second)
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        self.problem.derivatives_are_cheap()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        let mut left = index;
+        for range in self.columns {
+            if left < range.len() {
+                return self.problem.parameter_name(range.start + left);
+            }
+            left -= range.len();
+        }
+        format!("x[{index}]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Analytic, LevenbergMarquardt};
+
+    /// `r = (a + b + c − 6, a − 1, b c − 6)`, with `b` held.
+    #[test]
+    fn a_held_parameter_stays_where_it_is() {
+        let mut problem = Analytic::new(3, 3, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+            r.copy_from_slice(&[x[0] + x[1] + x[2] - 6.0, x[0] - 1.0, x[1] * x[2] - 6.0]);
+            if let Some(jacobian) = jacobian {
+                jacobian.copy_from_slice(&[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, x[2], x[1]]);
+            }
+            Ok(())
+        });
+        let columns = [0..1, 2..3];
+        let mut memory = SelectionMemory::of(&[9.0, 2.0, 9.0]);
+        let mut selected = Selected { problem: &mut problem, columns: &columns, memory: &mut memory };
+        assert_eq!(selected.parameter_name(1), "x[2]");
+        let report = LevenbergMarquardt::new().minimize(&mut selected, &[0.0, 0.0]).unwrap();
+        assert!((report.x[0] - 1.0).abs() < 1e-12 && (report.x[1] - 3.0).abs() < 1e-12);
+        assert_eq!(memory.all[1], 2.0);
+    }
+}
