@@ -46,7 +46,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     #[inline]
     fn rows(m: usize, n: usize, group: usize) -> usize {
         let wanted = match S::TILE_ROWS {
-            0 => (TILE_BYTES / size_of::<T>() / n).clamp(32, 1024),
+            0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(32, 1024),
             on_stack => on_stack,
         };
         let group = group.max(1);
