@@ -102,6 +102,18 @@ pub enum TapeError {
         /// The number.
         value: f64,
     },
+    /// A setting makes no sense.
+    #[error("{setting} of {of} must be {requirement}, not {value}")]
+    Setting {
+        /// What has the setting.
+        of: &'static str,
+        /// Name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What it is.
+        value: f64,
+    },
     /// A weight of a loss must be a finite number that is not negative.
     #[error("the weight of {loss} must be finite and not negative, not {weight}")]
     LossWeight {
@@ -193,6 +205,18 @@ pub enum BatchError {
         value: f64,
         /// How many classes there are.
         classes: usize,
+    },
+    /// A number that is not a probability.
+    #[error("{array} is {value} in row {row}, column {column}: not a probability")]
+    Probability {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        value: f64,
     },
     /// Another number of sample weights than rows.
     #[error("{expected} rows, but {found} sample weights")]

@@ -3,11 +3,14 @@
 mod error;
 mod function;
 mod initializer;
-mod loss;
+mod losses;
 mod tape;
 
 pub use error::{BatchArray, BatchError, TapeError};
 pub use function::Function;
 pub use initializer::Initializer;
-pub use loss::{HalfSumOfSquares, LeastSquaresForm, Loss, MeanSquaredError, Reduction, Targets};
+pub use losses::{
+    BinaryCrossentropy, CategoricalCrossentropy, HalfSumOfSquares, Huber, LeastSquaresForm, LogCosh, Loss,
+    MeanAbsoluteError, MeanSquaredError, Reduction, SparseCategoricalCrossentropy, Targets,
+};
 pub use tape::{Node, Tape};

@@ -1,4 +1,4 @@
-//! Losses: what is minimised, and how Levenberg–Marquardt sees it.
+//! What a loss is.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use crate::Real;
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
 /// All methods work on blocks of rows: `outputs` has rows of `width` numbers, and there are as many rows of targets: of
-/// `width` numbers for [`Targets::Values`], of one for [`Targets::Labels`], of none for [`Targets::None`].
+/// `width` numbers for [`Targets::Values`] and [`Targets::Probabilities`], of one for [`Targets::Labels`], of none for [`Targets::None`].
 ///
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
@@ -51,6 +51,8 @@ pub enum Targets {
     None,
     /// A number for each output.
     Values,
+    /// A number from 0 to 1 for each output.
+    Probabilities,
     /// One class number for each sample; there are as many classes as outputs.
     Labels,
 }
@@ -73,83 +75,4 @@ pub enum LeastSquaresForm {
     Exact,
     /// Residuals stand for the gradient and the second derivative; steps are judged by the loss itself.
     Approximate,
-}
-
-/// The mean over outputs of the squared error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MeanSquaredError;
-
-impl<T: Real> Loss<T> for MeanSquaredError {
-    fn name(&self) -> &'static str {
-        "mean squared error"
-    }
-
-    fn targets(&self) -> Targets {
-        Targets::Values
-    }
-
-    fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        let share = T::ONE / T::from_f64(width as f64);
-        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
-        for (loss, (outputs, targets)) in losses.iter_mut().zip(rows) {
-            let errors = outputs.iter().zip(targets).map(|(&y, &t)| (y - t) * (y - t));
-            *loss = share * errors.sum::<T>();
-        }
-    }
-
-    fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        let factor = T::from_f64(2.0 / width as f64);
-        for (gradient, (&y, &t)) in gradients.iter_mut().zip(outputs.iter().zip(targets)) {
-            *gradient = factor * (y - t);
-        }
-    }
-
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Exact
-    }
-
-    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        let root = T::from_f64((2.0 / width as f64).sqrt());
-        roots.fill(root);
-        for (r, (&y, &t)) in residuals.iter_mut().zip(outputs.iter().zip(targets)) {
-            *r = root * (y - t);
-        }
-    }
-}
-
-/// `½‖r‖²` over all samples, where the outputs are the residuals themselves: for residuals written on the tape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HalfSumOfSquares;
-
-impl<T: Real> Loss<T> for HalfSumOfSquares {
-    fn name(&self) -> &'static str {
-        "half the sum of squares"
-    }
-
-    fn targets(&self) -> Targets {
-        Targets::None
-    }
-
-    fn reduction(&self) -> Reduction {
-        Reduction::Sum
-    }
-
-    fn values(&self, outputs: &[T], width: usize, _targets: &[T], losses: &mut [T]) {
-        for (loss, outputs) in losses.iter_mut().zip(outputs.chunks_exact(width)) {
-            *loss = T::from_f64(0.5) * outputs.iter().map(|&r| r * r).sum::<T>();
-        }
-    }
-
-    fn gradients(&self, outputs: &[T], _width: usize, _targets: &[T], gradients: &mut [T]) {
-        gradients.copy_from_slice(outputs);
-    }
-
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Exact
-    }
-
-    fn residuals(&self, outputs: &[T], _width: usize, _targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        residuals.copy_from_slice(outputs);
-        roots.fill(T::ONE);
-    }
 }
