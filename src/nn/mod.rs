@@ -3,14 +3,18 @@
 mod error;
 mod function;
 mod initializer;
+mod layers;
 mod losses;
+mod sequential;
 mod tape;
 
 pub use error::{BatchArray, BatchError, TapeError};
 pub use function::Function;
 pub use initializer::Initializer;
+pub use layers::{Activation, BatchNormalization, Dense, Dropout, Embedding, Layer, NetworkError, Recorder, Residual};
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, HalfSumOfSquares, Huber, LeastSquaresForm, LogCosh, Loss,
     MeanAbsoluteError, MeanSquaredError, Reduction, SparseCategoricalCrossentropy, Targets,
 };
+pub use sequential::{Model, Sequential};
 pub use tape::{Node, Tape};
