@@ -1,7 +1,12 @@
 //! Layers: what they are called, how large they are, what they start from, and what they compute.
 
-use marquardt::nn::{BatchNormalization, Dense, Initializer, Model, NetworkError, Residual, Sequential, Tape};
-use marquardt::{VariableError, Variables};
+use marquardt::nn::{
+    BatchNormalization, BinaryCrossentropy, CategoricalCrossentropy, Dense, Function, HalfSumOfSquares, Huber,
+    Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Model, Network, NetworkError, Node, Residual,
+    Sequential, SparseCategoricalCrossentropy, Tape,
+};
+use marquardt::{Gradient, Gradients, Objective, VariableError, Variables};
+use ndarray::{Array2, array};
 
 /// What building says, having added no variable.
 fn refusal(network: Sequential<f64>) -> String {
@@ -162,4 +167,185 @@ fn a_refusal_leaves_tape_and_variables_alone() {
         "layer sequential: made for an input of width 3, not 2"
     );
     assert_eq!((format!("{tape:?}"), variables), (untouched, before));
+}
+
+/// The network's outputs, in evaluation mode.
+fn predict(model: &Model<f64>, variables: &Variables<f64>, inputs: &Array2<f64>) -> Array2<f64> {
+    let mut network = Network::new(model.tape.clone(), variables).unwrap();
+    network.predict(variables, &[inputs.view()], model.output).unwrap()
+}
+
+#[test]
+fn a_network_computes_what_its_layers_say() {
+    let mut variables = Variables::new();
+    let model = Sequential::new(2).dense(2).tanh().dense(1).build(&mut variables, 0).unwrap();
+    variables.values_mut().copy_from_slice(&[0.5, -1.0, 2.0, 0.25, 0.1, -0.2, 3.0, -2.0, 0.75]);
+    let outputs = predict(&model, &variables, &array![[1.0, 2.0], [-0.5, 0.3]]);
+    for (output, [a, b]) in outputs.iter().zip([[1.0, 2.0], [-0.5, 0.3]]) {
+        let hidden = [(0.5 * a - b + 0.1_f64).tanh(), (2.0 * a + 0.25 * b - 0.2_f64).tanh()];
+        let expected = 3.0 * hidden[0] - 2.0 * hidden[1] + 0.75;
+        assert!((output - expected).abs() < 1e-14, "{output}, {expected}");
+    }
+}
+
+#[test]
+fn a_residual_adds_what_its_layers_say() {
+    let mut variables = Variables::new();
+    let body = Sequential::new(2).push(Dense::new(2).without_bias()).apply(Function::Square);
+    let model = Sequential::new(2).residual(body).build(&mut variables, 0).unwrap();
+    variables.values_mut().copy_from_slice(&[1.0, 2.0, 0.0, -1.0]);
+    let outputs = predict(&model, &variables, &array![[1.0, 2.0], [-3.0, 0.5]]);
+    assert_eq!(outputs, array![[1.0 + 25.0, 2.0 + 4.0], [-3.0 + 4.0, 0.5 + 0.25]]);
+}
+
+#[test]
+fn an_embedding_looks_rows_up_and_its_gradient_is_sparse() {
+    let mut variables = Variables::new();
+    let model = Sequential::new(2).embedding(4, 3).build(&mut variables, 0).unwrap();
+    let table = variables.find("0.weight").unwrap();
+    assert!(variables.get(table).iter().all(|w| w.abs() <= 0.05));
+    for (i, value) in variables.values_mut().iter_mut().enumerate() {
+        *value = i as f64;
+    }
+    let rows = array![[3.0, 0.0], [1.0, 3.0]];
+    let outputs = predict(&model, &variables, &rows);
+    assert_eq!(outputs, array![[9.0, 10.0, 11.0, 0.0, 1.0, 2.0], [3.0, 4.0, 5.0, 9.0, 10.0, 11.0]]);
+
+    let mut network = Network::new(model.tape, &variables).unwrap().with_loss(model.output, HalfSumOfSquares).unwrap();
+    network.batch(&[rows.view()], &[]).unwrap();
+    let mut gradients = Gradients::new(&variables);
+    network.loss_and_gradient(variables.values(), &mut gradients).unwrap();
+    let Gradient::Rows { rows: touched, .. } = gradients.of(table) else { panic!("{:?}", gradients.of(table)) };
+    assert_eq!(touched, [3, 0, 1, 3]);
+
+    let error = network.batch(&[array![[0.0, 1.0], [2.0, 4.0]].view()], &[]).unwrap_err();
+    assert_eq!(error.to_string(), "input 0 is 4 in row 1: not a row number of a table with 4 rows");
+}
+
+const DROPPED: (usize, usize) = (200, 50);
+
+/// Ones through dropout of 0.25; the loss of the numbers `1 / 0.75` that are kept is `½ Σ (1 / 0.75)²`.
+fn dropping(seed: u64) -> (Network<f64>, Variables<f64>, Node) {
+    let mut variables = Variables::new();
+    let model = Sequential::new(DROPPED.1).dropout(0.25).build(&mut variables, 0).unwrap();
+    let network = Network::new(model.tape, &variables).unwrap().with_loss(model.output, HalfSumOfSquares).unwrap();
+    (network.with_seed(seed), variables, model.output)
+}
+
+/// The mask, as the gradient of the loss with respect to the kept ones.
+fn mask(network: &mut Network<f64>, variables: &Variables<f64>, output: Node) -> Array2<f64> {
+    network.gradient_of(variables, output).unwrap()
+}
+
+#[test]
+fn dropout_keeps_its_share_and_scales_it() {
+    let (mut network, variables, output) = dropping(5);
+    let ones = Array2::ones(DROPPED);
+    network.batch(&[ones.view()], &[]).unwrap();
+    let mask = mask(&mut network, &variables, output);
+    assert!(mask.iter().all(|&m| m == 0.0 || (m - 4.0 / 3.0).abs() < 1e-15));
+    let kept = mask.iter().filter(|&&m| m != 0.0).count() as f64 / mask.len() as f64;
+    assert!((kept - 0.75).abs() < 4.0 * (0.75 * 0.25 / 10_000.0_f64).sqrt(), "{kept}");
+    for lane in mask.columns().into_iter().chain(mask.rows()) {
+        let share = lane.iter().filter(|&&m| m != 0.0).count() as f64 / lane.len() as f64;
+        assert!((0.45..1.0).contains(&share), "the mask has structure: {share} of a row or column are kept");
+    }
+}
+
+#[test]
+fn a_mask_lasts_for_a_step() {
+    let (mut network, variables, output) = dropping(5);
+    let ones = Array2::ones(DROPPED);
+    network.batch(&[ones.view()], &[]).unwrap();
+    let first = mask(&mut network, &variables, output);
+    let expected = 0.5 * first.iter().map(|m| m * m).sum::<f64>();
+    for _ in 0..2 {
+        let loss = network.loss(variables.values()).unwrap();
+        assert!((loss - expected).abs() < 1e-9, "{loss}, {expected}");
+        assert_eq!(mask(&mut network, &variables, output), first);
+    }
+    assert_eq!(network.predict(&variables, &[ones.view()], output).unwrap(), ones, "nothing is dropped");
+    assert_eq!(network.evaluate(&variables, &[ones.view()], &[]).unwrap(), 5_000.0, "nothing is dropped");
+    assert_eq!(mask(&mut network, &variables, output), first, "a prediction is no step");
+
+    network.batch(&[ones.view()], &[]).unwrap();
+    let second = mask(&mut network, &variables, output);
+    let differing = second.iter().zip(&first).filter(|(a, b)| a != b).count() as f64 / 10_000.0;
+    assert!((differing - 2.0 * 0.75 * 0.25).abs() < 0.03, "masks of two steps are not independent: {differing}");
+
+    let (mut again, ..) = dropping(5);
+    again.batch(&[ones.view()], &[]).unwrap();
+    let (mut other, ..) = dropping(6);
+    other.batch(&[ones.view()], &[]).unwrap();
+    assert_eq!(mask(&mut again, &variables, output), first);
+    assert_ne!(mask(&mut other, &variables, output), first);
+}
+
+#[test]
+fn losses_are_weighted_means_over_the_batch() {
+    fn loss(loss: impl Loss<f64> + 'static, targets: &Array2<f64>) -> f64 {
+        let mut variables = Variables::new();
+        let mut network = Sequential::new(2).apply(Function::Negate).compile(&mut variables, 0, loss).unwrap();
+        let inputs = array![[0.0, 1.0], [2.0, 0.5]];
+        network.weighted_batch(&[inputs.view()], &[targets.view()], &[1.0, 3.0]).unwrap();
+        network.loss(variables.values()).unwrap()
+    }
+    let weighted = |first: f64, second: f64| (first + 3.0 * second) / 2.0;
+    let softplus = |z: f64| (1.0 + z.exp()).ln();
+    let values = array![[0.5, -1.0], [0.0, 3.5]];
+    // The errors are −0.5, 0 and −2, −4; the logits are 0, −1 and −2, −0.5.
+    for (found, expected) in [
+        (loss(MeanSquaredError, &values), weighted(0.25 / 2.0, 20.0 / 2.0)),
+        (loss(MeanAbsoluteError, &values), weighted(0.5 / 2.0, 6.0 / 2.0)),
+        (loss(Huber::default(), &values), weighted(0.125 / 2.0, (1.5 + 3.5) / 2.0)),
+        (loss(LogCosh, &values), weighted(0.5_f64.cosh().ln() / 2.0, (2.0_f64.cosh().ln() + 4.0_f64.cosh().ln()) / 2.0)),
+        (
+            loss(BinaryCrossentropy, &array![[1.0, 0.0], [0.0, 1.0]]),
+            weighted((softplus(0.0) + softplus(-1.0)) / 2.0, (softplus(-2.0) + softplus(0.5)) / 2.0),
+        ),
+        (
+            loss(CategoricalCrossentropy, &array![[1.0, 0.0], [0.3, 0.7]]),
+            weighted(softplus(-1.0), 0.3 * softplus(1.5) + 0.7 * softplus(-1.5)),
+        ),
+        (loss(SparseCategoricalCrossentropy, &array![[0.0], [1.0]]), weighted(softplus(-1.0), softplus(-1.5))),
+    ] {
+        assert!((found - expected).abs() < 1e-14, "{found}, {expected}");
+    }
+}
+
+#[test]
+fn targets_that_are_none_are_refused_by_row() {
+    fn refusal(loss: impl Loss<f64> + 'static, targets: &Array2<f64>) -> String {
+        let mut network = Sequential::new(2).tanh().compile(&mut Variables::new(), 0, loss).unwrap();
+        let inputs = array![[0.0, 1.0], [2.0, 0.5], [1.0, 1.0]];
+        network.batch(&[inputs.view()], &[targets.view()]).unwrap_err().to_string()
+    }
+    let label = |value: f64| refusal(SparseCategoricalCrossentropy, &array![[0.0], [1.0], [value]]);
+    assert_eq!(label(2.0), "target 0 is 2 in row 2: not one of the classes 0 to 1");
+    assert_eq!(label(-1.0), "target 0 is -1 in row 2: not one of the classes 0 to 1");
+    assert_eq!(label(0.5), "target 0 is 0.5 in row 2: not one of the classes 0 to 1");
+    let probability = array![[0.0, 1.0], [0.5, 1.5], [0.0, 1.0]];
+    let message = "target 0 is 1.5 in row 1, column 1: not a probability";
+    assert_eq!(refusal(BinaryCrossentropy, &probability), message);
+    assert_eq!(refusal(CategoricalCrossentropy, &probability), message);
+    assert_eq!(refusal(LogCosh, &array![[0.0], [1.0], [2.0]]), "target 0 must have 2 columns, but has 1");
+}
+
+#[test]
+fn levenberg_marquardt_knows_which_losses_it_can_take() {
+    fn face(loss: impl Loss<f64> + 'static) -> Result<(), String> {
+        let mut network = Sequential::new(1).dense(2).compile(&mut Variables::new(), 0, loss).unwrap();
+        network.least_squares().map(|_| ()).map_err(|error| error.loss)
+    }
+    for accepted in [face(MeanSquaredError), face(Huber::default()), face(LogCosh), face(HalfSumOfSquares)] {
+        assert_eq!(accepted, Ok(()));
+    }
+    for (refused, name) in [
+        (face(MeanAbsoluteError), "mean absolute error"),
+        (face(BinaryCrossentropy), "binary crossentropy"),
+        (face(CategoricalCrossentropy), "categorical crossentropy"),
+        (face(SparseCategoricalCrossentropy), "sparse categorical crossentropy"),
+    ] {
+        assert_eq!(refused, Err(name.to_owned()));
+    }
 }
