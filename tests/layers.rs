@@ -2,10 +2,10 @@
 
 use marquardt::nn::{
     BatchNormalization, BinaryCrossentropy, CategoricalCrossentropy, Dense, Function, HalfSumOfSquares, Huber,
-    Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Model, Network, NetworkError, Node, Residual,
+    Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Model, Network, NetworkError, Residual,
     Sequential, SparseCategoricalCrossentropy, Tape,
 };
-use marquardt::{Gradient, Gradients, Objective, VariableError, Variables};
+use marquardt::{Gradient, Gradients, LevenbergMarquardt, Objective, VariableError, Variables};
 use ndarray::{Array2, array};
 
 /// What building says, having added no variable.
@@ -200,7 +200,7 @@ fn a_residual_adds_what_its_layers_say() {
 
 #[test]
 fn an_embedding_looks_rows_up_and_its_gradient_is_sparse() {
-    let mut variables = Variables::new();
+    let mut variables = Variables::<f64>::new();
     let model = Sequential::new(2).embedding(4, 3).build(&mut variables, 0).unwrap();
     let table = variables.find("0.weight").unwrap();
     assert!(variables.get(table).iter().all(|w| w.abs() <= 0.05));
@@ -225,24 +225,23 @@ fn an_embedding_looks_rows_up_and_its_gradient_is_sparse() {
 const DROPPED: (usize, usize) = (200, 50);
 
 /// Ones through dropout of 0.25; the loss of the numbers `1 / 0.75` that are kept is `½ Σ (1 / 0.75)²`.
-fn dropping(seed: u64) -> (Network<f64>, Variables<f64>, Node) {
-    let mut variables = Variables::new();
-    let model = Sequential::new(DROPPED.1).dropout(0.25).build(&mut variables, 0).unwrap();
-    let network = Network::new(model.tape, &variables).unwrap().with_loss(model.output, HalfSumOfSquares).unwrap();
-    (network.with_seed(seed), variables, model.output)
+fn dropping(seed: u64) -> Network<f64> {
+    let network = Sequential::new(DROPPED.1).dropout(0.25);
+    network.compile(&mut Variables::new(), seed, HalfSumOfSquares).unwrap()
 }
 
 /// The mask, as the gradient of the loss with respect to the kept ones.
-fn mask(network: &mut Network<f64>, variables: &Variables<f64>, output: Node) -> Array2<f64> {
-    network.gradient_of(variables, output).unwrap()
+fn mask(network: &mut Network<f64>) -> Array2<f64> {
+    let output = network.outputs()[0];
+    network.gradient_of(&Variables::new(), output).unwrap()
 }
 
 #[test]
 fn dropout_keeps_its_share_and_scales_it() {
-    let (mut network, variables, output) = dropping(5);
+    let mut network = dropping(5);
     let ones = Array2::ones(DROPPED);
     network.batch(&[ones.view()], &[]).unwrap();
-    let mask = mask(&mut network, &variables, output);
+    let mask = mask(&mut network);
     assert!(mask.iter().all(|&m| m == 0.0 || (m - 4.0 / 3.0).abs() < 1e-15));
     let kept = mask.iter().filter(|&&m| m != 0.0).count() as f64 / mask.len() as f64;
     assert!((kept - 0.75).abs() < 4.0 * (0.75 * 0.25 / 10_000.0_f64).sqrt(), "{kept}");
@@ -254,31 +253,31 @@ fn dropout_keeps_its_share_and_scales_it() {
 
 #[test]
 fn a_mask_lasts_for_a_step() {
-    let (mut network, variables, output) = dropping(5);
+    let mut network = dropping(5);
     let ones = Array2::ones(DROPPED);
     network.batch(&[ones.view()], &[]).unwrap();
-    let first = mask(&mut network, &variables, output);
+    let (first, variables, output) = (mask(&mut network), Variables::new(), network.outputs()[0]);
     let expected = 0.5 * first.iter().map(|m| m * m).sum::<f64>();
     for _ in 0..2 {
         let loss = network.loss(variables.values()).unwrap();
         assert!((loss - expected).abs() < 1e-9, "{loss}, {expected}");
-        assert_eq!(mask(&mut network, &variables, output), first);
+        assert_eq!(mask(&mut network), first);
     }
     assert_eq!(network.predict(&variables, &[ones.view()], output).unwrap(), ones, "nothing is dropped");
     assert_eq!(network.evaluate(&variables, &[ones.view()], &[]).unwrap(), 5_000.0, "nothing is dropped");
-    assert_eq!(mask(&mut network, &variables, output), first, "a prediction is no step");
+    assert_eq!(mask(&mut network), first, "a prediction is no step");
 
     network.batch(&[ones.view()], &[]).unwrap();
-    let second = mask(&mut network, &variables, output);
+    let second = mask(&mut network);
     let differing = second.iter().zip(&first).filter(|(a, b)| a != b).count() as f64 / 10_000.0;
     assert!((differing - 2.0 * 0.75 * 0.25).abs() < 0.03, "masks of two steps are not independent: {differing}");
 
-    let (mut again, ..) = dropping(5);
+    let mut again = dropping(5);
     again.batch(&[ones.view()], &[]).unwrap();
-    let (mut other, ..) = dropping(6);
+    let mut other = dropping(6);
     other.batch(&[ones.view()], &[]).unwrap();
-    assert_eq!(mask(&mut again, &variables, output), first);
-    assert_ne!(mask(&mut other, &variables, output), first);
+    assert_eq!(mask(&mut again), first);
+    assert_ne!(mask(&mut other), first);
 }
 
 #[test]
@@ -298,7 +297,10 @@ fn losses_are_weighted_means_over_the_batch() {
         (loss(MeanSquaredError, &values), weighted(0.25 / 2.0, 20.0 / 2.0)),
         (loss(MeanAbsoluteError, &values), weighted(0.5 / 2.0, 6.0 / 2.0)),
         (loss(Huber::default(), &values), weighted(0.125 / 2.0, (1.5 + 3.5) / 2.0)),
-        (loss(LogCosh, &values), weighted(0.5_f64.cosh().ln() / 2.0, (2.0_f64.cosh().ln() + 4.0_f64.cosh().ln()) / 2.0)),
+        (
+            loss(LogCosh, &values),
+            weighted(0.5_f64.cosh().ln() / 2.0, (2.0_f64.cosh().ln() + 4.0_f64.cosh().ln()) / 2.0),
+        ),
         (
             loss(BinaryCrossentropy, &array![[1.0, 0.0], [0.0, 1.0]]),
             weighted((softplus(0.0) + softplus(-1.0)) / 2.0, (softplus(-2.0) + softplus(0.5)) / 2.0),
@@ -348,4 +350,31 @@ fn levenberg_marquardt_knows_which_losses_it_can_take() {
     ] {
         assert_eq!(refused, Err(name.to_owned()));
     }
+}
+
+#[test]
+fn levenberg_marquardt_finds_the_robust_minimum() {
+    // A line with two outliers; Huber's gradient is the sum of the errors, cut off at ±delta, times 1 and x.
+    let inputs = Array2::from_shape_fn((20, 1), |(i, _)| 0.1 * i as f64);
+    let noise = |i: usize| 0.01 * (7.0 * i as f64).sin();
+    let targets =
+        Array2::from_shape_fn((20, 1), |(i, _)| 0.2 * i as f64 - 1.0 + noise(i) + if i % 13 == 4 { 50.0 } else { 0.0 });
+    fn fit(loss: impl Loss<f64> + 'static, inputs: &Array2<f64>, targets: &Array2<f64>) -> [f64; 3] {
+        let mut variables = Variables::new();
+        let mut network = Sequential::new(1).dense(1).compile(&mut variables, 0, loss).unwrap();
+        network.batch(&[inputs.view()], &[targets.view()]).unwrap();
+        let report = LevenbergMarquardt::new().minimize(&mut network, variables.values()).unwrap();
+        let mut gradients = Gradients::new(&variables);
+        network.loss_and_gradient(&report.x, &mut gradients).unwrap();
+        let largest = gradients.flat_mut().iter().fold(0.0, |largest: f64, g| largest.max(g.abs()));
+        [report.x[0], report.x[1], largest]
+    }
+    for [slope, intercept, gradient] in
+        [fit(Huber::new(0.1).unwrap(), &inputs, &targets), fit(LogCosh, &inputs, &targets)]
+    {
+        assert!(gradient < 1e-6, "the largest derivative is {gradient}");
+        assert!((slope - 2.0).abs() < 0.3 && (intercept + 1.0).abs() < 0.3, "{slope} x + {intercept}");
+    }
+    let [_, intercept, _] = fit(MeanSquaredError, &inputs, &targets);
+    assert!(intercept > 1.0, "squares follow the outliers: {intercept}");
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use marquardt::nn::{
-    BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError,
-    MeanSquaredError, Model, Network, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
+    BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
+    Model, Network, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
 };
 use marquardt::{Gradients, Objective, Variables};
 use ndarray::Array2;

@@ -150,6 +150,12 @@ pub enum BatchError {
     /// No batch has been bound yet.
     #[error("no batch is bound: call batch first")]
     Unbound,
+    /// Nothing to minimise.
+    #[error("the network has no loss: call with_loss first")]
+    NoLoss,
+    /// Gradients of other variables than the network's.
+    #[error("the gradients are those of other variables than the network's")]
+    Gradients,
     /// Arrays of different length.
     #[error("input 0 has {expected} rows, but {array} has {found}")]
     Rows {

@@ -1,8 +1,8 @@
 //! Layers, one after the other.
 
 use super::{
-    Activation, Dense, Dropout, Embedding, Function, Initializer, Layer, NetworkError, Node, Recorder, Residual, Tape,
-    TapeError,
+    Activation, Dense, Dropout, Embedding, Function, Initializer, Layer, Loss, Network, NetworkError, Node, Recorder,
+    Residual, Tape, TapeError,
 };
 use crate::Real;
 use crate::variables::Variables;
@@ -14,16 +14,25 @@ use crate::variables::Variables;
 /// order of creation, so that a seed decides them all.
 ///
 /// ```
-/// use marquardt::Variables;
 /// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::array;
 ///
 /// let mut variables = Variables::<f64>::new();
-/// let network = Sequential::new(1).dense(20).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut network = Sequential::new(1).dense(20).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
 /// let names: Vec<&str> = variables.iter().map(|variable| variables.name(variable)).collect();
 /// assert_eq!(names, ["0.weight", "0.bias", "2.weight", "2.bias"]);
 /// assert_eq!(variables.values().len(), 61);
-/// # let _ = network;
-/// # Ok::<(), marquardt::nn::NetworkError>(())
+///
+/// let (inputs, targets) = (array![[0.0], [0.5], [1.0]], array![[1.0], [0.0], [2.0]]);
+/// network.batch(&[inputs.view()], &[targets.view()])?;
+/// let fit = LevenbergMarquardt::new().minimize(&mut network, variables.values())?;
+/// variables.values_mut().copy_from_slice(&fit.x);
+///
+/// let output = network.outputs()[0];
+/// let predicted = network.predict(&variables, &[array![[0.5]].view()], output)?;
+/// assert!(predicted[[0, 0]].abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Networks with several inputs, outputs or losses are put together on a [`Tape`], with [`append`](Self::append).
@@ -204,6 +213,26 @@ impl<T: Real> Sequential<T> {
         let output = self.record(&mut Recorder::new(&mut recorded, &mut added, seed, &self.name), x)?;
         (*tape, *variables) = (recorded, added);
         Ok(output)
+    }
+
+    /// Adds the layers' variables, and makes a network that minimises one loss of the last layer's output.
+    ///
+    /// The seed decides what dropout drops, too.
+    ///
+    /// # Errors
+    ///
+    /// A [`NetworkError`] as for [`build`](Self::build), with the variables unchanged.
+    pub fn compile(
+        &self,
+        variables: &mut Variables<T>,
+        seed: u64,
+        loss: impl Loss<T> + 'static,
+    ) -> Result<Network<T>, NetworkError> {
+        let mut added = variables.clone();
+        let Model { tape, output, .. } = self.build(&mut added, seed)?;
+        let network = Network::new(tape, &added)?.with_loss(output, loss)?.with_seed(seed);
+        *variables = added;
+        Ok(network)
     }
 
     /// Records the layers one after the other, as those of `layer`.

@@ -6,9 +6,10 @@ mod operation;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub(crate) use operation::{Arithmetic, Operation};
+pub(crate) use operation::Operation;
 
 use super::TapeError;
+use super::arithmetic::Arithmetic;
 use crate::Real;
 use crate::variables::Variable;
 
@@ -41,7 +42,7 @@ use crate::variables::Variable;
 pub struct Tape<T> {
     id: usize,
     records: Vec<Record<T>>,
-    inputs: Vec<Node>,
+    inputs: usize,
 }
 
 /// An operation and the width of its value.
@@ -81,14 +82,13 @@ impl<T: Real> Tape<T> {
     /// Nothing recorded.
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        Tape { id: COUNT.fetch_add(1, Ordering::Relaxed), records: Vec::new(), inputs: Vec::new() }
+        Tape { id: COUNT.fetch_add(1, Ordering::Relaxed), records: Vec::new(), inputs: 0 }
     }
 
     /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.
     pub fn input(&mut self, width: usize) -> Node {
-        let node = self.record(Operation::Input(self.inputs.len()), width);
-        self.inputs.push(node);
-        node
+        self.inputs += 1;
+        self.record(Operation::Input(self.inputs - 1), width)
     }
 
     /// The same row for every sample.
@@ -245,7 +245,14 @@ impl<T: Real> Tape<T> {
         if a.width != b.width && a.width != 1 && b.width != 1 {
             return Err(TapeError::Widths { operation, left: a.width, right: b.width });
         }
-        Ok(self.record(Operation::Arithmetic { kind, a, b }, a.width.max(b.width)))
+        let width = a.width.max(b.width);
+        let (a, b) = (self.repeat(a, width), self.repeat(b, width));
+        Ok(self.record(Operation::Arithmetic { kind, a, b }, width))
+    }
+
+    /// A node of this width: the node itself, or its only column again and again.
+    fn repeat(&mut self, x: Node, width: usize) -> Node {
+        if x.width == width { x } else { self.record(Operation::Repeat(x), width) }
     }
 
     fn record(&mut self, operation: Operation<T>, width: usize) -> Node {
@@ -267,11 +274,6 @@ impl<T: Real> Tape<T> {
     /// Everything recorded, in order: arguments come before what is computed from them.
     pub(crate) fn records(&self) -> &[Record<T>] {
         &self.records
-    }
-
-    /// The inputs, in order.
-    pub(crate) fn inputs(&self) -> &[Node] {
-        &self.inputs
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Node;
 use crate::nn::Function;
+use crate::nn::arithmetic::Arithmetic;
 use crate::variables::Variable;
 
 /// One recorded operation; its value is a matrix with a row for each sample.
@@ -19,7 +20,7 @@ pub(crate) enum Operation<T> {
     Dense { x: Node, weight: Variable, bias: Option<Variable> },
     /// A function of every number.
     Apply { function: Function<T>, x: Node },
-    /// Two nodes, number by number; one of width 1 is repeated.
+    /// Two nodes of the same width, number by number.
     Arithmetic { kind: Arithmetic, a: Node, b: Node },
     /// Nodes side by side.
     Concat(Vec<Node>),
@@ -27,29 +28,10 @@ pub(crate) enum Operation<T> {
     Slice { x: Node, start: usize },
     /// The sum over columns.
     RowSum(Node),
+    /// One column, again and again.
+    Repeat(Node),
     /// Rows of a table, side by side.
     Embedding { x: Node, table: Variable },
-}
-
-/// An operation on two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arithmetic {
-    Add,
-    Sub,
-    Mul,
-    Div,
-}
-
-impl Arithmetic {
-    /// Its name in messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Arithmetic::Add => "add",
-            Arithmetic::Sub => "sub",
-            Arithmetic::Mul => "mul",
-            Arithmetic::Div => "div",
-        }
-    }
 }
 
 impl<T> Operation<T> {
@@ -66,6 +48,7 @@ impl<T> Operation<T> {
             Operation::Concat(_) => "concat",
             Operation::Slice { .. } => "slice",
             Operation::RowSum(_) => "row_sum",
+            Operation::Repeat(_) => "repeat",
             Operation::Embedding { .. } => "embedding",
         }
     }
@@ -80,6 +63,7 @@ impl<T> Operation<T> {
             | Operation::Apply { x, .. }
             | Operation::Slice { x, .. }
             | Operation::RowSum(x)
+            | Operation::Repeat(x)
             | Operation::Embedding { x, .. } => (&[], [Some(*x), None]),
             Operation::Arithmetic { a, b, .. } => (&[], [Some(*a), Some(*b)]),
             Operation::Concat(nodes) => (nodes, [None, None]),
