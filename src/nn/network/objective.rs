@@ -92,6 +92,21 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { self.cost }
     }
 
+    fn second_directional_derivative(
+        &mut self,
+        _x: &[T],
+        _v: &[T],
+        _first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        if self.is_exact() {
+            return Ok(false);
+        }
+        // Reweighted residuals change with their weights, too, so that their differences are no second derivatives.
+        second.fill(T::ZERO);
+        Ok(true)
+    }
+
     fn derivatives_are_cheap(&self) -> bool {
         false
     }
