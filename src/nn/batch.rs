@@ -240,7 +240,7 @@ impl<T: Real> Batch<T> {
 
 /// Copies the selected rows of arrays.
 fn fill<T: Real>(buffers: &mut Vec<Vec<T>>, arrays: &[ArrayView2<'_, T>], selection: &Selection<'_>) {
-    buffers.resize_with(arrays.len(), Vec::new);
+    buffers.resize_with(arrays.len().max(buffers.len()), Vec::new);
     for (buffer, array) in buffers.iter_mut().zip(arrays) {
         buffer.clear();
         let width = array.ncols();
