@@ -97,6 +97,8 @@ pub use solver::{
     Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
     Report, Scaling, SolveError, Status, damping,
 };
+#[cfg(feature = "safetensors")]
+pub use variables::SafetensorsError;
 pub use variables::{Gradient, Gradients, Variable, VariableError, Variables};
 
 /// The README's code is tested with the documentation's.

@@ -4,11 +4,13 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use marquardt::nn::{Huber, MeanSquaredError, Network, Tape};
 use marquardt::{
-    Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
-    Residuals, Scalar,
+    Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, Gradients, LeastSquares, LevenbergMarquardt, LinearForm,
+    LinearSolver, Objective, Residuals, Scalar, Variables,
 };
 use nalgebra::SVector;
+use ndarray::{Array2, s};
 
 /// What one thread has allocated.
 #[derive(Clone, Copy)]
@@ -251,4 +253,58 @@ fn memory_does_not_grow_with_rows() {
     });
     assert_eq!(short, long);
     assert!(long < 1 << 20, "{long} bytes, where the Jacobian has {}", 200_000 * 8 * 8);
+}
+
+/// Everything that a training loop asks a network for, on batches of several sizes.
+#[test]
+fn networks_use_their_memory_again() {
+    let mut variables = Variables::new();
+    let mut add = |name: &str, rows, columns| {
+        let values = Array2::from_shape_fn((rows, columns), |(i, k)| ((i * columns + k) as f64).sin());
+        variables.add(name, values.view()).unwrap()
+    };
+    let (table, hidden, head) = (add("table", 10, 2), add("hidden", 20, 5), add("head", 2, 20));
+    let mut tape = Tape::new();
+    let (x, numbers) = (tape.input(3), tape.input(1));
+    let looked_up = tape.embedding(numbers, table).unwrap();
+    let all = tape.concat(&[x, looked_up]).unwrap();
+    let wide = tape.dense(all, hidden, None).unwrap();
+    let wide = tape.gelu(wide);
+    let dropped = tape.dropout(wide, 0.1).unwrap();
+    let y = tape.dense(dropped, head, None).unwrap();
+    let network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+    let mut network = network.with_weighted_loss(y, Huber::default(), 0.5).unwrap();
+
+    let inputs = [
+        Array2::from_shape_fn((900, 3), |(i, k)| ((i + k) as f64).cos()),
+        Array2::from_shape_fn((900, 1), |(i, _)| (i % 10) as f64),
+    ];
+    let targets = Array2::from_shape_fn((900, 2), |(i, k)| ((2 * i + k) as f64).sin());
+    let (x, n) = (variables.values(), variables.values().len());
+    let mut gradients = Gradients::new(&variables);
+    let (mut r, mut jacobian) = (vec![0.0; 100 * 4], vec![0.0; 100 * 4 * n]);
+    let (mut rows, mut products) = (vec![0.0; 900 * 4], vec![0.0; n]);
+    let mut predictions = Array2::zeros((900, 2));
+    let mut work = |rows_of_batch: usize| {
+        let views = inputs.each_ref().map(|input| input.slice(s![..rows_of_batch, ..]));
+        let targets = [targets.slice(s![..rows_of_batch, ..]); 2];
+        network.batch(&views, &targets).unwrap();
+        network.loss(x).unwrap();
+        network.loss_and_gradient(x, &mut gradients).unwrap();
+        network.residuals(x, 0, &mut r).unwrap();
+        network.linearize(x, 0, &mut r, &mut jacobian).unwrap();
+        network.linearize_columns(x, 0, &mut r, &[3..7, 90..100], &mut jacobian[..100 * 4 * 14]).unwrap();
+        network.jacobian_vector(x, x, &mut rows[..rows_of_batch * 4]).unwrap();
+        network.jacobian_transposed_vector(x, &rows[..rows_of_batch * 4], &mut products).unwrap();
+        network.predict_into(&variables, &views, y, predictions.slice_mut(s![..rows_of_batch, ..])).unwrap();
+        network.evaluate(&variables, &views, &targets).unwrap();
+        let shuffled = std::array::from_fn::<usize, 100, _>(|k| (k * 37) % rows_of_batch);
+        network.batch_rows(&views, &targets, &shuffled).unwrap();
+        network.loss_and_gradient(x, &mut gradients).unwrap();
+    };
+    work(900);
+    for rows_of_batch in [900, 100, 731] {
+        let ((), taken) = account(|| work(rows_of_batch));
+        assert_eq!(taken.allocations, 0, "{rows_of_batch} rows");
+    }
 }

@@ -1,6 +1,17 @@
 //! Functions that act on every number by itself.
 
-use crate::{Real, Scalar};
+use std::cmp::Ordering;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
+use crate::Real;
+
+/// Numbers that are worked on at a time where a function needs room for something in between.
+const BLOCK: usize = 64;
+
+/// `2 √(2/π)`, the scale in [`Function::GeluTanh`].
+const GELU_SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 2.0;
+/// The weight of the cube in [`Function::GeluTanh`].
+const GELU_CUBE: f64 = 0.044715;
 
 /// A function of one number, applied to every number of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,15 +72,260 @@ pub enum Function<T> {
 }
 
 impl<T: Real> Function<T> {
-    /// `y[i] = f(x[i])`.
-    pub(crate) fn forward(self, x: &[T], y: &mut [T]) {
-        let _ = (x, y);
-        todo!("written next")
+    /// The function's name in snake case, such as `leaky_relu`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tanh => "tanh",
+            Self::Sigmoid => "sigmoid",
+            Self::Relu => "relu",
+            Self::LeakyRelu { .. } => "leaky_relu",
+            Self::Elu { .. } => "elu",
+            Self::Softplus => "softplus",
+            Self::Silu => "silu",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu_tanh",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Exp => "exp",
+            Self::Ln => "ln",
+            Self::Square => "square",
+            Self::Sqrt => "sqrt",
+            Self::Reciprocal => "reciprocal",
+            Self::Abs => "abs",
+            Self::Negate => "negate",
+            Self::Scale { .. } => "scale",
+            Self::Shift { .. } => "shift",
+        }
     }
 
-    /// `d[i] *= f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep.
+    /// `y[i] = f(x[i])`.
+    pub(crate) fn forward(self, x: &[T], y: &mut [T]) {
+        let half = T::from_f64(0.5);
+        match self {
+            Self::Tanh => T::tanh_all(x, y),
+            Self::Sigmoid => T::sigmoid_all(x, y),
+            Self::Relu => map(x, y, |x| if x <= T::ZERO { T::ZERO } else { x }),
+            Self::LeakyRelu { slope } => map(x, y, |x| if x <= T::ZERO { slope * x } else { x }),
+            Self::Elu { alpha } => map(x, y, |x| if x <= T::ZERO { alpha * x.exp_m1() } else { x }),
+            Self::Softplus => map(x, y, |x| x.max(T::ZERO) + (-x.abs()).exp().ln_1p()),
+            Self::Silu => map(x, y, |x| x * sigmoid_pair(x).0),
+            Self::Gelu => {
+                map(x, y, |x| x * T::from_f64(FRAC_1_SQRT_2));
+                let mut erf = [T::ZERO; BLOCK];
+                for (x, y) in x.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
+                    let erf = &mut erf[..x.len()];
+                    T::erf_all(y, erf);
+                    for ((y, &x), &erf) in y.iter_mut().zip(x).zip(&*erf) {
+                        *y = half * x * (T::ONE + erf);
+                    }
+                }
+            }
+            Self::GeluTanh => map(x, y, |x| x * sigmoid_pair(gelu_argument(x)).0),
+            Self::Sin => map(x, y, T::sin),
+            Self::Cos => map(x, y, T::cos),
+            Self::Exp => T::exp_all(x, y),
+            Self::Ln => map(x, y, T::ln),
+            Self::Square => map(x, y, |x| x * x),
+            Self::Sqrt => map(x, y, T::sqrt),
+            Self::Reciprocal => map(x, y, T::recip),
+            Self::Abs => map(x, y, T::abs),
+            Self::Negate => map(x, y, |x| -x),
+            Self::Scale { factor } => map(x, y, |x| factor * x),
+            Self::Shift { offset } => map(x, y, |x| x + offset),
+        }
+    }
+
+    /// `d[i] *= f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
+    /// derivative differ, the left one counts; for `|x|` it is zero.
     pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &mut [T]) {
-        let _ = (x, y, d);
-        todo!("written next")
+        let two = T::from_f64(2.0);
+        match self {
+            Self::Tanh => times(y, d, |y| (T::ONE - y) * (T::ONE + y)),
+            Self::Sigmoid => times(y, d, |y| y * (T::ONE - y)),
+            Self::Relu => times(x, d, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
+            Self::LeakyRelu { slope } => times(x, d, |x| if x > T::ZERO { T::ONE } else { slope }),
+            Self::Elu { alpha } => times(x, d, |x| if x > T::ZERO { T::ONE } else { alpha * x.exp() }),
+            Self::Softplus => times(x, d, |x| sigmoid_pair(x).0),
+            Self::Silu => times(x, d, |x| {
+                let (left, right) = sigmoid_pair(x);
+                left * (T::ONE + x * right)
+            }),
+            Self::Gelu => {
+                for ((d, &x), &y) in d.iter_mut().zip(x).zip(y) {
+                    // Near zero y / x could have lost digits to underflow, and is one half.
+                    let distribution = if x.abs() < T::EPSILON { T::from_f64(0.5) } else { y / x };
+                    let density = (x * x * T::from_f64(-0.5)).exp() * T::from_f64(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0);
+                    *d *= distribution + x * density;
+                }
+            }
+            Self::GeluTanh => times(x, d, |x| {
+                let (left, right) = sigmoid_pair(gelu_argument(x));
+                // Beyond these bounds the sigmoid is constant, and the slope of its argument may not overflow.
+                let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
+                let slope = T::from_f64(GELU_SCALE) * (T::ONE + T::from_f64(3.0 * GELU_CUBE) * x * x);
+                left * (T::ONE + x * slope * right)
+            }),
+            Self::Sin => times(x, d, T::cos),
+            Self::Cos => times(x, d, |x| -x.sin()),
+            Self::Exp => times(y, d, |y| y),
+            Self::Ln => times(x, d, T::recip),
+            Self::Square => times(x, d, |x| two * x),
+            Self::Sqrt => times(y, d, |y| (two * y).recip()),
+            Self::Reciprocal => times(y, d, |y| -y * y),
+            Self::Abs => times(x, d, |x| match x.partial_cmp(&T::ZERO) {
+                Some(Ordering::Less) => -T::ONE,
+                Some(Ordering::Equal) => T::ZERO,
+                _ => T::ONE,
+            }),
+            Self::Negate => times(x, d, |_| -T::ONE),
+            Self::Scale { factor } => times(x, d, |_| factor),
+            Self::Shift { .. } => {}
+        }
+    }
+}
+
+/// `y[i] = f(x[i])`.
+fn map<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = f(x);
+    }
+}
+
+/// `d[i] *= f(x[i])`.
+fn times<T: Real>(x: &[T], d: &mut [T], f: impl Fn(T) -> T) {
+    for (d, &x) in d.iter_mut().zip(x) {
+        *d *= f(x);
+    }
+}
+
+/// `sigmoid(x)` and `sigmoid(−x)`, each accurate however small.
+fn sigmoid_pair<T: Real>(x: T) -> (T, T) {
+    let e = (-x.abs()).exp();
+    let (large, small) = ((T::ONE + e).recip(), e / (T::ONE + e));
+    if x < T::ZERO { (small, large) } else { (large, small) }
+}
+
+/// `u` such that the approximation of `gelu(x)` by `tanh` is `x · sigmoid(u)`.
+fn gelu_argument<T: Real>(x: T) -> T {
+    T::from_f64(GELU_SCALE) * x * (T::ONE + T::from_f64(GELU_CUBE) * x * x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every function, and points where it has a derivative.
+    fn all<T: Real>() -> Vec<(Function<T>, &'static [f64])> {
+        const ALL: &[f64] = &[-700.0, -90.0, -20.0, -3.0, -1.0, -0.3, 1e-3, 0.4, 1.0, 2.5, 12.0, 60.0, 700.0];
+        const NARROW: &[f64] = &[-80.0, -20.0, -3.0, -1.0, -0.3, 1e-3, 0.4, 1.0, 2.5, 12.0, 60.0];
+        const POSITIVE: &[f64] = &[1e-2, 0.3, 1.0, 7.0, 1e6];
+        let t = T::from_f64;
+        vec![
+            (Function::Tanh, ALL),
+            (Function::Sigmoid, ALL),
+            (Function::Relu, ALL),
+            (Function::LeakyRelu { slope: t(0.1) }, ALL),
+            (Function::Elu { alpha: t(0.7) }, ALL),
+            (Function::Softplus, ALL),
+            (Function::Silu, ALL),
+            (Function::Gelu, ALL),
+            (Function::GeluTanh, ALL),
+            (Function::Sin, NARROW),
+            (Function::Cos, NARROW),
+            (Function::Exp, NARROW),
+            (Function::Ln, POSITIVE),
+            (Function::Square, ALL),
+            (Function::Sqrt, POSITIVE),
+            (Function::Reciprocal, &[-40.0, -1.0, 0.1, 3.0]),
+            (Function::Abs, ALL),
+            (Function::Negate, ALL),
+            (Function::Scale { factor: t(-2.5) }, ALL),
+            (Function::Shift { offset: t(0.75) }, ALL),
+        ]
+    }
+
+    /// The same function of double precision.
+    fn double(f: Function<f32>) -> Function<f64> {
+        all::<f64>().into_iter().map(|(double, _)| double).find(|double| double.name() == f.name()).unwrap()
+    }
+
+    fn forward<T: Real>(f: Function<T>, x: &[T]) -> Vec<T> {
+        let mut y = vec![T::ZERO; x.len()];
+        f.forward(x, &mut y);
+        y
+    }
+
+    /// Twice the derivatives.
+    fn twice_derivatives<T: Real>(f: Function<T>, x: &[T]) -> Vec<T> {
+        let mut d = vec![T::from_f64(2.0); x.len()];
+        f.times_derivative(x, &forward(f, x), &mut d);
+        d
+    }
+
+    #[test]
+    fn derivatives_agree_with_central_differences() {
+        for (f, x) in all::<f64>() {
+            let h: Vec<f64> = x.iter().map(|x| 1e-5 * x.abs().clamp(0.01, 1.0)).collect();
+            let shifted = |sign: f64| forward(f, &x.iter().zip(&h).map(|(x, h)| x + sign * h).collect::<Vec<_>>());
+            let differences =
+                shifted(1.0).into_iter().zip(shifted(-1.0)).zip(&h).map(|((up, down), h)| (up - down) / h);
+            for ((x, found), expected) in x.iter().zip(twice_derivatives(f, x)).zip(differences) {
+                assert!((found - expected).abs() <= 1e-7 * (1.0 + expected.abs()), "{f:?} at {x}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_agrees_with_double() {
+        for (f, x) in all::<f32>() {
+            let single: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+            let x: Vec<f64> = single.iter().map(|&x| f64::from(x)).collect();
+            let pairs = [
+                (forward(f, &single), forward(double(f), &x)),
+                (twice_derivatives(f, &single), twice_derivatives(double(f), &x)),
+            ];
+            for (found, expected) in pairs {
+                for ((x, found), expected) in x.iter().zip(found).zip(expected) {
+                    let tolerance = 2e-6 * (1.0 + expected.abs());
+                    let both_overflow = f64::from(found) == f64::from(expected as f32);
+                    assert!(both_overflow || (f64::from(found) - expected).abs() <= tolerance, "{f:?} at {x}: {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn far_out_everything_has_its_limit() {
+        for x in [1e4, 1e13, 1e30, f32::MAX] {
+            for (f, limits, slopes) in [
+                (Function::Tanh, [-1.0, 1.0], [0.0, 0.0]),
+                (Function::Sigmoid, [0.0, 1.0], [0.0, 0.0]),
+                (Function::Elu { alpha: 0.5 }, [-0.5, x], [0.0, 2.0]),
+                (Function::Softplus, [0.0, x], [0.0, 2.0]),
+                (Function::Silu, [0.0, x], [0.0, 2.0]),
+                (Function::Gelu, [0.0, x], [0.0, 2.0]),
+                (Function::GeluTanh, [0.0, x], [0.0, 2.0]),
+                (Function::Exp, [0.0, f32::INFINITY], [0.0, f32::INFINITY]),
+            ] {
+                assert_eq!(forward(f, &[-x, x]), limits, "{f:?} at ±{x}");
+                assert_eq!(twice_derivatives(f, &[-x, x]), slopes, "{f:?} at ±{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_kink_has_the_usual_derivative() {
+        let at_zero = |f: Function<f64>| twice_derivatives(f, &[0.0])[0];
+        assert_eq!(at_zero(Function::Relu), 0.0);
+        assert_eq!(at_zero(Function::LeakyRelu { slope: 0.25 }), 0.5);
+        assert_eq!(at_zero(Function::Abs), 0.0);
+        assert_eq!(at_zero(Function::Gelu), 1.0);
+    }
+
+    #[test]
+    fn nan_is_not_hidden() {
+        for (f, _) in all::<f64>() {
+            assert!(forward(f, &[f64::NAN])[0].is_nan(), "{f:?}");
+        }
     }
 }

@@ -2,9 +2,13 @@
 
 mod error;
 mod gradients;
+#[cfg(feature = "safetensors")]
+mod safetensors;
 #[expect(clippy::module_inception, reason = "the room is named after what lives in it")]
 mod variables;
 
 pub use error::VariableError;
 pub use gradients::{Gradient, Gradients};
+#[cfg(feature = "safetensors")]
+pub use safetensors::SafetensorsError;
 pub use variables::{Variable, Variables};

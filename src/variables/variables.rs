@@ -115,7 +115,7 @@ impl<T: Real> Variables<T> {
             return Err(VariableError::NonFinite { name, index, value: value.to_f64() });
         }
         let columns = values.shape().last().copied().unwrap_or(1);
-        let rows = if columns == 0 { 0 } else { values.len() / columns };
+        let rows = values.len().checked_div(columns).unwrap_or(0);
         let handle = Variable { index: self.entries.len(), offset: self.values.len(), rows, columns };
         self.values.extend(values.iter());
         self.entries.push(Entry { name, shape: values.shape().to_vec(), handle, trainable: true });

@@ -1,0 +1,265 @@
+//! The data that a network is evaluated on, checked and copied.
+
+use std::ops::Range;
+
+use ndarray::ArrayView2;
+
+use super::error::{BatchArray, BatchError};
+use crate::Real;
+
+/// What the arrays of a batch have to look like.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Schema {
+    pub(crate) inputs: Vec<InputRule>,
+    pub(crate) targets: Vec<TargetRule>,
+}
+
+/// What an input has to look like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InputRule {
+    pub(crate) width: usize,
+    /// The numbers are row numbers of a table with so many rows.
+    pub(crate) table_rows: Option<usize>,
+}
+
+/// What a target has to look like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TargetRule {
+    pub(crate) width: usize,
+    pub(crate) numbers: Numbers,
+}
+
+/// What the numbers of a target are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Numbers {
+    /// Any that are finite.
+    Any,
+    /// From 0 to 1.
+    Probabilities,
+    /// Class numbers, of so many classes.
+    Classes(usize),
+}
+
+/// Some rows of a data set.
+#[derive(Debug, Clone)]
+pub(crate) enum Selection<'a> {
+    Range(Range<usize>),
+    Rows(&'a [usize]),
+}
+
+impl Selection<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Selection::Range(range) => range.len(),
+            Selection::Rows(rows) => rows.len(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let (range, rows): (Range<usize>, &[usize]) = match self {
+            Selection::Range(range) => (range.clone(), &[]),
+            Selection::Rows(rows) => (0..0, rows),
+        };
+        range.chain(rows.iter().copied())
+    }
+}
+
+impl Schema {
+    /// Checks inputs, and how many rows they have.
+    pub(crate) fn check_inputs<T: Real>(
+        &self,
+        inputs: &[ArrayView2<'_, T>],
+        selection: &Selection<'_>,
+        rows: usize,
+    ) -> Result<(), BatchError> {
+        if inputs.len() != self.inputs.len() {
+            return Err(BatchError::InputCount { expected: self.inputs.len(), found: inputs.len() });
+        }
+        if selection.len() == 0 {
+            return Err(BatchError::Empty);
+        }
+        if let Some(row) = selection.iter().find(|&row| row >= rows) {
+            return Err(BatchError::RowOutOfRange { row, rows });
+        }
+        for (index, (input, rule)) in inputs.iter().zip(&self.inputs).enumerate() {
+            let array = BatchArray::Input(index);
+            check(array, input, rule.width, rows, selection)?;
+            if let Some(rows) = rule.table_rows {
+                find(input, selection, |value| !is_row_number(value, rows))
+                    .map_or(Ok(()), |(row, _, value)| Err(BatchError::EmbeddingRow { array, row, value, rows }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks targets.
+    pub(crate) fn check_targets<T: Real>(
+        &self,
+        targets: &[ArrayView2<'_, T>],
+        selection: &Selection<'_>,
+        rows: usize,
+    ) -> Result<(), BatchError> {
+        if targets.len() != self.targets.len() {
+            return Err(BatchError::TargetCount { expected: self.targets.len(), found: targets.len() });
+        }
+        for (index, (target, rule)) in targets.iter().zip(&self.targets).enumerate() {
+            let array = BatchArray::Target(index);
+            check(array, target, rule.width, rows, selection)?;
+            match rule.numbers {
+                Numbers::Any => {}
+                Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
+                    .map_or(Ok(()), |(row, column, value)| {
+                        Err(BatchError::Probability { array, row, column, value })
+                    })?,
+                Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
+                    .map_or(Ok(()), |(row, _, value)| Err(BatchError::Label { array, row, value, classes }))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the shape of an array, and that the selected rows are finite.
+fn check<T: Real>(
+    array: BatchArray,
+    values: &ArrayView2<'_, T>,
+    width: usize,
+    rows: usize,
+    selection: &Selection<'_>,
+) -> Result<(), BatchError> {
+    if values.ncols() != width {
+        return Err(BatchError::Width { array, expected: width, found: values.ncols() });
+    }
+    if values.nrows() != rows {
+        return Err(BatchError::Rows { array, expected: rows, found: values.nrows() });
+    }
+    find(values, selection, |value| !value.is_finite())
+        .map_or(Ok(()), |(row, column, value)| Err(BatchError::NonFinite { array, row, column, value }))
+}
+
+/// The first of the selected numbers that is at fault: its row, its column and what it is.
+fn find<T: Real>(
+    values: &ArrayView2<'_, T>,
+    selection: &Selection<'_>,
+    at_fault: impl Fn(T) -> bool + Copy,
+) -> Option<(usize, usize, f64)> {
+    // Without a way out of the loop, it runs in vector instructions.
+    let any = |numbers: &[T]| numbers.iter().fold(false, |any, &number| any | at_fault(number));
+    let width = values.ncols();
+    let suspicious = match (values.as_slice(), selection) {
+        (Some(numbers), Selection::Range(range)) => any(&numbers[range.start * width..range.end * width]),
+        (Some(numbers), Selection::Rows(rows)) => {
+            rows.iter().fold(false, |found, &row| found | any(&numbers[row * width..(row + 1) * width]))
+        }
+        (None, _) => true,
+    };
+    let numbers = selection.iter().flat_map(|row| (0..width).map(move |column| (row, column)));
+    suspicious.then(|| {
+        let mut numbers = numbers.map(|(row, column)| (row, column, values[[row, column]]));
+        numbers.find(|&(_, _, value)| at_fault(value)).map(|(row, column, value)| (row, column, value.to_f64()))
+    })?
+}
+
+/// Whether the value is one of `0`, `1`, …, `count − 1`.
+fn is_row_number<T: Real>(value: T, count: usize) -> bool {
+    let value = value.to_f64();
+    value >= 0.0 && value < count as f64 && value.fract() == 0.0
+}
+
+/// A batch, bound to a network: copies of the arrays, in memory that is used again.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch<T> {
+    rows: usize,
+    /// How many rows a mean is over: more than there are here, where a data set passes in parts.
+    pub(crate) mean_over: usize,
+    inputs: Vec<Vec<T>>,
+    targets: Vec<Vec<T>>,
+    /// A weight for each sample, and its square root.
+    weights: Vec<T>,
+    root_weights: Vec<T>,
+}
+
+impl<T: Real> Batch<T> {
+    /// No rows.
+    pub(crate) fn new() -> Self {
+        let (inputs, targets, weights, root_weights) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Batch { rows: 0, mean_over: 0, inputs, targets, weights, root_weights }
+    }
+
+    /// Takes rows of arrays that have been checked.
+    pub(crate) fn fill(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+        selection: &Selection<'_>,
+    ) {
+        self.rows = selection.len();
+        self.mean_over = self.rows;
+        fill(&mut self.inputs, inputs, selection);
+        fill(&mut self.targets, targets, selection);
+        self.weights.clear();
+        self.root_weights.clear();
+        match weights {
+            Some(weights) => {
+                self.weights.extend_from_slice(weights);
+                self.root_weights.extend(weights.iter().map(|weight| weight.sqrt()));
+            }
+            None => {
+                self.weights.resize(self.rows, T::ONE);
+                self.root_weights.resize(self.rows, T::ONE);
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows of an input.
+    pub(crate) fn input(&self, index: usize, rows: &Range<usize>, width: usize) -> &[T] {
+        &self.inputs[index][rows.start * width..rows.end * width]
+    }
+
+    /// Rows of a target.
+    pub(crate) fn target(&self, index: usize, rows: &Range<usize>, width: usize) -> &[T] {
+        &self.targets[index][rows.start * width..rows.end * width]
+    }
+
+    /// Sample weights.
+    pub(crate) fn weights(&self, rows: &Range<usize>) -> &[T] {
+        &self.weights[rows.clone()]
+    }
+
+    /// Square roots of sample weights.
+    pub(crate) fn root_weights(&self, rows: &Range<usize>) -> &[T] {
+        &self.root_weights[rows.clone()]
+    }
+}
+
+/// Copies the selected rows of arrays.
+fn fill<T: Real>(buffers: &mut Vec<Vec<T>>, arrays: &[ArrayView2<'_, T>], selection: &Selection<'_>) {
+    buffers.resize_with(arrays.len().max(buffers.len()), Vec::new);
+    for (buffer, array) in buffers.iter_mut().zip(arrays) {
+        buffer.clear();
+        let width = array.ncols();
+        match (array.as_slice(), selection) {
+            (Some(numbers), Selection::Range(range)) => {
+                buffer.extend_from_slice(&numbers[range.start * width..range.end * width]);
+            }
+            (Some(numbers), Selection::Rows(rows)) => {
+                buffer.reserve(rows.len() * width);
+                for row in *rows {
+                    buffer.extend_from_slice(&numbers[row * width..(row + 1) * width]);
+                }
+            }
+            (None, _) => {
+                buffer.reserve(selection.len() * width);
+                for row in selection.iter() {
+                    buffer.extend(array.row(row));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What can be wrong with a tape, and with the data it is evaluated on.
+
+use thiserror::Error;
+
+/// An operation that cannot be recorded, or a tape that cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TapeError {
+    /// Two nodes have widths that do not go together.
+    #[error("{operation}: widths {left} and {right} differ, and neither is 1")]
+    Widths {
+        /// The operation.
+        operation: &'static str,
+        /// Width of the left node.
+        left: usize,
+        /// Width of the right node.
+        right: usize,
+    },
+    /// A weight has another number of columns than the node that it is multiplied with.
+    #[error("{operation}: a node of width {width} and a weight of the shape {rows} × {columns} (outputs × inputs)")]
+    Weight {
+        /// The operation.
+        operation: &'static str,
+        /// Width of the node.
+        width: usize,
+        /// Rows of the weight.
+        rows: usize,
+        /// Columns of the weight.
+        columns: usize,
+    },
+    /// A bias has another length than the weight has rows.
+    #[error("{operation}: a bias of {found} numbers and a weight with {expected} rows")]
+    Bias {
+        /// The operation.
+        operation: &'static str,
+        /// Rows of the weight.
+        expected: usize,
+        /// Numbers in the bias.
+        found: usize,
+    },
+    /// A slice reaches beyond its node, or holds nothing.
+    #[error("slice: columns {start}..{end} of a node of width {width}")]
+    Slice {
+        /// First column.
+        start: usize,
+        /// Column after the last.
+        end: usize,
+        /// Width of the node.
+        width: usize,
+    },
+    /// A dropout rate that is not a probability below one.
+    #[error("dropout: the rate must be at least 0 and less than 1, not {rate}")]
+    Rate {
+        /// The rate.
+        rate: f64,
+    },
+    /// An operation across samples.
+    #[error("{operation} mixes samples, so that a row of the Jacobian would depend on the whole batch")]
+    MixesSamples {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A node that belongs to another tape.
+    #[error("{operation}: a node of another tape")]
+    ForeignNode {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A variable that is not among those given.
+    #[error("{operation}: a variable that is not among the network's (number {index}, shape {rows} × {columns})")]
+    ForeignVariable {
+        /// The operation.
+        operation: &'static str,
+        /// Its place in the order of its variables.
+        index: usize,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
+    /// Row numbers must come from an input, where they can be checked.
+    #[error("{operation}: row numbers must come from an input, not from {found}")]
+    NotAnInput {
+        /// The operation.
+        operation: &'static str,
+        /// The operation that the node comes from.
+        found: &'static str,
+    },
+    /// A node without columns.
+    #[error("{operation}: nothing to work on: the result would have no columns")]
+    Empty {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A number that must be finite is not.
+    #[error("{operation}: {value} at {index}")]
+    NonFinite {
+        /// The operation.
+        operation: &'static str,
+        /// Where.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A setting makes no sense.
+    #[error("{setting} of {of} must be {requirement}, not {value}")]
+    Setting {
+        /// What has the setting.
+        of: &'static str,
+        /// Name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// A weight of a loss must be a finite number that is not negative.
+    #[error("the weight of {loss} must be finite and not negative, not {weight}")]
+    LossWeight {
+        /// The loss.
+        loss: &'static str,
+        /// The weight.
+        weight: f64,
+    },
+}
+
+/// Data that a network cannot be evaluated on. What was bound before stays bound.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// Another number of inputs than the tape has.
+    #[error("the network has {expected} inputs, but {found} arrays were given")]
+    InputCount {
+        /// Inputs on the tape.
+        expected: usize,
+        /// Arrays given.
+        found: usize,
+    },
+    /// Another number of targets than the losses need.
+    #[error("the losses need {expected} targets, but {found} arrays were given")]
+    TargetCount {
+        /// Targets needed.
+        expected: usize,
+        /// Arrays given.
+        found: usize,
+    },
+    /// No rows.
+    #[error("the batch has no rows")]
+    Empty,
+    /// No batch has been bound yet.
+    #[error("no batch is bound: call batch first")]
+    Unbound,
+    /// Nothing to minimise.
+    #[error("the network has no loss: call with_loss first")]
+    NoLoss,
+    /// Gradients of other variables than the network's.
+    #[error("the gradients are those of other variables than the network's")]
+    Gradients,
+    /// Arrays of different length.
+    #[error("input 0 has {expected} rows, but {array} has {found}")]
+    Rows {
+        /// The array that differs.
+        array: BatchArray,
+        /// Rows of the first input.
+        expected: usize,
+        /// Rows of the array.
+        found: usize,
+    },
+    /// An array of the wrong width.
+    #[error("{array} must have {expected} columns, but has {found}")]
+    Width {
+        /// The array.
+        array: BatchArray,
+        /// Columns it must have.
+        expected: usize,
+        /// Columns it has.
+        found: usize,
+    },
+    /// A number that is NaN or infinite.
+    #[error("{array} is {value} in row {row}, column {column}")]
+    NonFinite {
+        /// The array.
+        array: BatchArray,
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A number that is not a row number of an embedding's table.
+    #[error("{array} is {value} in row {row}: not a row number of a table with {rows} rows")]
+    EmbeddingRow {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The number.
+        value: f64,
+        /// Rows of the table.
+        rows: usize,
+    },
+    /// A number that is not a class.
+    #[error("{array} is {value} in row {row}: not one of the classes 0 to {}", classes - 1)]
+    Label {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The number.
+        value: f64,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// A number that is not a probability.
+    #[error("{array} is {value} in row {row}, column {column}: not a probability")]
+    Probability {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        value: f64,
+    },
+    /// Another number of sample weights than rows.
+    #[error("{expected} rows, but {found} sample weights")]
+    SampleWeightCount {
+        /// Rows of the batch.
+        expected: usize,
+        /// Sample weights given.
+        found: usize,
+    },
+    /// A sample weight that is negative, NaN or infinite.
+    #[error("the sample weight of row {row} is {value}")]
+    SampleWeight {
+        /// The row.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// A minibatch asks for a row that the data does not have.
+    #[error("row {row} was asked for, but there are {rows}")]
+    RowOutOfRange {
+        /// The row.
+        row: usize,
+        /// Rows of the data.
+        rows: usize,
+    },
+    /// Variables that the network was not made for.
+    #[error("the network was made for variables of {expected} numbers, but these hold {found}")]
+    Variables {
+        /// Numbers in the network's variables.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// A node that is not on the network's tape.
+    #[error("a node of another tape")]
+    ForeignNode,
+    /// An array for results of the wrong shape.
+    #[error("the result has the shape {expected:?}, but the array for it {found:?}")]
+    Output {
+        /// Rows and columns of the result.
+        expected: [usize; 2],
+        /// Rows and columns of the array.
+        found: [usize; 2],
+    },
+}
+
+/// Which of a batch's arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchArray {
+    /// An input, counted in the order of creation.
+    Input(usize),
+    /// A target, counted in the order of the losses that need one.
+    Target(usize),
+}
+
+impl std::fmt::Display for BatchArray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BatchArray::Input(index) => write!(f, "input {index}"),
+            BatchArray::Target(index) => write!(f, "target {index}"),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Functions of every number, as layers.
+
+use super::{Layer, NetworkError, Recorder};
+use crate::Real;
+use crate::nn::{Function, Node};
+
+/// A [`Function`] of every number.
+///
+/// [`Sequential`](crate::nn::Sequential) has a method for each of the usual ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Activation<T>(pub Function<T>);
+
+impl<T: Real> Layer<T> for Activation<T> {
+    fn kind(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
+        Ok(recorder.tape().apply(self.0, x))
+    }
+}

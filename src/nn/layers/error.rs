@@ -1,0 +1,46 @@
+//! What can be wrong with a network made of layers.
+
+use thiserror::Error;
+
+use crate::nn::TapeError;
+use crate::variables::VariableError;
+
+/// A network that cannot be built.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// A layer cannot be recorded.
+    #[error("layer {layer}: {source}")]
+    Layer {
+        /// Its place in the network, and its kind.
+        layer: String,
+        /// What is wrong.
+        source: TapeError,
+    },
+    /// Layers that were made for another width.
+    #[error("layer {layer}: made for an input of width {expected}, not {found}")]
+    InputWidth {
+        /// Their place in the network, and their kind.
+        layer: String,
+        /// The width that they were made for.
+        expected: usize,
+        /// The width of what comes before them.
+        found: usize,
+    },
+    /// The layers of a residual connection change the width.
+    #[error("layer {layer}: an output of width {found} cannot be added to an input of width {expected}")]
+    ResidualWidth {
+        /// Its place in the network, and its kind.
+        layer: String,
+        /// Width of the input.
+        expected: usize,
+        /// Width of what its layers make of it.
+        found: usize,
+    },
+    /// Something outside of any layer cannot be recorded.
+    #[error(transparent)]
+    Tape(#[from] TapeError),
+    /// A variable cannot be added.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
+}

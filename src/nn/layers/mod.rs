@@ -1,0 +1,63 @@
+//! Layers: parts of a network that bring their own variables.
+
+mod activation;
+mod batch_normalization;
+mod dense;
+mod dropout;
+mod embedding;
+mod error;
+mod recorder;
+mod residual;
+
+use std::fmt::Debug;
+
+pub use activation::Activation;
+pub use batch_normalization::BatchNormalization;
+pub use dense::Dense;
+pub use dropout::Dropout;
+pub use embedding::Embedding;
+pub use error::NetworkError;
+pub use recorder::Recorder;
+pub use residual::Residual;
+
+use super::Node;
+use crate::Real;
+
+/// A part of a network that brings its own variables, to be stacked in a [`Sequential`](super::Sequential).
+///
+/// ```
+/// use marquardt::Variables;
+/// use marquardt::nn::{Initializer, Layer, NetworkError, Node, Recorder, Sequential};
+///
+/// /// Every number has a scale of its own.
+/// #[derive(Debug)]
+/// struct Scales;
+///
+/// impl Layer<f64> for Scales {
+///     fn kind(&self) -> &'static str {
+///         "scales"
+///     }
+///
+///     fn record(&self, recorder: &mut Recorder<'_, f64>, x: Node) -> Result<Node, NetworkError> {
+///         let scales = recorder.variable("scales", &[x.width()], x.width(), x.width(), Initializer::Ones)?;
+///         let scales = recorder.tape().variable(scales);
+///         Ok(recorder.tape().mul(x, scales)?)
+///     }
+/// }
+///
+/// let mut variables = Variables::new();
+/// Sequential::new(3).push(Scales).dense(1).build(&mut variables, 0)?;
+/// assert!(variables.find("0.scales").is_some());
+/// # Ok::<(), NetworkError>(())
+/// ```
+pub trait Layer<T: Real>: Debug + Send {
+    /// What kind of layer it is, for messages.
+    fn kind(&self) -> &'static str;
+
+    /// Adds its variables, and records what it computes from `x`.
+    ///
+    /// # Errors
+    ///
+    /// A [`NetworkError`] when it does not fit `x`.
+    fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError>;
+}

@@ -1,0 +1,44 @@
+//! Losses that are a mean over the outputs.
+
+use crate::Real;
+
+/// Fills the samples' losses with the mean over outputs of `loss(output, target)`.
+pub(super) fn means<T: Real>(outputs: &[T], width: usize, targets: &[T], losses: &mut [T], loss: impl Fn(T, T) -> T) {
+    let share = T::from_f64(1.0 / width as f64);
+    let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
+    for (mean, (outputs, targets)) in losses.iter_mut().zip(rows) {
+        *mean = share * outputs.iter().zip(targets).map(|(&y, &t)| loss(y, t)).sum::<T>();
+    }
+}
+
+/// Fills the gradients of such losses, given `derivative(output, target)`.
+pub(super) fn gradients<T: Real>(
+    outputs: &[T],
+    width: usize,
+    targets: &[T],
+    gradients: &mut [T],
+    derivative: impl Fn(T, T) -> T,
+) {
+    let share = T::from_f64(1.0 / width as f64);
+    for (gradient, (&y, &t)) in gradients.iter_mut().zip(outputs.iter().zip(targets)) {
+        *gradient = share * derivative(y, t);
+    }
+}
+
+/// Iteratively reweighted least squares for the mean of `ρ(e)` over the errors `e`: with `weight(e) = ρ′(e) / e`, the root
+/// is `s = √weight` and the residual `s e`, so that `s r` is the gradient.
+pub(super) fn reweighted<T: Real>(
+    outputs: &[T],
+    width: usize,
+    targets: &[T],
+    residuals: &mut [T],
+    roots: &mut [T],
+    weight: impl Fn(T) -> T,
+) {
+    let share = T::from_f64(1.0 / width as f64);
+    let errors = outputs.iter().zip(targets).map(|(&y, &t)| y - t);
+    for ((r, s), e) in residuals.iter_mut().zip(roots).zip(errors) {
+        *s = (share * weight(e)).sqrt();
+        *r = *s * e;
+    }
+}

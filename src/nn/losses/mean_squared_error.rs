@@ -1,0 +1,38 @@
+//! Mean squared error.
+
+use super::{LeastSquaresForm, Loss, Targets, elementwise};
+use crate::Real;
+
+/// The mean over outputs of the squared error, `(y − t)²`.
+///
+/// Levenberg–Marquardt sees it exactly: it is a sum of squares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeanSquaredError;
+
+impl<T: Real> Loss<T> for MeanSquaredError {
+    fn name(&self) -> &'static str {
+        "mean squared error"
+    }
+
+    fn targets(&self) -> Targets {
+        Targets::Values
+    }
+
+    fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
+        elementwise::means(outputs, width, targets, losses, |y, t| (y - t) * (y - t));
+    }
+
+    fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
+        let two = T::from_f64(2.0);
+        elementwise::gradients(outputs, width, targets, gradients, |y, t| two * (y - t));
+    }
+
+    fn least_squares(&self) -> LeastSquaresForm {
+        LeastSquaresForm::Exact
+    }
+
+    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
+        let two = T::from_f64(2.0);
+        elementwise::reweighted(outputs, width, targets, residuals, roots, |_| two);
+    }
+}

@@ -1,0 +1,92 @@
+//! Evaluation mode: predictions and losses on data that is not bound.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use super::Network;
+use crate::Real;
+use crate::nn::BatchError;
+use crate::nn::batch::Selection;
+use crate::nn::sweep::{Tile, leading_to};
+use crate::nn::tape::Node;
+use crate::variables::Variables;
+
+impl<T: Real> Network<T> {
+    /// The values of a node for other inputs than the bound batch's, in evaluation mode: nothing is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError`] for inputs that do not fit, a node of another tape, or other variables than the network's.
+    pub fn predict(
+        &mut self,
+        variables: &Variables<T>,
+        inputs: &[ArrayView2<'_, T>],
+        output: Node,
+    ) -> Result<Array2<T>, BatchError> {
+        let rows = inputs.first().map_or(0, ArrayView2::nrows);
+        let mut predictions = Array2::from_elem((rows, output.width()), T::ZERO);
+        self.predict_into(variables, inputs, output, predictions.view_mut())?;
+        Ok(predictions)
+    }
+
+    /// As [`predict`](Self::predict), into an array that is there already.
+    ///
+    /// # Errors
+    ///
+    /// As [`predict`](Self::predict), and [`BatchError::Output`] for an array of the wrong shape.
+    pub fn predict_into(
+        &mut self,
+        variables: &Variables<T>,
+        inputs: &[ArrayView2<'_, T>],
+        output: Node,
+        mut predictions: ArrayViewMut2<'_, T>,
+    ) -> Result<(), BatchError> {
+        let rows = inputs.first().map_or(0, ArrayView2::nrows);
+        self.check_node(output)?;
+        self.check_point(variables.values())?;
+        self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
+        let (expected, found) = ([rows, output.width()], [predictions.nrows(), predictions.ncols()]);
+        if expected != found {
+            return Err(BatchError::Output { expected, found });
+        }
+        let Network { tape, workspace, passing, marks, .. } = self;
+        leading_to(tape.records(), std::iter::once(output), marks);
+        for rows in workspace.tiles(0..rows) {
+            passing.fill(inputs, &[], None, &Selection::Range(rows.clone()));
+            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+            workspace.forward(&tile, marks);
+            let values = workspace.value(&tile, output).chunks_exact(output.width());
+            for (row, values) in rows.zip(values) {
+                for (prediction, &value) in predictions.row_mut(row).iter_mut().zip(values) {
+                    *prediction = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The loss of other data than the bound batch, in evaluation mode: nothing is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError`] for arrays that do not fit, other variables than the network's, or a network without a loss.
+    pub fn evaluate(
+        &mut self,
+        variables: &Variables<T>,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+    ) -> Result<T, BatchError> {
+        let samples = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        self.check_point(variables.values())?;
+        self.check(inputs, targets, &Selection::Range(0..samples))?;
+        let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..samples) {
+            passing.fill(inputs, targets, None, &Selection::Range(rows.clone()));
+            passing.mean_over = samples;
+            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+            workspace.forward(&tile, loss_nodes);
+            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+        }
+        Ok(loss)
+    }
+}

@@ -1,0 +1,310 @@
+//! A tape with a loss, bound to a batch: what optimizers step on.
+
+mod derivatives;
+mod inference;
+mod objective;
+
+use std::ops::Range;
+
+use ndarray::ArrayView2;
+
+use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule};
+use super::error::{BatchError, TapeError};
+use super::losses::{Loss, Targets};
+use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
+use super::tape::{Node, Operation, Record, Tape};
+use super::term::{LossBuffers, Term};
+use crate::Real;
+use crate::variables::{Gradients, Variable, Variables};
+
+/// A tape with a loss, bound to a batch.
+///
+/// It is an [`Objective`](crate::Objective), for optimizers, and, where its losses allow it, a
+/// [`LeastSquares`](crate::LeastSquares) problem, for [`LevenbergMarquardt`](crate::LevenbergMarquardt). The same network
+/// is bound to one minibatch after the other; once its memory is large enough, nothing is allocated.
+///
+/// The loss is the sum over its terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the losses `lᵢ` and the weights `wᵢ` of the
+/// samples, and [`Reduction::Sum`](super::Reduction::Sum) terms not divided by the number of rows.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Network, Tape};
+/// use marquardt::{LevenbergMarquardt, Objective, Variables};
+/// use ndarray::array;
+///
+/// let mut variables = Variables::new();
+/// let weight = variables.add("weight", array![[0.0]].view())?;
+/// let bias = variables.add("bias", array![0.0].view())?;
+///
+/// let mut tape = Tape::new();
+/// let x = tape.input(1);
+/// let y = tape.dense(x, weight, Some(bias))?;
+/// let mut line = Network::new(tape, &variables)?.with_loss(y, MeanSquaredError)?;
+///
+/// let (inputs, targets) = (array![[0.0], [1.0], [2.0]], array![[1.0], [3.0], [5.0]]);
+/// line.batch(&[inputs.view()], &[targets.view()])?;
+/// let report = LevenbergMarquardt::new().minimize(&mut line, variables.values())?;
+/// variables.values_mut().copy_from_slice(&report.x);
+///
+/// let at_four = line.predict(&variables, &[array![[4.0]].view()], y)?;
+/// assert!((at_four[[0, 0]] - 9.0_f64).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Network<T> {
+    tape: Tape<T>,
+    /// Names and places, not values.
+    variables: Variables<T>,
+    terms: Vec<Term<T>>,
+    schema: Schema,
+    batch: Batch<T>,
+    /// Rows that pass by in evaluation mode.
+    passing: Batch<T>,
+    masks: Masks,
+    workspace: Workspace<T>,
+    buffers: LossBuffers<T>,
+    /// Nodes that the loss is computed from.
+    loss_nodes: Vec<bool>,
+    /// Nodes that the sweep at hand visits.
+    marks: Vec<bool>,
+    columns: WantedColumns,
+    written: Vec<bool>,
+    gradients: Gradients<T>,
+    /// Residuals of a tile.
+    residuals: Vec<T>,
+    /// What the rows that were evaluated last add to the loss.
+    cost: T,
+}
+
+impl<T: Real> Network<T> {
+    /// A tape that computes with these variables, without a loss yet.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::ForeignNode`] and [`TapeError::ForeignVariable`] when the tape is not all its own or not all of these
+    /// variables; [`TapeError::Empty`] for a node without columns; [`TapeError::NonFinite`] for a constant that is not
+    /// finite.
+    pub fn new(tape: Tape<T>, variables: &Variables<T>) -> Result<Self, TapeError> {
+        let known: Vec<Variable> = variables.iter().collect();
+        let mut inputs = Vec::new();
+        for (index, Record { operation, width }) in tape.records().iter().enumerate() {
+            let name = operation.name();
+            if !operation.arguments().all(|node| tape.holds(node) && node.index() < index) {
+                return Err(TapeError::ForeignNode { operation: name });
+            }
+            if let Some(stranger) = operation.variables().find(|v| known.get(v.index()) != Some(v)) {
+                let (index, rows, columns) = (stranger.index(), stranger.rows(), stranger.columns());
+                return Err(TapeError::ForeignVariable { operation: name, index, rows, columns });
+            }
+            if *width == 0 {
+                return Err(TapeError::Empty { operation: name });
+            }
+            match operation {
+                Operation::Input(_) => inputs.push(InputRule { width: *width, table_rows: None }),
+                Operation::Constant(row) => {
+                    if let Some((index, value)) = row.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+                        return Err(TapeError::NonFinite { operation: name, index, value: value.to_f64() });
+                    }
+                }
+                Operation::Embedding { x, table } => {
+                    if let Operation::Input(index) = tape.records()[x.index()].operation {
+                        let rows = &mut inputs[index].table_rows;
+                        *rows = Some(rows.map_or(table.rows(), |rows| rows.min(table.rows())));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Network {
+            workspace: Workspace::new(&tape),
+            loss_nodes: vec![false; tape.records().len()],
+            marks: vec![false; tape.records().len()],
+            gradients: Gradients::new(variables),
+            variables: variables.clone(),
+            terms: Vec::new(),
+            schema: Schema { inputs, targets: Vec::new() },
+            batch: Batch::new(),
+            passing: Batch::new(),
+            masks: Masks { seed: 0, step: 0 },
+            buffers: LossBuffers::default(),
+            columns: WantedColumns::default(),
+            written: Vec::new(),
+            residuals: Vec::new(),
+            cost: T::ZERO,
+            tape,
+        })
+    }
+
+    /// Adds a loss of one of the outputs. If it compares with a target, it takes the next of the target arrays.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::ForeignNode`].
+    pub fn with_loss(self, output: Node, loss: impl Loss<T> + 'static) -> Result<Self, TapeError> {
+        self.with_weighted_loss(output, loss, T::ONE)
+    }
+
+    /// As [`with_loss`](Self::with_loss), with a weight in the sum of all losses.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::ForeignNode`], or [`TapeError::LossWeight`] for a weight that is negative or not finite.
+    pub fn with_weighted_loss(
+        mut self,
+        output: Node,
+        loss: impl Loss<T> + 'static,
+        weight: T,
+    ) -> Result<Self, TapeError> {
+        if !self.tape.holds(output) {
+            return Err(TapeError::ForeignNode { operation: loss.name() });
+        }
+        if !(weight >= T::ZERO && weight.is_finite()) {
+            return Err(TapeError::LossWeight { loss: loss.name(), weight: weight.to_f64() });
+        }
+        let width = output.width();
+        let rule = match loss.targets() {
+            Targets::None => None,
+            Targets::Values => Some(TargetRule { width, numbers: Numbers::Any }),
+            Targets::Probabilities => Some(TargetRule { width, numbers: Numbers::Probabilities }),
+            Targets::Labels => Some(TargetRule { width: 1, numbers: Numbers::Classes(width) }),
+        };
+        let target = rule.map(|rule| {
+            self.schema.targets.push(rule);
+            self.schema.targets.len() - 1
+        });
+        let first_row = self.rows_per_sample();
+        self.terms.push(Term { output, loss: Box::new(loss), weight, target, first_row });
+        self.buffers.reserve(self.workspace.tile_rows(), width);
+        self.residuals.resize(self.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
+        leading_to(self.tape.records(), self.terms.iter().map(|term| term.output), &mut self.loss_nodes);
+        // A batch that was bound before has no target for this loss.
+        self.batch = Batch::new();
+        Ok(self)
+    }
+
+    /// Where dropout's masks come from.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.masks = Masks { seed, step: 0 };
+        self
+    }
+
+    /// The tape.
+    pub fn tape(&self) -> &Tape<T> {
+        &self.tape
+    }
+
+    /// What the losses are of, in their order.
+    pub fn outputs(&self) -> Vec<Node> {
+        self.terms.iter().map(|term| term.output).collect()
+    }
+
+    /// Rows of the bound batch; zero before the first.
+    pub fn rows(&self) -> usize {
+        self.batch.rows()
+    }
+
+    /// Binds a minibatch: an array for each input, and one for each loss that compares with a target.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError`] says what is wrong with which array; the batch bound before stays bound.
+    pub fn batch(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+    ) -> Result<&mut Self, BatchError> {
+        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        self.bind(inputs, targets, None, &Selection::Range(0..rows))
+    }
+
+    /// Binds a minibatch with a weight for each sample.
+    ///
+    /// # Errors
+    ///
+    /// As [`batch`](Self::batch).
+    pub fn weighted_batch(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        sample_weights: &[T],
+    ) -> Result<&mut Self, BatchError> {
+        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        if sample_weights.len() != rows {
+            return Err(BatchError::SampleWeightCount { expected: rows, found: sample_weights.len() });
+        }
+        let at_fault = |weight: T| !(weight >= T::ZERO && weight.is_finite());
+        if let Some(row) = sample_weights.iter().position(|&weight| at_fault(weight)) {
+            return Err(BatchError::SampleWeight { row, value: sample_weights[row].to_f64() });
+        }
+        self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows))
+    }
+
+    /// Binds these rows of a whole data set.
+    ///
+    /// # Errors
+    ///
+    /// As [`batch`](Self::batch), and [`BatchError::RowOutOfRange`].
+    pub fn batch_rows(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        rows: &[usize],
+    ) -> Result<&mut Self, BatchError> {
+        self.bind(inputs, targets, None, &Selection::Rows(rows))
+    }
+
+    fn bind(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+        selection: &Selection<'_>,
+    ) -> Result<&mut Self, BatchError> {
+        self.check(inputs, targets, selection)?;
+        self.batch.fill(inputs, targets, weights, selection);
+        self.masks.step += 1;
+        Ok(self)
+    }
+
+    fn check(
+        &self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        selection: &Selection<'_>,
+    ) -> Result<(), BatchError> {
+        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        self.schema.check_inputs(inputs, selection, rows)?;
+        self.schema.check_targets(targets, selection, rows)
+    }
+
+    /// Residuals of each sample, of all terms together.
+    fn rows_per_sample(&self) -> usize {
+        self.terms.iter().map(|term| term.output.width()).sum()
+    }
+
+    /// Sets up a sweep back to some numbers of the flat vector.
+    fn want_columns(&mut self, columns: &[Range<usize>]) {
+        self.columns.set(self.variables.iter(), columns);
+        coming_from(self.tape.records(), |variable| self.columns.include(variable), None, &mut self.marks);
+    }
+
+    fn check_node(&self, node: Node) -> Result<(), BatchError> {
+        if self.tape.holds(node) { Ok(()) } else { Err(BatchError::ForeignNode) }
+    }
+
+    /// Refuses a flat vector of the wrong length.
+    fn check_point(&self, x: &[T]) -> Result<(), BatchError> {
+        let (expected, found) = (self.variables.values().len(), x.len());
+        if expected == found { Ok(()) } else { Err(BatchError::Variables { expected, found }) }
+    }
+
+    /// Refuses what cannot be evaluated on the bound batch.
+    fn check_bound(&self, x: &[T]) -> Result<(), BatchError> {
+        if self.terms.is_empty() {
+            return Err(BatchError::NoLoss);
+        }
+        if self.batch.rows() == 0 {
+            return Err(BatchError::Unbound);
+        }
+        self.check_point(x)
+    }
+}

@@ -1,0 +1,175 @@
+//! What optimizers and Levenberg–Marquardt see of a network.
+
+use std::ops::Range;
+
+use super::Network;
+use crate::kernels::vector::dot;
+use crate::nn::BatchError;
+use crate::nn::losses::LeastSquaresForm;
+use crate::nn::sweep::{GradientSums, JacobianRows, Tile, coming_from};
+use crate::variables::Gradients;
+use crate::{EvaluationError, LeastSquares, NotLeastSquares, Objective, Real};
+
+impl<T: Real> Objective<T> for Network<T> {
+    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        self.check_bound(x).map_err(EvaluationError::new)?;
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..batch.rows()) {
+            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+        }
+        Ok(loss)
+    }
+
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        self.check_bound(x).map_err(EvaluationError::new)?;
+        if !gradients.variables().eq(self.variables.iter()) {
+            return Err(EvaluationError::new(BatchError::Gradients));
+        }
+        gradients.clear();
+        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..batch.rows()) {
+            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            workspace.clear_derivatives();
+            for term in &*terms {
+                loss += term.loss(&tile, workspace, buffers);
+                term.seed_gradient(&tile, workspace, buffers);
+            }
+            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
+        }
+        Ok(loss)
+    }
+
+    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {
+        self.check_forms()?;
+        Ok(self)
+    }
+}
+
+/// The parameters are all variables, and a sample has a residual for each number of its outputs, term after term. The
+/// residuals of a sample are computed together.
+impl<T: Real> LeastSquares<T> for Network<T> {
+    fn parameter_count(&self) -> usize {
+        self.variables.values().len()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.batch.rows() * self.rows_per_sample()
+    }
+
+    fn row_group(&self) -> usize {
+        self.rows_per_sample()
+    }
+
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        self.evaluate_rows(x, first, r, None)
+    }
+
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        self.want_columns(std::slice::from_ref(&(0..x.len())));
+        self.evaluate_rows(x, first, r, Some(jacobian))
+    }
+
+    fn linearize_columns(
+        &mut self,
+        x: &[T],
+        first: usize,
+        r: &mut [T],
+        columns: &[Range<usize>],
+        jacobian: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        self.want_columns(columns);
+        self.evaluate_rows(x, first, r, Some(jacobian))?;
+        Ok(true)
+    }
+
+    fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
+        if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { self.cost }
+    }
+
+    fn second_directional_derivative(
+        &mut self,
+        _x: &[T],
+        _v: &[T],
+        _first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        if self.is_exact() {
+            return Ok(false);
+        }
+        // Reweighted residuals change with their weights, too, so that their differences are no second derivatives.
+        second.fill(T::ZERO);
+        Ok(true)
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        false
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.variables.parameter_name(index)
+    }
+}
+
+impl<T: Real> Network<T> {
+    /// Residuals of samples, and the wanted columns of their Jacobian.
+    fn evaluate_rows(
+        &mut self,
+        x: &[T],
+        first: usize,
+        r: &mut [T],
+        mut jacobian: Option<&mut [T]>,
+    ) -> Result<(), EvaluationError> {
+        self.check_residuals(x)?;
+        let (exact, group) = (self.is_exact(), self.rows_per_sample());
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, columns, written, .. } = self;
+        let width = group * columns.count();
+        let first = first / group;
+        self.cost = T::ZERO;
+        for rows in workspace.tiles(first..first + r.len() / group) {
+            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            let (start, end) = (rows.start - first, rows.end - first);
+            for term in &*terms {
+                term.residuals(&tile, workspace, buffers, &mut r[start * group..end * group], group);
+                if !exact {
+                    self.cost += term.loss(&tile, workspace, buffers);
+                }
+                let Some(jacobian) = jacobian.as_mut().filter(|_| width > 0) else { continue };
+                for row in 0..term.output.width() {
+                    let matrix = &mut jacobian[start * width..end * width];
+                    workspace.clear_derivatives();
+                    term.seed_row(&tile, workspace, buffers, row);
+                    let mut sink = JacobianRows::new(columns, matrix, term.first_row + row, group, written);
+                    workspace.reverse(&tile, marks, &mut sink);
+                    sink.finish();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a point or a state that residuals cannot be evaluated at.
+    pub(super) fn check_residuals(&self, x: &[T]) -> Result<(), EvaluationError> {
+        self.check_bound(x).map_err(EvaluationError::new)?;
+        self.check_forms().map_err(EvaluationError::new)
+    }
+
+    /// Refuses a loss that Levenberg–Marquardt does not see.
+    fn check_forms(&self) -> Result<(), NotLeastSquares> {
+        match self.terms.iter().find(|term| term.form() == LeastSquaresForm::None) {
+            Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether `½‖r‖²` is the loss.
+    fn is_exact(&self) -> bool {
+        self.terms.iter().all(|term| term.form() == LeastSquaresForm::Exact)
+    }
+}

@@ -1,0 +1,262 @@
+//! Layers, one after the other.
+
+use super::{
+    Activation, Dense, Dropout, Embedding, Function, Initializer, Layer, Loss, Network, NetworkError, Node, Recorder,
+    Residual, Tape, TapeError,
+};
+use crate::Real;
+use crate::variables::Variables;
+
+/// Layers, one after the other, each taking what the one before gives.
+///
+/// Variables are named as in PyTorch's `nn.Sequential`, where activations count as layers: the first layer's weight is
+/// `0.weight`, and if `tanh` is the second, the third's is `2.weight`. They start from one stream of random numbers, in
+/// order of creation, so that a seed decides them all.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::array;
+///
+/// let mut variables = Variables::<f64>::new();
+/// let mut network = Sequential::new(1).dense(20).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let names: Vec<&str> = variables.iter().map(|variable| variables.name(variable)).collect();
+/// assert_eq!(names, ["0.weight", "0.bias", "2.weight", "2.bias"]);
+/// assert_eq!(variables.values().len(), 61);
+///
+/// let (inputs, targets) = (array![[0.0], [0.5], [1.0]], array![[1.0], [0.0], [2.0]]);
+/// network.batch(&[inputs.view()], &[targets.view()])?;
+/// let fit = LevenbergMarquardt::new().minimize(&mut network, variables.values())?;
+/// variables.values_mut().copy_from_slice(&fit.x);
+///
+/// let output = network.outputs()[0];
+/// let predicted = network.predict(&variables, &[array![[0.5]].view()], output)?;
+/// assert!(predicted[[0, 0]].abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Networks with several inputs, outputs or losses are put together on a [`Tape`], with [`append`](Self::append).
+#[derive(Debug)]
+pub struct Sequential<T> {
+    input_width: usize,
+    name: String,
+    initializer: Initializer,
+    layers: Vec<Box<dyn Layer<T>>>,
+}
+
+/// A recorded network, from its input to its output.
+#[derive(Debug, Clone)]
+pub struct Model<T> {
+    /// The tape that it is recorded on.
+    pub tape: Tape<T>,
+    /// Where the data goes in.
+    pub input: Node,
+    /// Where the predictions come out.
+    pub output: Node,
+}
+
+impl<T: Real> Sequential<T> {
+    /// No layers yet, for inputs with so many numbers for each sample.
+    pub fn new(input_width: usize) -> Self {
+        Sequential { input_width, name: String::new(), initializer: Initializer::default(), layers: Vec::new() }
+    }
+
+    /// Puts a name in front of the variables' names, `encoder.0.weight`, so that several networks can share one
+    /// [`Variables`].
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// What the weights of the [`dense`](Self::dense) layers that follow start from.
+    pub fn with_initializer(mut self, initializer: Initializer) -> Self {
+        self.initializer = initializer;
+        self
+    }
+
+    /// Adds a layer.
+    pub fn push(mut self, layer: impl Layer<T> + 'static) -> Self {
+        self.layers.push(Box::new(layer));
+        self
+    }
+
+    /// Adds a [`Dense`] layer with so many outputs, and biases that start at zero.
+    pub fn dense(self, units: usize) -> Self {
+        let initializer = self.initializer;
+        self.push(Dense::new(units).with_initializer(initializer))
+    }
+
+    /// Adds a function of every number.
+    pub fn apply(self, function: Function<T>) -> Self {
+        self.push(Activation(function))
+    }
+
+    /// Adds `tanh x`.
+    pub fn tanh(self) -> Self {
+        self.apply(Function::Tanh)
+    }
+
+    /// Adds `1 / (1 + e⁻ˣ)`.
+    pub fn sigmoid(self) -> Self {
+        self.apply(Function::Sigmoid)
+    }
+
+    /// Adds `max(x, 0)`.
+    pub fn relu(self) -> Self {
+        self.apply(Function::Relu)
+    }
+
+    /// Adds `x` where positive, else `slope · x`.
+    pub fn leaky_relu(self, slope: T) -> Self {
+        self.apply(Function::LeakyRelu { slope })
+    }
+
+    /// Adds `x` where positive, else `alpha (eˣ − 1)`.
+    pub fn elu(self, alpha: T) -> Self {
+        self.apply(Function::Elu { alpha })
+    }
+
+    /// Adds `ln(1 + eˣ)`.
+    pub fn softplus(self) -> Self {
+        self.apply(Function::Softplus)
+    }
+
+    /// Adds `x · sigmoid(x)`.
+    pub fn silu(self) -> Self {
+        self.apply(Function::Silu)
+    }
+
+    /// Adds `x Φ(x)`, with the normal distribution function `Φ`.
+    pub fn gelu(self) -> Self {
+        self.apply(Function::Gelu)
+    }
+
+    /// Adds `sin x`.
+    pub fn sin(self) -> Self {
+        self.apply(Function::Sin)
+    }
+
+    /// Adds [`Dropout`].
+    pub fn dropout(self, rate: T) -> Self {
+        self.push(Dropout::new(rate))
+    }
+
+    /// Adds an [`Embedding`], which must be the first layer.
+    pub fn embedding(self, rows: usize, width: usize) -> Self {
+        self.push(Embedding::new(rows, width))
+    }
+
+    /// Adds a [`Residual`] connection around layers.
+    pub fn residual(self, layers: Sequential<T>) -> Self {
+        self.push(Residual::new(layers))
+    }
+
+    /// Adds the layers' variables, and records the network on a tape of its own.
+    ///
+    /// ```
+    /// use marquardt::Variables;
+    /// use marquardt::nn::{Huber, Model, Network, Sequential};
+    ///
+    /// let mut variables = Variables::<f64>::new();
+    /// let Model { tape, output, .. } = Sequential::new(1).dense(20).tanh().dense(1).build(&mut variables, 0)?;
+    /// let network = Network::new(tape, &variables)?.with_loss(output, Huber::new(0.5)?)?;
+    /// # let _ = network;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`NetworkError`] when layers do not fit each other, or there is a variable of the same name; no variables are
+    /// added then.
+    pub fn build(&self, variables: &mut Variables<T>, seed: u64) -> Result<Model<T>, NetworkError> {
+        if self.input_width == 0 {
+            return Err(TapeError::Empty { operation: "input" }.into());
+        }
+        let mut tape = Tape::new();
+        let input = tape.input(self.input_width);
+        let output = self.append(&mut tape, input, variables, seed)?;
+        Ok(Model { tape, input, output })
+    }
+
+    /// Adds the layers' variables, and records the network on an existing tape, behind `x`.
+    ///
+    /// ```
+    /// use marquardt::Variables;
+    /// use marquardt::nn::{Sequential, Tape};
+    ///
+    /// let mut variables = Variables::<f64>::new();
+    /// let mut tape = Tape::new();
+    /// let (word, measured) = (tape.input(1), tape.input(3));
+    /// let word = Sequential::new(1).named("word").embedding(100, 4).append(&mut tape, word, &mut variables, 0)?;
+    /// let both = tape.concat(&[word, measured])?;
+    /// let head = Sequential::new(7).named("head").dense(8).tanh().dense(1);
+    /// let output = head.append(&mut tape, both, &mut variables, 1)?;
+    /// assert_eq!(output.width(), 1);
+    /// assert!(variables.find("word.0.weight").is_some() && variables.find("head.2.bias").is_some());
+    /// # Ok::<(), marquardt::nn::NetworkError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`NetworkError`] as for [`build`](Self::build); the tape and the variables are unchanged then.
+    pub fn append(
+        &self,
+        tape: &mut Tape<T>,
+        x: Node,
+        variables: &mut Variables<T>,
+        seed: u64,
+    ) -> Result<Node, NetworkError> {
+        if !tape.holds(x) {
+            return Err(TapeError::ForeignNode { operation: "sequential" }.into());
+        }
+        let (mut recorded, mut added) = (tape.clone(), variables.clone());
+        let output = self.record(&mut Recorder::new(&mut recorded, &mut added, seed, &self.name), x)?;
+        (*tape, *variables) = (recorded, added);
+        Ok(output)
+    }
+
+    /// Adds the layers' variables, and makes a network that minimises one loss of the last layer's output.
+    ///
+    /// The seed decides what dropout drops, too.
+    ///
+    /// # Errors
+    ///
+    /// A [`NetworkError`] as for [`build`](Self::build), with the variables unchanged.
+    pub fn compile(
+        &self,
+        variables: &mut Variables<T>,
+        seed: u64,
+        loss: impl Loss<T> + 'static,
+    ) -> Result<Network<T>, NetworkError> {
+        let mut added = variables.clone();
+        let Model { tape, output, .. } = self.build(&mut added, seed)?;
+        let network = Network::new(tape, &added)?.with_loss(output, loss)?.with_seed(seed);
+        *variables = added;
+        Ok(network)
+    }
+
+    /// Records the layers one after the other, as those of `layer`.
+    pub(super) fn record_as(
+        &self,
+        layer: &dyn Layer<T>,
+        recorder: &mut Recorder<'_, T>,
+        x: Node,
+    ) -> Result<Node, NetworkError> {
+        if x.width() != self.input_width {
+            let (layer, expected, found) = (recorder.describe(layer), self.input_width, x.width());
+            return Err(NetworkError::InputWidth { layer, expected, found });
+        }
+        self.layers.iter().enumerate().try_fold(x, |x, (place, layer)| recorder.layer(place, layer.as_ref(), x))
+    }
+}
+
+/// A network within a network: its layers are named below its place, `1.0.weight`. Its own name is not used.
+impl<T: Real> Layer<T> for Sequential<T> {
+    fn kind(&self) -> &'static str {
+        "sequential"
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
+        self.record_as(self, recorder, x)
+    }
+}

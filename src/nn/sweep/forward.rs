@@ -1,0 +1,61 @@
+//! The forward sweep: values.
+
+use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
+use super::workspace::Values;
+use super::{Tile, Workspace};
+use crate::Real;
+use crate::nn::tape::{Operation, Record};
+
+impl<T: Real> Workspace<T> {
+    /// Computes the values of the wanted nodes for a tile.
+    pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
+        let Workspace { layout, values, transposed, .. } = self;
+        for (index, Record { operation, width }) in tile.tape.records().iter().enumerate() {
+            if !wanted[index] {
+                continue;
+            }
+            let (before, y) = layout.split(values, index, tile.rows.len());
+            let value = Values { tile, layout, numbers: before };
+            match *operation {
+                Operation::Input(_) => {}
+                Operation::Constant(ref row) => broadcast(row, y),
+                Operation::Variable(variable) => broadcast(&tile.x[variable.range()], y),
+                Operation::Mask { rate } => match tile.masks {
+                    Some(masks) => masks.fill(index, tile.rows.start, *width, rate, y),
+                    None => y.fill(T::ONE),
+                },
+                Operation::Dense { x, weight, bias } => {
+                    let bias = bias.map(|bias| &tile.x[bias.range()]);
+                    transposed.affine(value.of(x), &tile.x[weight.range()], weight.columns(), bias, y, false);
+                }
+                Operation::Apply { function, x } => function.forward(value.of(x), y),
+                Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
+                Operation::Concat(ref nodes) => {
+                    let mut to = Columns { width: *width, start: 0 };
+                    for &node in nodes {
+                        let from = Columns { width: node.width(), start: 0 };
+                        transfer(value.of(node), from, y, to, node.width(), false);
+                        to.start += node.width();
+                    }
+                }
+                Operation::Slice { x, start } => {
+                    let (from, to) = (Columns { width: x.width(), start }, Columns { width: *width, start: 0 });
+                    transfer(value.of(x), from, y, to, *width, false);
+                }
+                Operation::RowSum(x) => row_sums(value.of(x), x.width(), y, false),
+                Operation::Repeat(x) => repeat(value.of(x), y, *width, false),
+                Operation::Embedding { x, table } => {
+                    let rows = &tile.x[table.range()];
+                    for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {
+                        y.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The row number that a checked input holds.
+pub(super) fn row_number<T: Real>(number: T) -> usize {
+    number.to_f64() as usize
+}

@@ -1,0 +1,205 @@
+//! Adjoints kept apart for each sample: rows of a Jacobian.
+
+use std::ops::Range;
+
+use super::forward::row_number;
+use super::reverse::Sink;
+use crate::Real;
+use crate::kernels::simd::{self, Kernel};
+use crate::nn::arithmetic::put;
+use crate::variables::Variable;
+
+/// Which columns of the Jacobian are wanted, side by side.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WantedColumns {
+    /// How many.
+    count: usize,
+    pieces: Vec<Piece>,
+    /// The pieces of each variable.
+    of_variable: Vec<Range<usize>>,
+}
+
+/// Neighbouring numbers of one variable that are neighbours among the wanted columns.
+#[derive(Debug, Clone)]
+struct Piece {
+    /// Where in the variable.
+    numbers: Range<usize>,
+    /// Where among the wanted columns.
+    column: usize,
+}
+
+impl WantedColumns {
+    /// Numbers of the flat vector, in ascending ranges.
+    pub(crate) fn set(&mut self, variables: impl Iterator<Item = Variable>, columns: &[Range<usize>]) {
+        self.pieces.clear();
+        self.of_variable.clear();
+        let (mut columns, mut column) = (columns.iter().cloned().peekable(), 0);
+        for variable in variables {
+            let range = variable.range();
+            let first = self.pieces.len();
+            while let Some(wanted) = columns.peek_mut() {
+                let (start, end) = (wanted.start.max(range.start), wanted.end.min(range.end));
+                if start < end {
+                    self.pieces.push(Piece { numbers: start - range.start..end - range.start, column });
+                    column += end - start;
+                }
+                if wanted.end > range.end {
+                    break;
+                }
+                columns.next();
+            }
+            self.of_variable.push(first..self.pieces.len());
+        }
+        self.count = column;
+    }
+
+    /// How many columns there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are any of this variable's.
+    pub(crate) fn include(&self, variable: Variable) -> bool {
+        !self.of_variable[variable.index()].is_empty()
+    }
+}
+
+/// Writes rows of a Jacobian, one for each sample.
+pub(crate) struct JacobianRows<'a, T> {
+    columns: &'a WantedColumns,
+    /// From the first sample's row on; a sample's row starts `stride` after that of the one before.
+    rows: &'a mut [T],
+    stride: usize,
+    /// Which variables' columns have been written.
+    written: &'a mut Vec<bool>,
+}
+
+impl<'a, T: Real> JacobianRows<'a, T> {
+    /// Rows `row`, `row + group`, … of a matrix with the wanted columns.
+    pub(crate) fn new(
+        columns: &'a WantedColumns,
+        matrix: &'a mut [T],
+        row: usize,
+        group: usize,
+        written: &'a mut Vec<bool>,
+    ) -> Self {
+        written.clear();
+        written.resize(columns.of_variable.len(), false);
+        JacobianRows { columns, rows: &mut matrix[row * columns.count..], stride: group * columns.count, written }
+    }
+
+    /// Fills the columns of the variables that no adjoint has reached.
+    pub(crate) fn finish(mut self) {
+        for index in 0..self.written.len() {
+            if !self.written[index] {
+                self.clear(index);
+            }
+        }
+    }
+
+    /// Zeros in a variable's columns.
+    fn clear(&mut self, index: usize) {
+        for Piece { numbers, column } in &self.columns.pieces[self.columns.of_variable[index].clone()] {
+            for row in self.rows.chunks_mut(self.stride) {
+                row[*column..*column + numbers.len()].fill(T::ZERO);
+            }
+        }
+    }
+
+    /// The pieces of a variable, and whether they have been written before.
+    fn begin(&mut self, variable: Variable) -> (&'a [Piece], bool) {
+        let written = std::mem::replace(&mut self.written[variable.index()], true);
+        (&self.columns.pieces[self.columns.of_variable[variable.index()].clone()], written)
+    }
+}
+
+impl<T: Real> Sink<T> for JacobianRows<'_, T> {
+    fn wants(&self, variable: Variable) -> bool {
+        self.columns.include(variable)
+    }
+
+    fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
+        let (pieces, add) = self.begin(weight);
+        for piece in pieces {
+            let (rows, stride, (m, n)) = (&mut *self.rows, self.stride, (weight.rows(), weight.columns()));
+            simd::run(OuterProducts { rows, stride, piece, add, delta, m, x, n });
+        }
+    }
+
+    fn row(&mut self, variable: Variable, delta: &[T]) {
+        let (pieces, add) = self.begin(variable);
+        for Piece { numbers, column } in pieces {
+            for (row, delta) in self.rows.chunks_mut(self.stride).zip(delta.chunks_exact(variable.len())) {
+                let to = &mut row[*column..*column + numbers.len()];
+                put(to, add, delta[numbers.clone()].iter().copied());
+            }
+        }
+    }
+
+    fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
+        let (pieces, add) = self.begin(table);
+        if !add {
+            self.clear(table.index());
+        }
+        let columns = table.columns();
+        for piece in pieces {
+            let samples = self.rows.chunks_mut(self.stride);
+            let per_sample = numbers.len() / samples.len();
+            let samples = samples.zip(numbers.chunks_exact(per_sample).zip(delta.chunks_exact(per_sample * columns)));
+            for (row, (numbers, delta)) in samples {
+                for (&number, delta) in numbers.iter().zip(delta.chunks_exact(columns)) {
+                    let place = row_number(number) * columns;
+                    let start = piece.numbers.start.max(place);
+                    let end = piece.numbers.end.min(place + columns);
+                    if start < end {
+                        let column = piece.column + start - piece.numbers.start;
+                        put(
+                            &mut row[column..column + end - start],
+                            true,
+                            delta[start - place..end - place].iter().copied(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// For every sample a piece of `δ ⊗ x`, the derivatives of `δᵀWx` by `W`.
+struct OuterProducts<'a, T> {
+    rows: &'a mut [T],
+    stride: usize,
+    piece: &'a Piece,
+    add: bool,
+    /// Rows of `m` numbers.
+    delta: &'a [T],
+    m: usize,
+    /// Rows of `n` numbers.
+    x: &'a [T],
+    n: usize,
+}
+
+impl<T: Real> Kernel for OuterProducts<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let OuterProducts { rows, stride, piece, add, delta, m, x, n } = self;
+        let Range { start, end } = piece.numbers;
+        let samples = rows.chunks_mut(stride).zip(delta.chunks_exact(m).zip(x.chunks_exact(n)));
+        for (row, (delta, x)) in samples {
+            let to = &mut row[piece.column..piece.column + end - start];
+            if n == 1 {
+                put(to, add, delta[start..end].iter().map(|&delta| delta * x[0]));
+                continue;
+            }
+            // The first and the last row of the weight may be wanted in part.
+            let (mut to, mut place) = (to, start);
+            while place < end {
+                let (k, j) = (place / n, place % n);
+                let (now, later) = to.split_at_mut((n - j).min(end - place));
+                place += now.len();
+                put(now, add, x[j..].iter().map(|&x| delta[k] * x));
+                to = later;
+            }
+        }
+    }
+}

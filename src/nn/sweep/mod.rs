@@ -1,0 +1,22 @@
+//! The sweeps over a tape: forward for values, in reverse for adjoints, forward again for tangents.
+//!
+//! Every sweep works on a tile of a batch's rows at a time, small enough for values and adjoints to stay in the
+//! second-level cache.
+
+mod affine;
+mod columns;
+mod forward;
+mod gradient;
+mod jacobian;
+mod masks;
+mod paths;
+mod reverse;
+mod tangent;
+mod workspace;
+
+pub(crate) use gradient::GradientSums;
+pub(crate) use jacobian::{JacobianRows, WantedColumns};
+pub(crate) use masks::Masks;
+pub(crate) use paths::{coming_from, leading_to};
+pub(crate) use reverse::Nowhere;
+pub(crate) use workspace::{Tile, Workspace};

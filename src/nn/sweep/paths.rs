@@ -1,0 +1,37 @@
+//! Which nodes a sweep has to visit.
+
+use crate::nn::tape::{Node, Record};
+use crate::variables::Variable;
+
+/// Marks the nodes that these outputs are computed from, and the outputs.
+pub(crate) fn leading_to<T>(records: &[Record<T>], outputs: impl Iterator<Item = Node>, marks: &mut Vec<bool>) {
+    marks.clear();
+    marks.resize(records.len(), false);
+    for output in outputs {
+        marks[output.index()] = true;
+    }
+    for (index, record) in records.iter().enumerate().rev() {
+        if marks[index] {
+            for argument in record.operation.arguments() {
+                marks[argument.index()] = true;
+            }
+        }
+    }
+}
+
+/// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: where an
+/// adjoint has to pass to get there.
+pub(crate) fn coming_from<T>(
+    records: &[Record<T>],
+    wanted: impl Fn(Variable) -> bool,
+    node: Option<Node>,
+    marks: &mut Vec<bool>,
+) {
+    marks.clear();
+    for (index, Record { operation, .. }) in records.iter().enumerate() {
+        let mark = operation.variables().any(&wanted)
+            || operation.arguments().any(|argument| marks[argument.index()])
+            || node.is_some_and(|node| node.index() == index);
+        marks.push(mark);
+    }
+}

@@ -1,0 +1,158 @@
+//! The reverse sweep: adjoints.
+
+use super::columns::{Columns, repeat, row_sums, transfer};
+use super::workspace::{Layout, Values};
+use super::{Tile, Workspace};
+use crate::Real;
+use crate::kernels::Factor;
+use crate::nn::arithmetic::{Side, put};
+use crate::nn::tape::{Node, Operation};
+use crate::variables::Variable;
+
+/// What becomes of the adjoints at the places where variables are used. All blocks have a row for each sample.
+pub(crate) trait Sink<T> {
+    /// Whether anybody wants to know about this variable.
+    fn wants(&self, variable: Variable) -> bool;
+
+    /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`.
+    fn product(&mut self, weight: Variable, delta: &[T], x: &[T]);
+
+    /// The variable was a row of every sample's, with these adjoints.
+    fn row(&mut self, variable: Variable, delta: &[T]);
+
+    /// Rows of the variable were looked up by their numbers, as many for each sample as there are times the variable's
+    /// columns in a row of `delta`.
+    fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]);
+}
+
+/// Nobody wants to know about any variable: only the nodes' adjoints count.
+pub(crate) struct Nowhere;
+
+impl<T> Sink<T> for Nowhere {
+    fn wants(&self, _variable: Variable) -> bool {
+        false
+    }
+
+    fn product(&mut self, _weight: Variable, _delta: &[T], _x: &[T]) {}
+
+    fn row(&mut self, _variable: Variable, _delta: &[T]) {}
+
+    fn look_up(&mut self, _table: Variable, _numbers: &[T], _delta: &[T]) {}
+}
+
+/// Adjoints of the nodes before the current one.
+struct Adjoints<'a, T> {
+    layout: &'a Layout,
+    numbers: &'a mut [T],
+    reached: &'a mut [bool],
+    needed: &'a [bool],
+    count: usize,
+}
+
+impl<T: Real> Adjoints<'_, T> {
+    /// Where to put a contribution, and whether it is to be added to what is there; `None` when nobody needs it.
+    fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
+        let index = node.index();
+        if !self.needed[index] {
+            return None;
+        }
+        let add = std::mem::replace(&mut self.reached[index], true);
+        Some((&mut self.numbers[self.layout.block(index, self.count)], add))
+    }
+}
+
+impl<T: Real> Workspace<T> {
+    /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
+    /// values of a forward sweep.
+    pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
+        let Workspace { layout, values, derivatives, reached, scratch, .. } = self;
+        let value = Values { tile, layout, numbers: values };
+        let count = tile.rows.len();
+        for (index, record) in tile.tape.records().iter().enumerate().rev() {
+            if !(reached[index] && needed[index]) {
+                continue;
+            }
+            let (before, delta) = layout.split(derivatives, index, count);
+            let (delta, width) = (&*delta, record.width);
+            let mut adjoints = Adjoints { layout, numbers: before, reached, needed, count };
+            match record.operation {
+                Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => {}
+                Operation::Variable(variable) => {
+                    if sink.wants(variable) {
+                        sink.row(variable, delta);
+                    }
+                }
+                Operation::Dense { x, weight, bias } => {
+                    if sink.wants(weight) {
+                        sink.product(weight, delta, value.of(x));
+                    }
+                    if let Some(bias) = bias.filter(|&bias| sink.wants(bias)) {
+                        sink.row(bias, delta);
+                    }
+                    if let Some((adjoint, add)) = adjoints.of(x) {
+                        let numbers = &tile.x[weight.range()];
+                        T::multiply(adjoint, add, Factor::Plain(delta), numbers, weight.rows(), weight.columns());
+                    }
+                }
+                Operation::Apply { function, x } => {
+                    let y = &values[layout.block(index, count)];
+                    match adjoints.of(x) {
+                        Some((adjoint, false)) => {
+                            adjoint.copy_from_slice(delta);
+                            function.times_derivative(value.of(x), y, adjoint);
+                        }
+                        Some((adjoint, true)) => {
+                            let product = &mut scratch[..delta.len()];
+                            product.copy_from_slice(delta);
+                            function.times_derivative(value.of(x), y, product);
+                            put(adjoint, true, product.iter().copied());
+                        }
+                        None => {}
+                    }
+                }
+                Operation::Arithmetic { kind, a, b } => {
+                    let y = &values[layout.block(index, count)];
+                    for (side, node) in [(Side::Left, a), (Side::Right, b)] {
+                        if let Some((adjoint, add)) = adjoints.of(node) {
+                            kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
+                        }
+                    }
+                }
+                Operation::Concat(ref nodes) => {
+                    let mut from = Columns { width, start: 0 };
+                    for &node in nodes {
+                        if let Some((adjoint, add)) = adjoints.of(node) {
+                            let to = Columns { width: node.width(), start: 0 };
+                            transfer(delta, from, adjoint, to, node.width(), add);
+                        }
+                        from.start += node.width();
+                    }
+                }
+                Operation::Slice { x, start } => {
+                    if let Some((adjoint, add)) = adjoints.of(x) {
+                        if !add {
+                            adjoint.fill(T::ZERO);
+                        }
+                        let (from, to) = (Columns { width, start: 0 }, Columns { width: x.width(), start });
+                        transfer(delta, from, adjoint, to, width, true);
+                    }
+                }
+                Operation::RowSum(x) => {
+                    if let Some((adjoint, add)) = adjoints.of(x) {
+                        repeat(delta, adjoint, x.width(), add);
+                    }
+                }
+                Operation::Repeat(x) => {
+                    if let Some((adjoint, add)) = adjoints.of(x) {
+                        row_sums(delta, width, adjoint, add);
+                    }
+                }
+                Operation::Embedding { x, table } => {
+                    if sink.wants(table) {
+                        sink.look_up(table, value.of(x), delta);
+                    }
+                }
+            }
+        }
+    }
+}

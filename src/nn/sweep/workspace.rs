@@ -1,0 +1,143 @@
+//! The memory of the sweeps.
+
+use std::ops::Range;
+
+use super::Masks;
+use super::affine::Transposed;
+use crate::Real;
+use crate::nn::batch::Batch;
+use crate::nn::tape::{Node, Operation, Record, Tape};
+
+/// Bytes of values and adjoints in one tile.
+const TILE_BYTES: usize = 192 * 1024;
+
+/// A tile of a batch's rows, and the point at which the tape is evaluated there.
+#[derive(Clone)]
+pub(crate) struct Tile<'a, T> {
+    pub(crate) tape: &'a Tape<T>,
+    /// All variables.
+    pub(crate) x: &'a [T],
+    pub(crate) batch: &'a Batch<T>,
+    pub(crate) rows: Range<usize>,
+    /// What dropout drops; nothing in evaluation mode.
+    pub(crate) masks: Option<Masks>,
+}
+
+/// Values of the nodes, and their adjoints or tangents, for a tile of rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Workspace<T> {
+    pub(super) layout: Layout,
+    pub(super) values: Vec<T>,
+    /// Adjoints after a reverse sweep, tangents after a tangent sweep.
+    pub(super) derivatives: Vec<T>,
+    /// Which nodes' derivatives have been written.
+    pub(super) reached: Vec<bool>,
+    pub(super) transposed: Transposed<T>,
+    /// Room for one block.
+    pub(super) scratch: Vec<T>,
+}
+
+/// Where the nodes' blocks are. A block holds a row for each sample of a tile.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// Rows in a tile at most.
+    rows: usize,
+    /// Numbers in a row before each node's, and in the whole row.
+    offsets: Vec<usize>,
+}
+
+impl Layout {
+    fn new<T: Real>(records: &[Record<T>]) -> Self {
+        let mut offsets = vec![0];
+        for record in records {
+            offsets.push(offsets[offsets.len() - 1] + record.width);
+        }
+        let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
+        let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
+        let computed = offsets[records.len()] - inputs;
+        let rows = TILE_BYTES / (2 * size_of::<T>() * computed.max(1));
+        Layout { rows: (rows / 8 * 8).clamp(64, 512), offsets }
+    }
+
+    /// Where a node's block is, in a tile of so many rows.
+    pub(super) fn block(&self, index: usize, count: usize) -> Range<usize> {
+        let (start, end) = (self.offsets[index], self.offsets[index + 1]);
+        start * self.rows..start * self.rows + (end - start) * count
+    }
+
+    /// The blocks before a node's, and its own.
+    pub(super) fn split<'a, T>(&self, numbers: &'a mut [T], index: usize, count: usize) -> (&'a mut [T], &'a mut [T]) {
+        let Range { start, end } = self.block(index, count);
+        let (before, rest) = numbers.split_at_mut(start);
+        (before, &mut rest[..end - start])
+    }
+}
+
+/// Read access to values.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'a, T> {
+    pub(super) tile: &'a Tile<'a, T>,
+    pub(super) layout: &'a Layout,
+    pub(super) numbers: &'a [T],
+}
+
+impl<'a, T: Real> Values<'a, T> {
+    /// The value of a node; inputs are read where they are.
+    pub(super) fn of(&self, node: Node) -> &'a [T] {
+        match self.tile.tape.records()[node.index()].operation {
+            Operation::Input(index) => self.tile.batch.input(index, &self.tile.rows, node.width()),
+            _ => &self.numbers[self.layout.block(node.index(), self.tile.rows.len())],
+        }
+    }
+}
+
+impl<T: Real> Workspace<T> {
+    /// Room for a tape's nodes.
+    pub(crate) fn new(tape: &Tape<T>) -> Self {
+        let layout = Layout::new(tape.records());
+        let numbers = layout.rows * layout.offsets[tape.records().len()];
+        let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
+        Workspace {
+            values: vec![T::ZERO; numbers],
+            derivatives: vec![T::ZERO; numbers],
+            reached: vec![false; tape.records().len()],
+            transposed: Transposed::new(tape.records()),
+            scratch: vec![T::ZERO; layout.rows * widest],
+            layout,
+        }
+    }
+
+    /// Rows in a tile at most.
+    pub(crate) fn tile_rows(&self) -> usize {
+        self.layout.rows
+    }
+
+    /// Cuts rows into tiles of about the same size.
+    pub(crate) fn tiles(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<T> {
+        let count = rows.len().div_ceil(self.layout.rows).max(1);
+        let size = rows.len().div_ceil(count).max(1);
+        let end = rows.end;
+        rows.step_by(size).map(move |first| first..end.min(first + size))
+    }
+
+    /// A node's value, after a forward sweep.
+    pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
+        Values { tile, layout: &self.layout, numbers: &self.values }.of(node)
+    }
+
+    /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero.
+    pub(crate) fn derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+        self.reached[node.index()].then(|| &self.derivatives[self.layout.block(node.index(), tile.rows.len())])
+    }
+
+    /// Forgets adjoints and tangents.
+    pub(crate) fn clear_derivatives(&mut self) {
+        self.reached.fill(false);
+    }
+
+    /// Where the adjoint of a node that a reverse sweep starts from goes, and whether it is to be added to what is there.
+    pub(crate) fn seed(&mut self, tile: &Tile<'_, T>, node: Node) -> (&mut [T], bool) {
+        let add = std::mem::replace(&mut self.reached[node.index()], true);
+        (&mut self.derivatives[self.layout.block(node.index(), tile.rows.len())], add)
+    }
+}

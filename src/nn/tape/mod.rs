@@ -1,0 +1,341 @@
+//! The tape: a computation, recorded once and evaluated on many batches.
+
+mod functions;
+mod operation;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) use operation::Operation;
+
+use super::TapeError;
+use super::arithmetic::Arithmetic;
+use crate::Real;
+use crate::variables::Variable;
+
+/// A computation on batches: every node is a matrix with a row for each sample.
+///
+/// It is recorded once, for batches of any size, and evaluated by a [`Network`](super::Network), with one matrix product
+/// for each layer. No operation mixes samples, so every row of a Jacobian belongs to one sample.
+///
+/// ```
+/// use marquardt::Variables;
+/// use marquardt::nn::Tape;
+/// use ndarray::array;
+///
+/// let mut variables = Variables::new();
+/// let weight = variables.add("weight", array![[1.0, 2.0], [0.5, -1.0], [0.0, 3.0]].view())?;
+/// let bias = variables.add("bias", array![0.0, 0.1, 0.2].view())?;
+///
+/// let mut tape = Tape::new();
+/// let x = tape.input(2);
+/// let hidden = tape.dense(x, weight, Some(bias))?;
+/// let hidden = tape.tanh(hidden);
+/// let y = tape.row_sum(hidden);
+/// assert_eq!((hidden.width(), y.width()), (3, 1));
+///
+/// let refused = tape.dense(y, weight, None).unwrap_err();
+/// assert_eq!(refused.to_string(), "dense: a node of width 1 and a weight of the shape 3 × 2 (outputs × inputs)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tape<T> {
+    id: usize,
+    records: Vec<Record<T>>,
+    inputs: usize,
+}
+
+/// An operation and the width of its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Record<T> {
+    pub(crate) operation: Operation<T>,
+    pub(crate) width: usize,
+}
+
+/// A handle to a value on a [`Tape`]: cheap to copy, and valid for the tape that it came from and its clones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Node {
+    tape: usize,
+    index: usize,
+    width: usize,
+}
+
+impl Node {
+    /// Columns of its matrix: numbers for each sample.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Its place on the tape.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl<T: Real> Default for Tape<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Real> Tape<T> {
+    /// Nothing recorded.
+    pub fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        Tape { id: COUNT.fetch_add(1, Ordering::Relaxed), records: Vec::new(), inputs: 0 }
+    }
+
+    /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.
+    pub fn input(&mut self, width: usize) -> Node {
+        self.inputs += 1;
+        self.record(Operation::Input(self.inputs - 1), width)
+    }
+
+    /// The same row for every sample.
+    pub fn constant(&mut self, row: &[T]) -> Node {
+        self.record(Operation::Constant(row.to_vec()), row.len())
+    }
+
+    /// A variable's numbers, the same for every sample: a row of [`Variable::len`] numbers.
+    pub fn variable(&mut self, variable: Variable) -> Node {
+        self.record(Operation::Variable(variable), variable.len())
+    }
+
+    /// A dense (affine) layer: `x Wᵀ + b`. The weight has a row for each output, as PyTorch and candle store it.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Weight`] when the weight has not as many columns as `x`; [`TapeError::Bias`] when the bias has not a
+    /// number for each output.
+    pub fn dense(&mut self, x: Node, weight: Variable, bias: Option<Variable>) -> Result<Node, TapeError> {
+        let operation = "dense";
+        self.check(operation, x)?;
+        let (rows, columns) = (weight.rows(), weight.columns());
+        if columns != x.width {
+            return Err(TapeError::Weight { operation, width: x.width, rows, columns });
+        }
+        if let Some(found) = bias.map(|bias| bias.len()).filter(|&found| found != rows) {
+            return Err(TapeError::Bias { operation, expected: rows, found });
+        }
+        Ok(self.record(Operation::Dense { x, weight, bias }, rows))
+    }
+
+    /// `a + b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Widths`].
+    pub fn add(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
+        self.arithmetic(Arithmetic::Add, a, b)
+    }
+
+    /// `a − b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Widths`].
+    pub fn sub(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
+        self.arithmetic(Arithmetic::Sub, a, b)
+    }
+
+    /// `a · b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Widths`].
+    pub fn mul(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
+        self.arithmetic(Arithmetic::Mul, a, b)
+    }
+
+    /// `a / b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Widths`].
+    pub fn div(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
+        self.arithmetic(Arithmetic::Div, a, b)
+    }
+
+    /// Nodes side by side.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Empty`] when there are none.
+    pub fn concat(&mut self, nodes: &[Node]) -> Result<Node, TapeError> {
+        let operation = "concat";
+        if nodes.is_empty() {
+            return Err(TapeError::Empty { operation });
+        }
+        nodes.iter().try_for_each(|&node| self.check(operation, node))?;
+        let width = nodes.iter().map(Node::width).sum();
+        Ok(self.record(Operation::Concat(nodes.to_vec()), width))
+    }
+
+    /// Some columns of a node.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Slice`] when there are none, or the node does not have them.
+    pub fn slice(&mut self, x: Node, columns: Range<usize>) -> Result<Node, TapeError> {
+        self.check("slice", x)?;
+        let Range { start, end } = columns;
+        if start >= end || end > x.width {
+            return Err(TapeError::Slice { start, end, width: x.width });
+        }
+        Ok(self.record(Operation::Slice { x, start }, end - start))
+    }
+
+    /// The sum over columns, of width 1.
+    pub fn row_sum(&mut self, x: Node) -> Node {
+        self.record(Operation::RowSum(x), 1)
+    }
+
+    /// Looks rows of a table up. `x` is an input whose numbers are row numbers; their rows come side by side.
+    ///
+    /// The gradient of the table is sparse: it has the rows that the batch looked up.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::NotAnInput`]. Whether the numbers are rows of the table is checked when a batch is bound.
+    pub fn embedding(&mut self, x: Node, table: Variable) -> Result<Node, TapeError> {
+        let operation = "embedding";
+        self.check(operation, x)?;
+        let source = &self.records[x.index].operation;
+        if !matches!(source, Operation::Input(_)) {
+            return Err(TapeError::NotAnInput { operation, found: source.name() });
+        }
+        Ok(self.record(Operation::Embedding { x, table }, x.width * table.columns()))
+    }
+
+    /// Drops numbers with the probability `rate`, and scales the others by `1 / (1 − rate)`.
+    ///
+    /// Which numbers are dropped stays the same until the next batch is bound: the loss, the gradient, the Jacobian and all
+    /// trial points of a step see the same network. [`Network::predict`](super::Network::predict) and
+    /// [`Network::evaluate`](super::Network::evaluate) drop nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Rate`].
+    pub fn dropout(&mut self, x: Node, rate: T) -> Result<Node, TapeError> {
+        self.check("dropout", x)?;
+        if !(rate >= T::ZERO && rate < T::ONE) {
+            return Err(TapeError::Rate { rate: rate.to_f64() });
+        }
+        if rate == T::ZERO {
+            return Ok(x);
+        }
+        let mask = self.record(Operation::Mask { rate }, x.width);
+        self.mul(x, mask)
+    }
+
+    /// The mean over the batch, which batch normalisation is made of: refused.
+    ///
+    /// # Errors
+    ///
+    /// Always [`TapeError::MixesSamples`].
+    pub fn batch_mean(&mut self, x: Node) -> Result<Node, TapeError> {
+        self.check("batch_mean", x)?;
+        Err(TapeError::MixesSamples { operation: "batch_mean" })
+    }
+
+    fn arithmetic(&mut self, kind: Arithmetic, a: Node, b: Node) -> Result<Node, TapeError> {
+        let operation = kind.name();
+        self.check(operation, a)?;
+        self.check(operation, b)?;
+        if a.width != b.width && a.width != 1 && b.width != 1 {
+            return Err(TapeError::Widths { operation, left: a.width, right: b.width });
+        }
+        let width = a.width.max(b.width);
+        let (a, b) = (self.repeat(a, width), self.repeat(b, width));
+        Ok(self.record(Operation::Arithmetic { kind, a, b }, width))
+    }
+
+    /// A node of this width: the node itself, or its only column again and again.
+    fn repeat(&mut self, x: Node, width: usize) -> Node {
+        if x.width == width { x } else { self.record(Operation::Repeat(x), width) }
+    }
+
+    fn record(&mut self, operation: Operation<T>, width: usize) -> Node {
+        let node = Node { tape: self.id, index: self.records.len(), width };
+        self.records.push(Record { operation, width });
+        node
+    }
+
+    /// Refuses a node of another tape.
+    fn check(&self, operation: &'static str, node: Node) -> Result<(), TapeError> {
+        if self.holds(node) { Ok(()) } else { Err(TapeError::ForeignNode { operation }) }
+    }
+
+    /// Whether the node is on this tape.
+    pub(crate) fn holds(&self, node: Node) -> bool {
+        node.tape == self.id && self.records.get(node.index).is_some_and(|record| record.width == node.width)
+    }
+
+    /// Everything recorded, in order: arguments come before what is computed from them.
+    pub(crate) fn records(&self) -> &[Record<T>] {
+        &self.records
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2};
+
+    use super::*;
+    use crate::Variables;
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        let mut variables = Variables::<f64>::new();
+        let weight = variables.add("w", Array2::zeros((3, 2)).view()).unwrap();
+        let bias = variables.add("b", Array1::zeros(2).view()).unwrap();
+        let mut tape = Tape::new();
+        let (two, three) = (tape.input(2), tape.input(3));
+
+        let said = |result: Result<Node, TapeError>| result.unwrap_err().to_string();
+        assert_eq!(
+            said(tape.dense(three, weight, None)),
+            "dense: a node of width 3 and a weight of the shape 3 × 2 (outputs × inputs)"
+        );
+        assert_eq!(said(tape.dense(two, weight, Some(bias))), "dense: a bias of 2 numbers and a weight with 3 rows");
+        assert_eq!(said(tape.mul(two, three)), "mul: widths 2 and 3 differ, and neither is 1");
+        assert_eq!(said(tape.slice(two, 1..3)), "slice: columns 1..3 of a node of width 2");
+        assert_eq!(said(tape.slice(two, 1..1)), "slice: columns 1..1 of a node of width 2");
+        assert_eq!(said(tape.concat(&[])), "concat: nothing to work on: the result would have no columns");
+        for rate in [-0.1, 1.0, f64::NAN] {
+            assert!(matches!(tape.dropout(two, rate), Err(TapeError::Rate { .. })), "{rate}");
+        }
+        assert_eq!(
+            said(tape.batch_mean(two)),
+            "batch_mean mixes samples, so that a row of the Jacobian would depend on the whole batch"
+        );
+        let computed = tape.tanh(two);
+        assert_eq!(
+            said(tape.embedding(computed, weight)),
+            "embedding: row numbers must come from an input, not from apply"
+        );
+        let other = Tape::<f64>::new().input(2);
+        assert_eq!(said(tape.add(two, other)), "add: a node of another tape");
+        assert_eq!(tape.records().len(), 3, "what is refused is not recorded");
+    }
+
+    #[test]
+    fn widths_follow_the_operations() {
+        let mut variables = Variables::<f64>::new();
+        let weight = variables.add("w", Array2::zeros((3, 2)).view()).unwrap();
+        let mut tape = Tape::new();
+        let x = tape.input(2);
+        let one = tape.row_sum(x);
+        let three = tape.dense(x, weight, None).unwrap();
+        let widths = [
+            tape.add(three, one).unwrap().width(),
+            tape.concat(&[x, three, one]).unwrap().width(),
+            tape.slice(three, 1..3).unwrap().width(),
+            tape.embedding(x, weight).unwrap().width(),
+            tape.variable(weight).width(),
+            tape.constant(&[1.0, 2.0]).width(),
+        ];
+        assert_eq!(widths, [3, 6, 2, 4, 6, 2]);
+        assert_eq!(tape.dropout(x, 0.0).unwrap(), x);
+    }
+}

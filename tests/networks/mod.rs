@@ -1,0 +1,181 @@
+//! Random networks: stacks of layers with shared weights, shortcuts, several outputs, embeddings and dropout.
+
+use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Tape};
+use marquardt::{Variable, Variables};
+use ndarray::{Array1, Array2};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// Rows of the tables that embeddings look numbers up in.
+const TABLE_ROWS: usize = 4;
+
+/// One step of a random network: what to do, with which of the nodes so far, and a choice that depends on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    kind: usize,
+    a: usize,
+    b: usize,
+    choice: usize,
+}
+
+/// A random network, and how large its batch is.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    pub steps: Vec<Step>,
+    pub rows: usize,
+    pub seed: u64,
+}
+
+/// Networks of a few layers.
+pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
+    let step = (0..13_usize, any::<usize>(), any::<usize>(), any::<usize>());
+    let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
+    (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed })
+}
+
+/// A network, its variables, and data to bind it to.
+pub struct Built {
+    pub network: Network<f64>,
+    pub variables: Variables<f64>,
+    pub inputs: [Array2<f64>; 2],
+    pub target: Array2<f64>,
+    pub weights: Vec<f64>,
+    /// All nodes, inputs first.
+    pub nodes: Vec<Node>,
+}
+
+impl Built {
+    /// Binds the data.
+    pub fn bind(&mut self) {
+        let inputs = self.inputs.each_ref().map(|input| input.view());
+        self.network.weighted_batch(&inputs, &[self.target.view()], &self.weights).unwrap();
+    }
+}
+
+/// Variables that are made as they are needed, or used again where the shape fits.
+struct Pool {
+    variables: Variables<f64>,
+    random: ChaCha8Rng,
+}
+
+impl Pool {
+    fn normal(&mut self) -> f64 {
+        StandardNormal.sample(&mut self.random)
+    }
+
+    fn matrix(&mut self, rows: usize, columns: usize, share: bool) -> Variable {
+        let fits = |v: &Variable| v.rows() == rows && v.columns() == columns;
+        if let Some(known) = self.variables.iter().find(fits).filter(|_| share) {
+            return known;
+        }
+        let scale = 1.0 / (columns as f64).sqrt();
+        let values = Array2::from_shape_simple_fn((rows, columns), || scale * self.normal());
+        let name = format!("{}", self.variables.len());
+        self.variables.add(name, values.view()).unwrap()
+    }
+
+    fn vector(&mut self, length: usize) -> Variable {
+        let values = Array1::from_shape_simple_fn(length, || 0.5 * self.normal());
+        let name = format!("{}", self.variables.len());
+        self.variables.add(name, values.view()).unwrap()
+    }
+}
+
+/// Smooth functions whose values and derivatives stay moderate.
+const FUNCTIONS: [Function<f64>; 8] = [
+    Function::Tanh,
+    Function::Sigmoid,
+    Function::Softplus,
+    Function::Silu,
+    Function::Gelu,
+    Function::Sin,
+    Function::Cos,
+    Function::Negate,
+];
+
+/// Follows a recipe.
+pub fn build(recipe: &Recipe) -> Built {
+    let mut pool = Pool { variables: Variables::new(), random: ChaCha8Rng::seed_from_u64(recipe.seed) };
+    let mut tape = Tape::new();
+    let (x, numbers) = (tape.input(3), tape.input(2));
+    let mut nodes = vec![x, numbers];
+    let first = pool.matrix(4, 3, false);
+    let bias = pool.vector(4);
+    let hidden = tape.dense(x, first, Some(bias)).unwrap();
+    nodes.push(tape.tanh(hidden));
+    for &Step { kind, a, b, choice } in &recipe.steps {
+        // Row numbers are data for embeddings only.
+        let pick = |place: usize| match place % (nodes.len() - 1) {
+            0 => nodes[0],
+            place => nodes[place + 1],
+        };
+        let (a, b, last) = (pick(a), pick(b), nodes[nodes.len() - 1]);
+        let node = match kind {
+            0..=2 => {
+                let rows = 1 + choice % 5;
+                let weight = pool.matrix(rows, last.width(), choice % 2 == 0);
+                let bias = if choice % 3 == 0 { None } else { Some(pool.vector(rows)) };
+                let dense = tape.dense(last, weight, bias).unwrap();
+                tape.apply(FUNCTIONS[choice / 5 % FUNCTIONS.len()], dense)
+            }
+            3 => {
+                let weight = pool.matrix(1 + choice % 5, a.width(), true);
+                tape.dense(a, weight, None).unwrap()
+            }
+            4 => tape.concat(&[a, b, a]).unwrap(),
+            5 => {
+                let start = choice % a.width();
+                tape.slice(a, start..start + 1 + choice % (a.width() - start)).unwrap()
+            }
+            6 => tape.row_sum(a),
+            7 => {
+                let table = pool.matrix(TABLE_ROWS, 1 + choice % 2, choice % 2 == 0);
+                tape.embedding(numbers, table).unwrap()
+            }
+            8 => tape.dropout(a, 0.25).unwrap(),
+            9 => {
+                let curve = pool.vector(a.width());
+                let curve = tape.variable(curve);
+                tape.mul(a, curve).unwrap()
+            }
+            10 => {
+                let constant = tape.constant(&vec![0.5; a.width()]);
+                tape.sub(constant, a).unwrap()
+            }
+            _ => {
+                let b = if a.width() == b.width() { b } else { tape.row_sum(b) };
+                let b = tape.tanh(b);
+                match choice % 4 {
+                    0 => tape.add(a, b),
+                    1 => tape.sub(b, a),
+                    2 => tape.mul(a, b),
+                    _ => {
+                        let positive = tape.softplus(b);
+                        tape.div(a, positive)
+                    }
+                }
+                .unwrap()
+            }
+        };
+        nodes.push(node);
+    }
+    let (last, middle) = (nodes[nodes.len() - 1], nodes[2 + (nodes.len() - 2) / 2]);
+    let residual = tape.tanh(middle);
+    // A variable that nothing depends on, and one that is frozen.
+    pool.vector(2);
+    pool.variables.set_trainable(first, false);
+
+    let network = Network::new(tape, &pool.variables).unwrap().with_seed(recipe.seed);
+    let network = network.with_weighted_loss(last, MeanSquaredError, 0.7).unwrap();
+    let network = network.with_loss(residual, HalfSumOfSquares).unwrap();
+    let rows = recipe.rows;
+    let inputs = [
+        Array2::from_shape_simple_fn((rows, 3), || pool.normal()),
+        Array2::from_shape_simple_fn((rows, 2), || (pool.normal().abs() * 1.5).floor().min(TABLE_ROWS as f64 - 1.0)),
+    ];
+    let target = Array2::from_shape_simple_fn((rows, last.width()), || pool.normal());
+    let weights = (0..rows).map(|_| pool.normal().abs()).collect();
+    Built { network, variables: pool.variables, inputs, target, weights, nodes }
+}

@@ -1,0 +1,174 @@
+//! Losses, gradients, activations and weights against PyTorch's, which `tests/reference/generate.py` wrote down.
+
+use std::collections::BTreeMap;
+
+use marquardt::nn::{
+    BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
+    Model, Network, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
+};
+use marquardt::{Gradients, Objective, Variables};
+use ndarray::Array2;
+
+const ROWS: usize = 7;
+
+/// The numbers under `case` and `name`, in order.
+struct Reference(BTreeMap<(String, String), Vec<f64>>);
+
+impl Reference {
+    fn read() -> Self {
+        let mut numbers = BTreeMap::<_, Vec<f64>>::new();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/networks.csv");
+        for record in csv::Reader::from_path(path).unwrap().deserialize() {
+            let (case, name, index, value): (String, String, usize, f64) = record.unwrap();
+            let list = numbers.entry((case, name)).or_default();
+            assert_eq!(index, list.len(), "the file is in order");
+            list.push(value);
+        }
+        Reference(numbers)
+    }
+
+    fn of(&self, case: &str, name: &str) -> &[f64] {
+        &self.0[&(case.to_owned(), name.to_owned())]
+    }
+}
+
+/// Equal to 1e-12 of the largest number.
+#[track_caller]
+fn assert_equal<'a>(what: &str, found: impl IntoIterator<Item = &'a f64>, expected: &[f64]) {
+    let found: Vec<f64> = found.into_iter().copied().collect();
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() <= 1e-12 * scale, "{what}[{i}]: {found}, {expected}");
+    }
+}
+
+/// The sum of all outputs.
+#[derive(Debug)]
+struct Total;
+
+impl Loss<f64> for Total {
+    fn name(&self) -> &'static str {
+        "total"
+    }
+
+    fn targets(&self) -> Targets {
+        Targets::None
+    }
+
+    fn reduction(&self) -> Reduction {
+        Reduction::Sum
+    }
+
+    fn values(&self, outputs: &[f64], width: usize, _targets: &[f64], losses: &mut [f64]) {
+        for (loss, outputs) in losses.iter_mut().zip(outputs.chunks_exact(width)) {
+            *loss = outputs.iter().sum();
+        }
+    }
+
+    fn gradients(&self, _outputs: &[f64], _width: usize, _targets: &[f64], gradients: &mut [f64]) {
+        gradients.fill(1.0);
+    }
+}
+
+fn layers() -> Sequential<f64> {
+    Sequential::new(3).dense(5).tanh().dense(4).silu().dense(2)
+}
+
+fn weights(variables: &mut Variables<f64>) {
+    for (i, value) in variables.values_mut().iter_mut().enumerate() {
+        *value = 0.5 * (1.7 * (i + 1) as f64).sin();
+    }
+}
+
+fn inputs() -> Array2<f64> {
+    Array2::from_shape_fn((ROWS, 3), |(row, column)| (0.9 * row as f64 + 1.1 * column as f64).cos())
+}
+
+#[test]
+fn losses_and_gradients_are_pytorchs() {
+    let reference = Reference::read();
+    let check = |case: &str, loss: Box<dyn FnOnce(&mut Variables<f64>) -> Network<f64>>, targets: &Array2<f64>| {
+        let mut variables = Variables::new();
+        let mut network = loss(&mut variables);
+        weights(&mut variables);
+        network.batch(&[inputs().view()], &[targets.view()]).unwrap();
+        let mut gradients = Gradients::new(&variables);
+        let value = network.loss_and_gradient(variables.values(), &mut gradients).unwrap();
+        assert_equal(case, &[value], reference.of(case, "loss"));
+        assert_equal(case, gradients.flat_mut().iter(), reference.of(case, "gradient"));
+        assert_equal(case, &[network.loss(variables.values()).unwrap()], reference.of(case, "loss"));
+    };
+    fn compiled(loss: impl Loss<f64> + 'static) -> Box<dyn FnOnce(&mut Variables<f64>) -> Network<f64>> {
+        Box::new(|variables| layers().compile(variables, 0, loss).unwrap())
+    }
+
+    let values = Array2::from_shape_fn((ROWS, 2), |(row, column)| (0.4 * row as f64 + column as f64).sin());
+    check("mse", compiled(MeanSquaredError), &values);
+    check("huber", compiled(Huber::default()), &values);
+    check("huber_small", compiled(Huber::new(0.3).unwrap()), &values);
+    check("l1", compiled(MeanAbsoluteError), &values);
+    check("log_cosh", compiled(LogCosh), &values);
+    let binary = Array2::from_shape_fn((ROWS, 2), |(row, column)| ((row >> column) % 2) as f64);
+    check("bce_logits", compiled(BinaryCrossentropy), &binary);
+    let labels = Array2::from_shape_fn((ROWS, 1), |(row, _)| (row % 2) as f64);
+    check("ce", compiled(SparseCategoricalCrossentropy), &labels);
+    let classes = Array2::from_shape_fn((ROWS, 2), |(row, class)| if row % 2 == class { 1.0 } else { 0.0 });
+    check("ce", compiled(CategoricalCrossentropy), &classes);
+}
+
+#[test]
+fn activations_and_their_derivatives_are_pytorchs() {
+    let reference = Reference::read();
+    let points = Array2::from_shape_fn((17, 1), |(i, _)| -3.0 + 0.37 * i as f64);
+    for (name, function) in [
+        ("relu", Function::Relu),
+        ("leaky_relu", Function::LeakyRelu { slope: 0.01 }),
+        ("elu", Function::Elu { alpha: 1.0 }),
+        ("softplus", Function::Softplus),
+        ("silu", Function::Silu),
+        ("gelu", Function::Gelu),
+        ("gelu_tanh", Function::GeluTanh),
+        ("tanh", Function::Tanh),
+        ("sigmoid", Function::Sigmoid),
+    ] {
+        let variables = Variables::new();
+        let mut tape = Tape::new();
+        let x = tape.input(1);
+        let y = tape.apply(function, x);
+        let mut network = Network::new(tape, &variables).unwrap().with_loss(y, Total).unwrap();
+        let values = network.predict(&variables, &[points.view()], y).unwrap();
+        assert_equal(name, &values, reference.of("activations", name));
+        network.batch(&[points.view()], &[]).unwrap();
+        let derivatives = network.gradient_of(&variables, x).unwrap();
+        assert_equal(name, &derivatives, reference.of("activations", &format!("{name}_derivative")));
+    }
+}
+
+#[test]
+fn outputs_are_pytorchs() {
+    let reference = Reference::read();
+    let mut variables = Variables::new();
+    let Model { tape, output, .. } = layers().build(&mut variables, 0).unwrap();
+    weights(&mut variables);
+    let mut network = Network::new(tape, &variables).unwrap();
+    let outputs = network.predict(&variables, &[inputs().view()], output).unwrap();
+    assert_equal("outputs", &outputs, reference.of("outputs", "y"));
+}
+
+#[cfg(feature = "safetensors")]
+#[test]
+fn weights_come_from_pytorchs_file() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/torch_mlp.safetensors");
+    let mut expected = Variables::new();
+    layers().build(&mut expected, 0).unwrap();
+    weights(&mut expected);
+
+    let mut variables = Variables::new();
+    let Model { tape, output, .. } = layers().build(&mut variables, 1).unwrap();
+    assert!(variables.load_safetensors(path).unwrap().is_empty());
+    assert_equal("weights", variables.values(), expected.values());
+    let mut network = Network::new(tape, &variables).unwrap();
+    let outputs = network.predict(&variables, &[inputs().view()], output).unwrap();
+    assert_equal("outputs", &outputs, Reference::read().of("outputs", "y"));
+}
