@@ -84,6 +84,18 @@ pub enum OptimizerError {
         /// The value.
         value: f64,
     },
+    /// An argument of a schedule makes no sense.
+    #[error("{schedule}: {argument} must be {requirement}, not {value}")]
+    Schedule {
+        /// The schedule.
+        schedule: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// The value.
+        value: f64,
+    },
     /// There is no slot of this name.
     #[error("{optimizer} has no slot {name}; it has {}", known.join(", "))]
     UnknownSlot {
@@ -103,6 +115,9 @@ pub enum OptimizerError {
     /// A variable belongs to no group, or to more than one.
     #[error("{0}")]
     Groups(String),
+    /// The variables hold the averaged weights.
+    #[error("the variables hold the averaged weights: swap them out before the next step")]
+    AveragesSwappedIn,
     /// The loss is not a sum of squares.
     #[error(transparent)]
     NotLeastSquares(#[from] NotLeastSquares),

@@ -1,6 +1,6 @@
 //! Hyperparameters: numbers, or schedules of them.
 
-use super::Schedule;
+use super::{OptimizerError, Schedule};
 
 /// The value of a hyperparameter: a number, or a schedule that gives one for every step.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,12 @@ impl Hyperparameter {
     }
 }
 
+impl Default for Hyperparameter {
+    fn default() -> Self {
+        Hyperparameter::Number(0.0)
+    }
+}
+
 impl From<f64> for Hyperparameter {
     fn from(number: f64) -> Self {
         Hyperparameter::Number(number)
@@ -31,5 +37,81 @@ impl From<f64> for Hyperparameter {
 impl From<Schedule> for Hyperparameter {
     fn from(schedule: Schedule) -> Self {
         Hyperparameter::Schedule(schedule)
+    }
+}
+
+/// A hyperparameter that an optimizer has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HyperparameterSpec {
+    /// Its name, in snake case.
+    pub name: &'static str,
+    /// What it is unless set.
+    pub default: f64,
+    /// What it may be.
+    pub domain: Domain,
+}
+
+impl HyperparameterSpec {
+    /// A hyperparameter with its default and what it may be.
+    pub const fn new(name: &'static str, default: f64, domain: Domain) -> Self {
+        HyperparameterSpec { name, default, domain }
+    }
+
+    /// Refuses a number outside the domain.
+    pub(super) fn check_number(&self, value: f64) -> Result<(), OptimizerError> {
+        if self.domain.contains(value) {
+            return Ok(());
+        }
+        let requirement = self.domain.requirement().to_owned();
+        Err(OptimizerError::Hyperparameter { name: self.name.to_owned(), requirement, value })
+    }
+
+    /// Refuses a number outside the domain, and a schedule that makes no sense or starts outside it.
+    pub(super) fn check(&self, value: &Hyperparameter) -> Result<(), OptimizerError> {
+        if let Hyperparameter::Schedule(schedule) = value {
+            schedule.check()?;
+        }
+        self.check_number(value.at(0))
+    }
+}
+
+/// What a hyperparameter may be. Nothing may be NaN or infinite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Domain {
+    /// Any finite number.
+    Finite,
+    /// `x > 0`.
+    Positive,
+    /// `x ≥ 0`.
+    NonNegative,
+    /// `0 ≤ x ≤ 1`.
+    Fraction,
+    /// `0 ≤ x < 1`.
+    FractionBelowOne,
+}
+
+impl Domain {
+    /// Whether a hyperparameter may have this value.
+    pub fn contains(self, value: f64) -> bool {
+        value.is_finite()
+            && match self {
+                Domain::Finite => true,
+                Domain::Positive => value > 0.0,
+                Domain::NonNegative => value >= 0.0,
+                Domain::Fraction => (0.0..=1.0).contains(&value),
+                Domain::FractionBelowOne => (0.0..1.0).contains(&value),
+            }
+    }
+
+    /// In words, after "must be".
+    fn requirement(self) -> &'static str {
+        match self {
+            Domain::Finite => "finite",
+            Domain::Positive => "positive",
+            Domain::NonNegative => "at least 0",
+            Domain::Fraction => "between 0 and 1",
+            Domain::FractionBelowOne => "at least 0 and below 1",
+        }
     }
 }

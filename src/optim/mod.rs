@@ -1,18 +1,36 @@
 //! Optimizers: what updates variables, one minibatch at a time.
 //!
 //! A training loop takes a `Box<dyn Optimizer<T>>` and does not know which it has.
+//!
+//! | | what it is |
+//! |---|---|
+//! | [`Sgd`], [`Adam`], [`AdamW`], [`RmsProp`], [`Adagrad`] | first-order optimizers, by Keras' or PyTorch's formulas |
+//! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
+//! | [`Schedule`] | hyperparameters that change with the steps |
 
+mod convention;
 mod error;
+mod finite;
+mod first_order;
 mod hyperparameter;
+mod layout;
 mod levenberg_marquardt;
 mod optimizer;
+mod pattern;
 mod report;
+mod rules;
 mod schedule;
 mod state;
 
+pub use convention::Convention;
 pub use error::OptimizerError;
-pub use hyperparameter::Hyperparameter;
+pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
+pub use hyperparameter::{Domain, Hyperparameter, HyperparameterSpec};
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};
-pub use schedule::Schedule;
+pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRule, Sgd, SgdRule};
+pub use schedule::{
+    CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay,
+    PolynomialDecay, Schedule,
+};
 pub use state::OptimizerState;

@@ -73,6 +73,12 @@ pub trait Optimizer<T: Real>: Send {
     /// The whole state.
     fn state(&self) -> OptimizerState<T>;
 
+    /// Writes the [`state`](Self::state) into an earlier one of the same optimizer, whose memory is used again where the
+    /// optimizer knows how. What holds several optimizers takes this before every step, to go back if one of them fails.
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        *state = self.state();
+    }
+
     /// Takes over a saved state.
     ///
     /// # Errors
@@ -80,7 +86,89 @@ pub trait Optimizer<T: Real>: Send {
     /// [`OptimizerError::State`] when it belongs to another optimizer or to other variables; nothing is changed then.
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError>;
 
+    /// To be called once after the last step: writes averaged weights into the variables, where the optimizer keeps an
+    /// average that is meant to replace them. Keras calls it `finalize_variable_values`.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::OtherVariables`].
+    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        let _ = variables;
+        Ok(())
+    }
+
     /// Whether a step is [`apply_gradients`](Self::apply_gradients) of the loss's gradient, so that optimizers for
     /// several groups of variables can share one gradient.
     fn is_first_order(&self) -> bool;
+}
+
+/// A boxed optimizer is an optimizer, so that wrappers take either.
+impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        (**self).build(variables)
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        (**self).step(batch, variables)
+    }
+
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        (**self).apply_gradients(gradients, variables)
+    }
+
+    fn iterations(&self) -> u64 {
+        (**self).iterations()
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        (**self).hyperparameters()
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        (**self).hyperparameter(name)
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        (**self).set_hyperparameter(name, value)
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        (**self).slots()
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        (**self).slot(variable, name)
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        (**self).state()
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        (**self).save_into(state);
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        (**self).restore(state, variables)
+    }
+
+    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        (**self).finalize(variables)
+    }
+
+    fn is_first_order(&self) -> bool {
+        (**self).is_first_order()
+    }
 }

@@ -14,7 +14,7 @@ pub struct OptimizerState<T> {
     pub iterations: u64,
     /// Hyperparameters by name.
     pub hyperparameters: Vec<(String, Hyperparameter)>,
-    /// Names and shapes of the variables it was built for.
+    /// Names and shapes of the variables it was built for; none before.
     pub variables: Vec<(String, Vec<usize>)>,
     /// Slots by name, each as many numbers as the variables have together.
     pub slots: Vec<(String, Vec<T>)>,
@@ -22,4 +22,27 @@ pub struct OptimizerState<T> {
     pub numbers: Vec<(String, Vec<f64>)>,
     /// The states of the optimizers that this one is made of.
     pub parts: Vec<OptimizerState<T>>,
+}
+
+impl<T> Default for OptimizerState<T> {
+    fn default() -> Self {
+        OptimizerState {
+            optimizer: String::new(),
+            iterations: 0,
+            hyperparameters: Vec::new(),
+            variables: Vec::new(),
+            slots: Vec::new(),
+            numbers: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// The entry at `index` of a list by name, made if need be, in memory that is used again where the name is the same.
+pub(super) fn entry<'a, V: Default>(list: &'a mut Vec<(String, V)>, index: usize, name: &str) -> &'a mut V {
+    if list.get(index).is_none_or(|(found, _)| found != name) {
+        list.truncate(index);
+        list.push((name.to_owned(), V::default()));
+    }
+    &mut list[index].1
 }

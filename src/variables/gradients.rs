@@ -2,6 +2,7 @@
 
 use super::{Variable, Variables};
 use crate::Real;
+use crate::kernels::vector::add_scaled;
 
 /// The gradient with respect to one variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +41,8 @@ pub struct Gradients<T> {
     /// As many numbers as the variables have together; those of a variable count while it is dense.
     flat: Vec<T>,
     entries: Vec<Entry<T>>,
+    /// For every row of the variable at work: one more than its first place among the rows given, or zero.
+    places: Vec<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -61,7 +64,8 @@ impl<T: Real> Gradients<T> {
     /// Room for these variables' gradients; all absent.
     pub fn new(variables: &Variables<T>) -> Self {
         let entry = |variable| Entry { variable, kind: Kind::Absent, rows: Vec::new(), values: Vec::new() };
-        Gradients { flat: vec![T::ZERO; variables.values().len()], entries: variables.iter().map(entry).collect() }
+        let flat = vec![T::ZERO; variables.values().len()];
+        Gradients { flat, entries: variables.iter().map(entry).collect(), places: Vec::new() }
     }
 
     /// Forgets all gradients.
@@ -126,11 +130,16 @@ impl<T: Real> Gradients<T> {
     }
 
     /// Adds a row to the gradient of one variable.
+    ///
+    /// # Panics
+    ///
+    /// When there are not as many values as the variable has columns, or the gradient is dense and has no such row.
     pub fn add_row(&mut self, variable: Variable, row: usize, values: &[T]) {
+        assert_eq!(values.len(), variable.columns(), "a row has as many numbers as the variable has columns");
         let entry = &mut self.entries[variable.index()];
         if entry.kind == Kind::Dense {
-            let start = variable.range().start + row * variable.columns();
-            for (dense, &value) in self.flat[start..].iter_mut().zip(values) {
+            let columns = row * variable.columns()..(row + 1) * variable.columns();
+            for (dense, &value) in self.flat[variable.range()][columns].iter_mut().zip(values) {
                 *dense += value;
             }
         } else {
@@ -140,16 +149,135 @@ impl<T: Real> Gradients<T> {
         }
     }
 
+    /// Replaces the gradient of one variable.
+    pub fn set(&mut self, variable: Variable, gradient: Gradient<'_, T>) {
+        let entry = &mut self.entries[variable.index()];
+        entry.rows.clear();
+        entry.values.clear();
+        entry.kind = match gradient {
+            Gradient::Absent => Kind::Absent,
+            Gradient::Dense(values) => {
+                self.flat[variable.range()].copy_from_slice(values);
+                Kind::Dense
+            }
+            Gradient::Rows { rows, values } => {
+                entry.rows.extend_from_slice(rows);
+                entry.values.extend_from_slice(values);
+                Kind::Rows
+            }
+        };
+    }
+
+    /// Adds the gradients of another loss with respect to the same variables.
+    pub fn add(&mut self, other: &Gradients<T>) {
+        for variable in other.variables() {
+            match other.of(variable) {
+                Gradient::Absent => (),
+                Gradient::Dense(values) => add_scaled(self.dense_mut(variable), T::ONE, values),
+                Gradient::Rows { rows, values } => {
+                    for (&row, values) in rows.iter().zip(values.chunks_exact(variable.columns().max(1))) {
+                        self.add_row(variable, row, values);
+                    }
+                }
+            }
+        }
+    }
+
     /// Multiplies all gradients by `factor`.
     pub fn scale(&mut self, factor: T) {
-        for entry in &mut self.entries {
-            let numbers = match entry.kind {
-                Kind::Absent => continue,
-                Kind::Dense => &mut self.flat[entry.variable.range()],
-                Kind::Rows => entry.values.as_mut_slice(),
-            };
-            for number in numbers {
+        for index in 0..self.entries.len() {
+            for number in self.given_mut(self.entries[index].variable) {
                 *number *= factor;
+            }
+        }
+    }
+
+    /// The numbers given for one variable: all, those of some rows, or none.
+    pub(crate) fn given(&self, variable: Variable) -> &[T] {
+        match self.of(variable) {
+            Gradient::Absent => &[],
+            Gradient::Dense(values) | Gradient::Rows { values, .. } => values,
+        }
+    }
+
+    /// The numbers given for one variable, to change.
+    pub(crate) fn given_mut(&mut self, variable: Variable) -> &mut [T] {
+        let entry = &mut self.entries[variable.index()];
+        match entry.kind {
+            Kind::Absent => &mut [],
+            Kind::Dense => &mut self.flat[variable.range()],
+            Kind::Rows => &mut entry.values,
+        }
+    }
+
+    /// Sums the values of rows that appear more than once, so that each appears once. All rows must exist.
+    pub(crate) fn sum_repeated_rows(&mut self) {
+        let Gradients { entries, places, .. } = self;
+        for Entry { variable, rows, values, .. } in entries.iter_mut().filter(|entry| entry.rows.len() > 1) {
+            let columns = variable.columns();
+            if places.len() < variable.rows() {
+                places.resize(variable.rows(), 0);
+            }
+            let mut distinct = 0;
+            for given in 0..rows.len() {
+                let row = rows[given];
+                let (before, this) = values.split_at_mut(given * columns);
+                if places[row] == 0 {
+                    if distinct < given {
+                        before[distinct * columns..][..columns].copy_from_slice(&this[..columns]);
+                    }
+                    rows[distinct] = row;
+                    distinct += 1;
+                    places[row] = distinct;
+                } else {
+                    add_scaled(&mut before[(places[row] - 1) * columns..][..columns], T::ONE, &this[..columns]);
+                }
+            }
+            rows.truncate(distinct);
+            values.truncate(distinct * columns);
+            for &row in rows.iter() {
+                places[row] = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+
+    #[test]
+    fn repeated_rows_are_summed_in_the_order_of_their_first_appearance() {
+        let mut variables = Variables::new();
+        let table = variables.add("table", Array2::<f64>::zeros((9, 2)).view()).unwrap();
+        let mut gradients = Gradients::new(&variables);
+        for (row, value) in [(7, 1.0), (2, 2.0), (7, 4.0), (7, 8.0), (0, 16.0), (2, 32.0)] {
+            gradients.add_row(table, row, &[value, -value]);
+        }
+        let mut dense = gradients.clone();
+        gradients.sum_repeated_rows();
+        let values = [13.0, -13.0, 34.0, -34.0, 16.0, -16.0];
+        assert_eq!(gradients.of(table), Gradient::Rows { rows: &[7, 2, 0], values: &values });
+        gradients.sum_repeated_rows();
+        assert_eq!(gradients.of(table), Gradient::Rows { rows: &[7, 2, 0], values: &values });
+        assert_eq!(gradients.dense_mut(table), dense.dense_mut(table));
+    }
+
+    #[test]
+    fn gradients_of_every_kind_add_up() {
+        let mut variables = Variables::new();
+        let table = variables.add("table", Array2::<f64>::zeros((2, 1)).view()).unwrap();
+        let mut of_kind = [Gradients::new(&variables), Gradients::new(&variables), Gradients::new(&variables)];
+        of_kind[1].set(table, Gradient::Dense(&[1.0, 2.0]));
+        of_kind[2].set(table, Gradient::Rows { rows: &[1, 1], values: &[4.0, 8.0] });
+        let dense_of = [[0.0, 0.0], [1.0, 2.0], [0.0, 12.0]];
+        for (a, a_dense) in of_kind.iter().zip(dense_of) {
+            for (b, b_dense) in of_kind.iter().zip(dense_of) {
+                let mut sum = a.clone();
+                sum.add(b);
+                assert_eq!(sum.dense_mut(table), [a_dense[0] + b_dense[0], a_dense[1] + b_dense[1]]);
             }
         }
     }

@@ -143,7 +143,7 @@ impl<T: Real> Variables<T> {
     }
 
     /// Handles to all variables, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Variable> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Variable> + Clone + '_ {
         self.entries.iter().map(|entry| entry.handle)
     }
 

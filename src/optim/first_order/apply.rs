@@ -1,0 +1,219 @@
+//! From gradients to new values: what every first-order step does, in this order.
+
+use super::clipping::clip;
+use super::memory::Memory;
+use super::table::Now;
+use super::{FirstOrder, NonFinite, Slots, StepContext, UpdateRule};
+use crate::Real;
+use crate::optim::OptimizerError;
+use crate::optim::finite::first_non_finite;
+use crate::variables::{Gradient, Gradients, Variable, Variables};
+
+impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
+    /// Applies the gradients in memory. Returns whether the variables were changed.
+    pub(super) fn apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+        match self.try_to_apply(variables) {
+            Err(error) if self.tolerates(&error) => Ok(false),
+            result => result,
+        }
+    }
+
+    /// Whether the policy is to pass over this error.
+    pub(super) fn tolerates(&self, error: &OptimizerError) -> bool {
+        use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
+        self.non_finite == NonFinite::Skip
+            && matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
+    }
+
+    fn try_to_apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+        let Some(memory) = &mut self.memory else {
+            return Err(OptimizerError::NotBuilt { optimizer: self.rule.name().to_owned() });
+        };
+        memory.leave_frozen_out(variables);
+        check_gradients(&memory.gradients, variables)?;
+        let now = self.hyperparameters.at(self.iterations)?;
+        if !memory.accumulate(self.accumulation_steps, variables)? {
+            return Ok(false);
+        }
+        clip(&mut memory.gradients, variables.iter(), &now, self.convention);
+        let step = self.rule.prepare(&StepContext {
+            iterations: self.iterations,
+            learning_rate: now.learning_rate,
+            hyperparameters: now.rule,
+            convention: self.convention,
+        });
+        memory.update(&self.rule, &step, &now, variables)?;
+
+        let momentum = if self.iterations == 0 { 0.0 } else { now.ema_momentum };
+        self.iterations += 1;
+        let overwrite = self.ema_overwrite_frequency.is_some_and(|frequency| self.iterations.is_multiple_of(frequency));
+        memory.average(T::from_f64(momentum), overwrite, variables);
+        if let Some(accumulated) = &mut memory.accumulated {
+            accumulated.sum.clear();
+            accumulated.count = 0;
+        }
+        Ok(true)
+    }
+}
+
+impl<T: Real> Memory<T> {
+    /// Drops the gradients of frozen variables.
+    fn leave_frozen_out(&mut self, variables: &Variables<T>) {
+        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
+            self.gradients.set(variable, Gradient::Absent);
+        }
+    }
+
+    /// Puts the mean of `steps` gradients in the place of the last. Before the last there is none, which is `false`.
+    fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> Result<bool, OptimizerError> {
+        self.gradients.sum_repeated_rows();
+        let Some(accumulated) = &mut self.accumulated else { return Ok(true) };
+        self.gradients.add(&accumulated.sum);
+        self.gradients.sum_repeated_rows();
+        check_gradients(&self.gradients, variables)?;
+        if accumulated.count + 1 < steps {
+            std::mem::swap(&mut self.gradients, &mut accumulated.sum);
+            accumulated.count += 1;
+            return Ok(false);
+        }
+        self.leave_frozen_out(variables);
+        self.gradients.scale(T::ONE / T::from_f64(steps as f64));
+        Ok(true)
+    }
+
+    /// Decays weights and updates them, or leaves all as it was.
+    fn update<R: UpdateRule<T>>(
+        &mut self,
+        rule: &R,
+        step: &R::Step,
+        now: &Now<'_>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        let decay = now.weight_decay * now.learning_rate;
+        let is_lazy = rule.is_lazy(step) && now.l2 == 0.0;
+        self.plan(variables.iter(), is_lazy, decay != 0.0);
+        self.journal.record(variables.values(), &self.slots);
+
+        for index in 0..self.layout.len() {
+            let variable = self.layout.variable(index);
+            let w = &mut variables.values_mut()[variable.range()];
+            if now.l2 != 0.0 {
+                add_penalty(self.gradients.given_mut(variable), T::from_f64(now.l2), w);
+            }
+            let gradient = self.gradients.of(variable);
+            if gradient == Gradient::Absent || variable.is_empty() {
+                continue;
+            }
+            if decay != 0.0 && self.decays[index] {
+                let decay = T::from_f64(decay);
+                for w in &mut *w {
+                    *w -= *w * decay;
+                }
+            }
+            let slots = Slots::new(&mut self.slots, variable.range());
+            match gradient {
+                Gradient::Absent => (),
+                Gradient::Dense(gradient) => rule.update(step, w, gradient, slots),
+                Gradient::Rows { rows, values } => rule.update_rows(step, w, variable.columns(), rows, values, slots),
+            }
+        }
+
+        match self.first_non_finite(variables) {
+            None => Ok(()),
+            Some(error) => {
+                self.journal.undo(variables.values_mut(), &mut self.slots);
+                Err(error)
+            }
+        }
+    }
+
+    /// Announces which numbers will change, and makes sparse gradients dense where more than their rows will.
+    fn plan(&mut self, variables: impl Iterator<Item = Variable>, is_lazy: bool, decays: bool) {
+        self.journal.clear();
+        for variable in variables.filter(|variable| !variable.is_empty()) {
+            if !is_lazy && matches!(self.gradients.of(variable), Gradient::Rows { .. }) {
+                self.gradients.dense_mut(variable);
+            }
+            match self.gradients.of(variable) {
+                Gradient::Absent => (),
+                Gradient::Rows { rows, .. } if !(decays && self.decays[variable.index()]) => {
+                    for row in rows {
+                        let start = variable.range().start + row * variable.columns();
+                        self.journal.announce(start..start + variable.columns());
+                    }
+                }
+                _ => self.journal.announce(variable.range()),
+            }
+        }
+    }
+
+    /// The first NaN or infinity that the update has made.
+    fn first_non_finite(&self, variables: &Variables<T>) -> Option<OptimizerError> {
+        for range in self.journal.ranges() {
+            let slots = self.slot_names.iter().map(|&name| Some(name)).zip(&self.slots);
+            for (slot, numbers) in [(None, variables.values())].into_iter().chain(slots.map(|(s, n)| (s, n.as_slice())))
+            {
+                if let Some(place) = first_non_finite(&numbers[range.clone()]) {
+                    let place = range.start + place;
+                    let variable = variables.iter().find(|variable| variable.range().contains(&place))?;
+                    let name = variables.name(variable);
+                    return Some(OptimizerError::NonFiniteStep {
+                        variable: slot.map_or_else(|| name.to_owned(), |slot| format!("the {slot} of {name}")),
+                        index: place - variable.range().start,
+                        value: numbers[place].to_f64(),
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// Moves the average towards the trainable weights, and replaces them by it if told to.
+    fn average(&mut self, momentum: T, overwrite: bool, variables: &mut Variables<T>) {
+        let Some(average) = &mut self.average else { return };
+        for index in 0..self.layout.len() {
+            let variable = self.layout.variable(index);
+            if !variables.is_trainable(variable) {
+                continue;
+            }
+            let average = &mut average[variable.range()];
+            let w = &mut variables.values_mut()[variable.range()];
+            for (average, w) in average.iter_mut().zip(&*w) {
+                *average = momentum * *average + (T::ONE - momentum) * *w;
+            }
+            if overwrite {
+                w.copy_from_slice(average);
+            }
+        }
+    }
+}
+
+/// Refuses rows that are not there and numbers that are none, or no gradients at all.
+fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    let mut any = false;
+    for variable in variables.iter() {
+        let (rows, values) = match gradients.of(variable) {
+            Gradient::Absent => continue,
+            Gradient::Dense(values) => (&[][..], values),
+            Gradient::Rows { rows, values } => (rows, values),
+        };
+        any = true;
+        let name = || variables.name(variable).to_owned();
+        if let Some(&row) = rows.iter().find(|&&row| row >= variable.rows()) {
+            return Err(OptimizerError::RowOutOfRange { variable: name(), row, rows: variable.rows() });
+        }
+        if let Some(place) = first_non_finite(values) {
+            let (columns, value) = (variable.columns(), values[place].to_f64());
+            let index = if rows.is_empty() { place } else { rows[place / columns] * columns + place % columns };
+            return Err(OptimizerError::NonFiniteGradient { variable: name(), index, value });
+        }
+    }
+    if any { Ok(()) } else { Err(OptimizerError::NoGradients) }
+}
+
+/// The gradient of the penalty `½ l2 ‖w‖²`.
+fn add_penalty<T: Real>(gradient: &mut [T], l2: T, w: &[T]) {
+    for (gradient, &w) in gradient.iter_mut().zip(w) {
+        *gradient += l2 * w;
+    }
+}

@@ -1,0 +1,59 @@
+//! What a step is about to overwrite.
+
+use std::ops::Range;
+
+/// Copies of the numbers that a step changes, so that it can be taken back.
+#[derive(Debug, Clone)]
+pub(super) struct Journal<T> {
+    /// Which numbers, in order, neighbours joined.
+    ranges: Vec<Range<usize>>,
+    values: Vec<T>,
+    slots: Vec<T>,
+}
+
+impl<T: Copy> Journal<T> {
+    pub(super) fn new() -> Self {
+        Journal { ranges: Vec::new(), values: Vec::new(), slots: Vec::new() }
+    }
+
+    /// Forgets the step before.
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+        self.values.clear();
+        self.slots.clear();
+    }
+
+    /// Announces that these numbers will change.
+    pub(super) fn announce(&mut self, range: Range<usize>) {
+        match self.ranges.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => self.ranges.push(range),
+        }
+    }
+
+    /// What was announced.
+    pub(super) fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
+    }
+
+    /// Copies what was announced.
+    pub(super) fn record(&mut self, values: &[T], slots: &[Vec<T>]) {
+        for range in &self.ranges {
+            self.values.extend_from_slice(&values[range.clone()]);
+            for slot in slots {
+                self.slots.extend_from_slice(&slot[range.clone()]);
+            }
+        }
+    }
+
+    /// Writes the copies back.
+    pub(super) fn undo(&self, values: &mut [T], slots: &mut [Vec<T>]) {
+        let (mut old_values, mut old_slots) = (self.values.as_slice(), self.slots.as_slice());
+        for range in &self.ranges {
+            values[range.clone()].copy_from_slice(old_values.split_off(..range.len()).expect("it was recorded"));
+            for slot in slots.iter_mut() {
+                slot[range.clone()].copy_from_slice(old_slots.split_off(..range.len()).expect("it was recorded"));
+            }
+        }
+    }
+}

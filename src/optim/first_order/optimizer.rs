@@ -1,0 +1,157 @@
+//! The trait, served by the shell.
+
+use ndarray::ArrayViewD;
+
+use super::memory::Memory;
+use super::{FirstOrder, UpdateRule};
+use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{Objective, Real};
+
+/// The name of the average's slot.
+pub(super) const AVERAGE: &str = "average";
+
+impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
+    /// Memory for these variables: made by the first step, and refused if it is for others.
+    fn memory(&mut self, variables: &Variables<T>) -> Result<&mut Memory<T>, OptimizerError> {
+        if self.memory.is_none() {
+            self.build(variables)?;
+        }
+        let memory = self.memory.as_mut().expect("it was just built");
+        memory.layout.check(self.rule.name(), variables.iter())?;
+        if !variables.iter().any(|variable| variables.is_trainable(variable)) {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        Ok(memory)
+    }
+
+    /// Refuses settings that make no sense.
+    fn check(&self) -> Result<(), OptimizerError> {
+        let at_least_one = |name: &str, value: u64| match value {
+            0 => {
+                let requirement = "at least 1".to_owned();
+                Err(OptimizerError::Hyperparameter { name: name.to_owned(), requirement, value: 0.0 })
+            }
+            _ => Ok(()),
+        };
+        at_least_one("gradient_accumulation_steps", self.accumulation_steps)?;
+        at_least_one("ema_overwrite_frequency", self.ema_overwrite_frequency.unwrap_or(1))?;
+        self.hyperparameters.check()
+    }
+}
+
+impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
+    fn name(&self) -> &'static str {
+        self.rule.name()
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        self.check()?;
+        self.memory = Some(Memory::new(self, variables));
+        self.iterations = 0;
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        let name = self.rule.name();
+        let memory = self.memory(variables)?;
+        let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
+        memory.layout.check(name, memory.gradients.variables())?;
+        let mut report = StepReport { loss, loss_after: None, applied: false, damped: None };
+        if !loss.is_finite() {
+            let error = OptimizerError::NonFiniteLoss { value: loss.to_f64() };
+            return if self.tolerates(&error) { Ok(report) } else { Err(error) };
+        }
+        report.applied = self.apply(variables)?;
+        Ok(report)
+    }
+
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        let name = self.rule.name();
+        let memory = self.memory(variables)?;
+        memory.layout.check(name, gradients.variables())?;
+        for variable in gradients.variables() {
+            memory.gradients.set(variable, gradients.of(variable));
+        }
+        self.apply(variables)?;
+        Ok(())
+    }
+
+    fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        self.hyperparameters.names()
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        self.hyperparameters.get(self.rule.name(), name).cloned()
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        self.hyperparameters.set(self.rule.name(), name, value)?;
+        if let Some(memory) = &mut self.memory {
+            memory.fit_slots(self.rule.slots(self.hyperparameters.of_rule()));
+        }
+        Ok(())
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        let slots = self.rule.slots(self.hyperparameters.of_rule());
+        slots.iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        let optimizer = self.rule.name();
+        let known = self.slots();
+        if !known.contains(&name) {
+            let (optimizer, known) = (optimizer.to_owned(), known.into_iter().map(str::to_owned).collect());
+            return Err(OptimizerError::UnknownSlot { optimizer, name: name.to_owned(), known });
+        }
+        let not_built = || OptimizerError::NotBuilt { optimizer: optimizer.to_owned() };
+        let memory = self.memory.as_ref().ok_or_else(not_built)?;
+        let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
+        let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;
+        memory.layout.view(optimizer, variable, flat)
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
+        state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        self.save(state);
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        self.take_over(state, variables)
+    }
+
+    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        memory.layout.check(self.rule.name(), variables.iter())?;
+        let Some(average) = &memory.average else { return Ok(()) };
+        for index in 0..memory.layout.len() {
+            let variable = memory.layout.variable(index);
+            if variables.is_trainable(variable) {
+                variables.values_mut()[variable.range()].copy_from_slice(&average[variable.range()]);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_first_order(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,144 @@
+//! What makes one first-order optimizer another.
+
+use super::Slots;
+use crate::Real;
+use crate::optim::{Convention, Hyperparameter, HyperparameterSpec};
+
+/// The update of one variable from its gradient: all that an own first-order optimizer has to say.
+///
+/// [`FirstOrder`](super::FirstOrder) does the rest: hyperparameters by name, schedules, clipping, weight decay,
+/// accumulation, averages, sparse rows, saving, restoring.
+///
+/// ```
+/// use marquardt::optim::{FirstOrder, Optimizer, Slots, StepContext, UpdateRule};
+/// use marquardt::{Gradients, Real, Variables};
+/// use ndarray::array;
+///
+/// /// Goes against the sign of the gradient.
+/// struct SignDescent;
+///
+/// impl<T: Real> UpdateRule<T> for SignDescent {
+///     type Step = T;
+///     fn name(&self) -> &'static str { "sign_descent" }
+///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate()) }
+///     fn update(&self, &rate: &T, w: &mut [T], gradient: &[T], _: Slots<'_, T>) {
+///         for (w, &g) in w.iter_mut().zip(gradient) {
+///             if g > T::ZERO { *w -= rate } else if g < T::ZERO { *w += rate }
+///         }
+///     }
+/// }
+///
+/// let mut optimizer: Box<dyn Optimizer<f64>> = Box::new(FirstOrder::from_rule(SignDescent, 0.5).with_weight_decay(0.1));
+/// let mut variables = Variables::new();
+/// let w = variables.add("w", array![1.0, 2.0, 0.0].view())?;
+/// let mut gradients = Gradients::new(&variables);
+/// gradients.dense_mut(w).copy_from_slice(&[-3.0, 0.0, 7.0]);
+/// optimizer.apply_gradients(&gradients, &mut variables)?;
+/// assert_eq!(variables.values(), [1.0 - 0.05 + 0.5, 2.0 - 0.1, -0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait UpdateRule<T: Real>: Send {
+    /// The numbers of one step, worked out once for all variables.
+    type Step;
+
+    /// The optimizer's name, in snake case.
+    fn name(&self) -> &'static str;
+
+    /// Hyperparameters beyond those that every first-order optimizer has.
+    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
+        &[]
+    }
+
+    /// What is kept for every number of the variables from step to step. It may depend on the hyperparameters, which come
+    /// in the order of [`hyperparameters`](Self::hyperparameters).
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
+        let _ = hyperparameters;
+        Vec::new()
+    }
+
+    /// Settings that are no hyperparameters. A saved state is only restored where they are the same.
+    fn switches(&self) -> Vec<(&'static str, bool)> {
+        Vec::new()
+    }
+
+    /// Works out the numbers of a step.
+    fn prepare(&self, step: &StepContext<'_>) -> Self::Step;
+
+    /// Updates one variable `w` and its slots.
+    fn update(&self, step: &Self::Step, w: &mut [T], gradient: &[T], slots: Slots<'_, T>);
+
+    /// Whether rows without a gradient stay as they are, slots and all. Of a sparse gradient only the given rows are then
+    /// [updated](Self::update_rows). Otherwise their gradient is zero, and the whole variable is updated.
+    fn is_lazy(&self, step: &Self::Step) -> bool {
+        let _ = step;
+        false
+    }
+
+    /// Updates some rows of a variable, which has `columns`; `gradient` has as many for every one of them. No row comes
+    /// twice. Unless written otherwise, every row is [updated](Self::update) as if it were a variable.
+    fn update_rows(
+        &self,
+        step: &Self::Step,
+        w: &mut [T],
+        columns: usize,
+        rows: &[usize],
+        gradient: &[T],
+        mut slots: Slots<'_, T>,
+    ) {
+        for (&row, gradient) in rows.iter().zip(gradient.chunks_exact(columns)) {
+            let range = row * columns..(row + 1) * columns;
+            self.update(step, &mut w[range.clone()], gradient, slots.part(range));
+        }
+    }
+}
+
+/// What is kept for every number of the variables.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slot {
+    /// Its name, in snake case.
+    pub name: &'static str,
+    /// What it is before the first step.
+    pub initial: f64,
+}
+
+impl Slot {
+    /// A slot that starts at zero.
+    pub const fn zeros(name: &'static str) -> Self {
+        Slot { name, initial: 0.0 }
+    }
+}
+
+/// What the numbers of a step are worked out from.
+#[derive(Debug, Clone, Copy)]
+pub struct StepContext<'a> {
+    pub(super) iterations: u64,
+    pub(super) learning_rate: f64,
+    pub(super) hyperparameters: &'a [f64],
+    pub(super) convention: Convention,
+}
+
+impl StepContext<'_> {
+    /// Steps made before.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// The learning rate of this step.
+    pub fn learning_rate(&self) -> f64 {
+        self.learning_rate
+    }
+
+    /// The rule's own hyperparameters in this step, in the order in which it lists them.
+    ///
+    /// # Panics
+    ///
+    /// When it lists another number of them.
+    pub fn hyperparameters<const N: usize>(&self) -> [f64; N] {
+        self.hyperparameters.try_into().expect("as many hyperparameters as the rule lists")
+    }
+
+    /// Whose formulas to follow.
+    pub fn convention(&self) -> Convention {
+        self.convention
+    }
+}

@@ -1,0 +1,152 @@
+//! Adam.
+
+use crate::Real;
+use crate::optim::{
+    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+};
+
+/// Adam: steps of equal size in all directions, from averages of the gradient and of its square.
+///
+/// In step `t = 1, 2, …`
+///
+/// - `m ← m + (1 − β₁)(g − m)`, `v ← v + (1 − β₂)(g² − v)`
+/// - by Keras' formulas `w ← w − η √(1 − β₂ᵗ)/(1 − β₁ᵗ) · m / (√v + ε)`
+/// - by PyTorch's `w ← w − η/(1 − β₁ᵗ) · m / (√(v/(1 − β₂ᵗ)) + ε)`
+///
+/// AMSGrad puts the largest `v` so far in the place of `v`.
+///
+/// A sparse gradient gives the same step as the dense one, so all rows move. With [lazy rows](Self::with_lazy_rows) only
+/// its own rows do, which is another optimizer: PyTorch's `SparseAdam` at an epsilon of 1e-8.
+///
+/// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2015; Reddi, Kale and Kumar, *On the Convergence of Adam
+/// and Beyond*, 2018.
+pub type Adam<T> = FirstOrder<T, AdamRule>;
+
+/// The rule of [`Adam`], and of [`AdamW`](super::AdamW) where weight decay is `DECOUPLED` by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AdamRule<const DECOUPLED: bool = false> {
+    amsgrad: bool,
+    lazy_rows: bool,
+}
+
+/// PyTorch's epsilon.
+pub(super) const PYTORCH_EPSILON: f64 = 1e-8;
+
+impl<T: Real> Adam<T> {
+    /// Keras' formulas and defaults. Both frameworks take a rate of 0.001 by default.
+    pub fn new(learning_rate: impl Into<Hyperparameter>) -> Self {
+        FirstOrder::from_rule(AdamRule::default(), learning_rate)
+    }
+
+    /// PyTorch's formulas and defaults.
+    pub fn pytorch(learning_rate: impl Into<Hyperparameter>) -> Self {
+        Self::new(learning_rate).with_convention(Convention::PyTorch).with_epsilon(PYTORCH_EPSILON)
+    }
+}
+
+impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
+    /// How much of the average gradient is kept; 0.9 unless set.
+    pub fn with_beta_1(self, beta_1: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("beta_1", beta_1)
+    }
+
+    /// How much of the average square is kept; 0.999 unless set.
+    pub fn with_beta_2(self, beta_2: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("beta_2", beta_2)
+    }
+
+    /// What keeps the divisor from zero; 1e-7 unless set, 1e-8 in PyTorch.
+    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("epsilon", epsilon)
+    }
+
+    /// Whether to divide by the largest average square so far; `false` unless set.
+    pub fn with_amsgrad(self, amsgrad: bool) -> Self {
+        self.with_rule(|rule| rule.amsgrad = amsgrad)
+    }
+
+    /// Whether a sparse gradient leaves other rows and their slots alone; `false` unless set.
+    pub fn with_lazy_rows(self, lazy_rows: bool) -> Self {
+        self.with_rule(|rule| rule.lazy_rows = lazy_rows)
+    }
+}
+
+/// Numbers of one step: `w ← w − rate · m / (root_factor · √v + epsilon)`.
+#[derive(Debug, Clone, Copy)]
+pub struct AdamStep<T> {
+    rate: T,
+    into_m: T,
+    into_v: T,
+    root_factor: T,
+    epsilon: T,
+}
+
+impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
+    type Step = AdamStep<T>;
+
+    fn name(&self) -> &'static str {
+        if DECOUPLED { "adamw" } else { "adam" }
+    }
+
+    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
+        const {
+            &[
+                HyperparameterSpec::new("beta_1", 0.9, Domain::FractionBelowOne),
+                HyperparameterSpec::new("beta_2", 0.999, Domain::FractionBelowOne),
+                HyperparameterSpec::new("epsilon", 1e-7, Domain::NonNegative),
+            ]
+        }
+    }
+
+    fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
+        let slots = [Slot::zeros("momentum"), Slot::zeros("velocity"), Slot::zeros("velocity_hat")];
+        slots[..if self.amsgrad { 3 } else { 2 }].to_vec()
+    }
+
+    fn switches(&self) -> Vec<(&'static str, bool)> {
+        vec![("amsgrad", self.amsgrad), ("lazy_rows", self.lazy_rows)]
+    }
+
+    fn prepare(&self, step: &StepContext<'_>) -> AdamStep<T> {
+        let [beta_1, beta_2, epsilon] = step.hyperparameters();
+        let t = (step.iterations() + 1) as f64;
+        let correction = (1.0 - beta_2.powf(t)).sqrt();
+        let rate = step.learning_rate() / (1.0 - beta_1.powf(t));
+        let (rate, root_factor) = match step.convention() {
+            Convention::Keras => (rate * correction, 1.0),
+            Convention::PyTorch => (rate, 1.0 / correction),
+        };
+        AdamStep {
+            rate: T::from_f64(rate),
+            into_m: T::from_f64(1.0 - beta_1),
+            into_v: T::from_f64(1.0 - beta_2),
+            root_factor: T::from_f64(root_factor),
+            epsilon: T::from_f64(epsilon),
+        }
+    }
+
+    #[inline]
+    fn update(&self, step: &AdamStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
+        let &AdamStep { rate, into_m, into_v, root_factor, epsilon } = step;
+        if self.amsgrad {
+            let [m, v, largest] = slots.take();
+            for ((((w, m), v), largest), &g) in w.iter_mut().zip(m).zip(v).zip(largest).zip(gradient) {
+                *m += into_m * (g - *m);
+                *v += into_v * (g * g - *v);
+                *largest = largest.max(*v);
+                *w -= rate * *m / (root_factor * largest.sqrt() + epsilon);
+            }
+        } else {
+            let [m, v] = slots.take();
+            for (((w, m), v), &g) in w.iter_mut().zip(m).zip(v).zip(gradient) {
+                *m += into_m * (g - *m);
+                *v += into_v * (g * g - *v);
+                *w -= rate * *m / (root_factor * v.sqrt() + epsilon);
+            }
+        }
+    }
+
+    fn is_lazy(&self, _: &AdamStep<T>) -> bool {
+        self.lazy_rows
+    }
+}

@@ -1,0 +1,144 @@
+//! Stochastic gradient descent.
+
+use crate::Real;
+use crate::optim::{
+    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+};
+
+/// Stochastic gradient descent, with momentum where it is set.
+///
+/// Without momentum `w ← w − ηg`. With a momentum `β`:
+///
+/// | | Keras | PyTorch |
+/// |---|---|---|
+/// | first | `m ← βm − ηg` | `m ← βm + (1 − dampening) g`, and `m ← g` in the first step |
+/// | then | `w ← w + m` | `w ← w − ηm` |
+/// | or, with Nesterov's | `w ← w + βm − ηg` | `w ← w − η(g + βm)` |
+///
+/// Without momentum a sparse gradient costs no more than its rows.
+///
+/// ```
+/// use marquardt::Gradients;
+/// use marquardt::Variables;
+/// use marquardt::optim::{Optimizer, Sgd};
+/// use ndarray::array;
+///
+/// let mut variables = Variables::new();
+/// let w = variables.add("w", array![1.0, 2.0].view())?;
+/// let mut gradients = Gradients::new(&variables);
+/// gradients.dense_mut(w).copy_from_slice(&[4.0, -4.0]);
+///
+/// let mut optimizer = Sgd::new(0.25).with_momentum(0.5);
+/// optimizer.apply_gradients(&gradients, &mut variables)?;
+/// optimizer.apply_gradients(&gradients, &mut variables)?;
+/// assert_eq!(variables.values(), [1.0 - 1.0 - 1.5, 2.0 + 1.0 + 1.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Sgd<T> = FirstOrder<T, SgdRule>;
+
+/// The rule of [`Sgd`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SgdRule {
+    nesterov: bool,
+}
+
+impl<T: Real> Sgd<T> {
+    /// Without momentum, by Keras' formulas. Both frameworks have a default rate: Keras 0.01, PyTorch 0.001.
+    pub fn new(learning_rate: impl Into<Hyperparameter>) -> Self {
+        FirstOrder::from_rule(SgdRule::default(), learning_rate)
+    }
+
+    /// Without momentum, by PyTorch's formulas.
+    pub fn pytorch(learning_rate: impl Into<Hyperparameter>) -> Self {
+        Self::new(learning_rate).with_convention(Convention::PyTorch)
+    }
+
+    /// The part of the last step that is made again; 0 unless set.
+    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("momentum", momentum)
+    }
+
+    /// Whether to go on along the momentum before looking at the gradient; `false` unless set. Nothing without momentum.
+    pub fn with_nesterov(self, nesterov: bool) -> Self {
+        self.with_rule(|rule| rule.nesterov = nesterov)
+    }
+
+    /// The part of a gradient that stays out of the momentum, by PyTorch's formulas; 0 unless set. Keras has none.
+    pub fn with_dampening(self, dampening: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("dampening", dampening)
+    }
+}
+
+/// Numbers of one step: `m ← momentum · m + into_momentum · g`, `w ← w + from_momentum · m + from_gradient · g`.
+#[derive(Debug, Clone, Copy)]
+pub struct SgdStep<T> {
+    momentum: T,
+    into_momentum: T,
+    from_momentum: T,
+    from_gradient: T,
+    learning_rate: T,
+}
+
+impl<T: Real> UpdateRule<T> for SgdRule {
+    type Step = SgdStep<T>;
+
+    fn name(&self) -> &'static str {
+        "sgd"
+    }
+
+    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
+        const {
+            &[
+                HyperparameterSpec::new("momentum", 0.0, Domain::Fraction),
+                HyperparameterSpec::new("dampening", 0.0, Domain::Fraction),
+            ]
+        }
+    }
+
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
+        if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![Slot::zeros("momentum")] }
+    }
+
+    fn switches(&self) -> Vec<(&'static str, bool)> {
+        vec![("nesterov", self.nesterov)]
+    }
+
+    fn prepare(&self, step: &StepContext<'_>) -> SgdStep<T> {
+        let [momentum, dampening] = step.hyperparameters();
+        let rate = step.learning_rate();
+        let (into_momentum, from_momentum) = match step.convention() {
+            Convention::Keras => (-rate, 1.0),
+            Convention::PyTorch if step.iterations() == 0 => (1.0, -rate),
+            Convention::PyTorch => (1.0 - dampening, -rate),
+        };
+        let (from_momentum, from_gradient) =
+            if self.nesterov { (from_momentum * momentum, -rate) } else { (from_momentum, 0.0) };
+        SgdStep {
+            momentum: T::from_f64(momentum),
+            into_momentum: T::from_f64(into_momentum),
+            from_momentum: T::from_f64(from_momentum),
+            from_gradient: T::from_f64(from_gradient),
+            learning_rate: T::from_f64(rate),
+        }
+    }
+
+    #[inline]
+    fn update(&self, step: &SgdStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
+        if slots.is_empty() {
+            for (w, &g) in w.iter_mut().zip(gradient) {
+                *w -= step.learning_rate * g;
+            }
+            return;
+        }
+        let [m] = slots.take();
+        for ((w, m), &g) in w.iter_mut().zip(m).zip(gradient) {
+            *m = step.momentum * *m + step.into_momentum * g;
+            *w += step.from_momentum * *m + step.from_gradient * g;
+        }
+    }
+
+    /// A momentum goes on without a gradient.
+    fn is_lazy(&self, step: &SgdStep<T>) -> bool {
+        step.momentum == T::ZERO
+    }
+}

@@ -1,0 +1,175 @@
+//! Schedules: hyperparameters that change with the steps. Names, defaults and formulas are Keras'.
+
+mod cosine;
+mod cosine_restarts;
+mod exponential;
+mod inverse_time;
+mod piecewise_constant;
+mod polynomial;
+mod warmup;
+
+pub use cosine::CosineDecay;
+pub use cosine_restarts::CosineDecayRestarts;
+pub use exponential::ExponentialDecay;
+pub use inverse_time::InverseTimeDecay;
+pub use piecewise_constant::PiecewiseConstantDecay;
+pub use polynomial::PolynomialDecay;
+pub use warmup::LinearWarmup;
+
+use super::{Hyperparameter, OptimizerError};
+
+/// A number for every step: the first step, with none before it, gets `at(0)`.
+///
+/// Made from any of the schedules, and taken wherever a hyperparameter is:
+///
+/// ```
+/// use marquardt::optim::{Adam, CosineDecay, Optimizer};
+///
+/// let rate = CosineDecay::new(0.0, 1000).with_warmup(1e-3, 100);
+/// assert_eq!((rate.at(0), rate.at(100)), (0.0, 1e-3));
+/// let optimizer: Box<dyn Optimizer<f32>> = Box::new(Adam::new(rate));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Schedule {
+    /// Falls by the same factor in equal times.
+    Exponential(ExponentialDecay),
+    /// Jumps between given values.
+    PiecewiseConstant(PiecewiseConstantDecay),
+    /// Falls along a polynomial.
+    Polynomial(PolynomialDecay),
+    /// Falls as one over the time.
+    InverseTime(InverseTimeDecay),
+    /// Falls along half a wave of the cosine.
+    Cosine(CosineDecay),
+    /// Falls along half a wave of the cosine, again and again.
+    CosineRestarts(CosineDecayRestarts),
+    /// Rises in a line to where another schedule starts.
+    Warmup(LinearWarmup),
+}
+
+impl Schedule {
+    /// The value for the step after `step` others.
+    pub fn at(&self, step: u64) -> f64 {
+        match self {
+            Schedule::Exponential(schedule) => schedule.at(step),
+            Schedule::PiecewiseConstant(schedule) => schedule.at(step),
+            Schedule::Polynomial(schedule) => schedule.at(step),
+            Schedule::InverseTime(schedule) => schedule.at(step),
+            Schedule::Cosine(schedule) => schedule.at(step),
+            Schedule::CosineRestarts(schedule) => schedule.at(step),
+            Schedule::Warmup(schedule) => schedule.at(step),
+        }
+    }
+
+    /// Refuses arguments that make no sense. Optimizers call this before they take a schedule.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::Schedule`].
+    pub fn check(&self) -> Result<(), OptimizerError> {
+        match self {
+            Schedule::Exponential(schedule) => schedule.check(),
+            Schedule::PiecewiseConstant(schedule) => schedule.check(),
+            Schedule::Polynomial(schedule) => schedule.check(),
+            Schedule::InverseTime(schedule) => schedule.check(),
+            Schedule::Cosine(schedule) => schedule.check(),
+            Schedule::CosineRestarts(schedule) => schedule.check(),
+            Schedule::Warmup(schedule) => schedule.check(),
+        }
+    }
+}
+
+macro_rules! schedules {
+    ($($variant:ident($schedule:ident))*) => {
+        $(
+            impl From<$schedule> for Schedule {
+                fn from(schedule: $schedule) -> Self {
+                    Schedule::$variant(schedule)
+                }
+            }
+
+            impl From<$schedule> for Hyperparameter {
+                fn from(schedule: $schedule) -> Self {
+                    Hyperparameter::Schedule(schedule.into())
+                }
+            }
+        )*
+    };
+}
+
+schedules! {
+    Exponential(ExponentialDecay)
+    PiecewiseConstant(PiecewiseConstantDecay)
+    Polynomial(PolynomialDecay)
+    InverseTime(InverseTimeDecay)
+    Cosine(CosineDecay)
+    CosineRestarts(CosineDecayRestarts)
+    Warmup(LinearWarmup)
+}
+
+/// An error unless an argument of a schedule is as it has to be.
+fn require(
+    schedule: &'static str,
+    argument: &'static str,
+    value: f64,
+    fits: bool,
+    requirement: &'static str,
+) -> Result<(), OptimizerError> {
+    if fits { Ok(()) } else { Err(OptimizerError::Schedule { schedule, argument, requirement, value }) }
+}
+
+/// An error unless an argument is finite.
+fn require_finite(schedule: &'static str, argument: &'static str, value: f64) -> Result<(), OptimizerError> {
+    require(schedule, argument, value, value.is_finite(), "finite")
+}
+
+/// An error unless there is at least one step.
+fn require_steps(schedule: &'static str, argument: &'static str, steps: u64) -> Result<(), OptimizerError> {
+    require(schedule, argument, steps as f64, steps > 0, "at least 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_make_no_sense_are_named() {
+        let cases: [(Schedule, &str); 12] = [
+            (ExponentialDecay::new(0.1, 0, 0.5).into(), "ExponentialDecay: decay_steps must be at least 1, not 0"),
+            (ExponentialDecay::new(0.1, 9, -0.5).into(), "ExponentialDecay: decay_rate must be positive, not -0.5"),
+            (
+                PiecewiseConstantDecay::new([3], [0.1]).into(),
+                "PiecewiseConstantDecay: values must be one more than the boundaries, not 1",
+            ),
+            (
+                PiecewiseConstantDecay::new([3, 3], [0.1, 0.2, 0.3]).into(),
+                "PiecewiseConstantDecay: boundaries must be ascending, not 3",
+            ),
+            (PolynomialDecay::new(0.1, 5).with_power(0.0).into(), "PolynomialDecay: power must be positive, not 0"),
+            (InverseTimeDecay::new(0.1, 5, -1.0).into(), "InverseTimeDecay: decay_rate must be at least 0, not -1"),
+            (CosineDecay::new(f64::NAN, 5).into(), "CosineDecay: initial_learning_rate must be finite, not NaN"),
+            (
+                CosineDecay::new(0.0, 5).with_warmup(0.1, 0).into(),
+                "CosineDecay: warmup_steps must be at least 1, not 0",
+            ),
+            (
+                CosineDecayRestarts::new(0.1, 5).with_t_mul(0.5).into(),
+                "CosineDecayRestarts: t_mul must be at least 1, not 0.5",
+            ),
+            (
+                CosineDecayRestarts::new(0.1, 5).with_m_mul(-1.0).into(),
+                "CosineDecayRestarts: m_mul must be at least 0, not -1",
+            ),
+            (LinearWarmup::new(0, 0.1).into(), "LinearWarmup: warmup_steps must be at least 1, not 0"),
+            (
+                LinearWarmup::new(5, CosineDecay::new(0.1, 0)).into(),
+                "CosineDecay: decay_steps must be at least 1, not 0",
+            ),
+        ];
+        for (schedule, message) in cases {
+            assert_eq!(schedule.check().unwrap_err().to_string(), message);
+        }
+    }
+}
