@@ -2,7 +2,8 @@
 //! in.
 
 mod dense;
-mod elementary;
+pub(crate) mod elementary;
+pub(crate) mod exponential;
 mod gram;
 pub(crate) mod simd;
 pub(crate) mod triangular;

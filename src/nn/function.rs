@@ -1,13 +1,17 @@
 //! Functions that act on every number by itself.
 
-use std::cmp::Ordering;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 use crate::Real;
+use crate::kernels::elementary::map;
+use crate::kernels::exponential::{exp, exp_m1, sigmoid, sigmoid_pair, softplus, tanh};
+use crate::kernels::simd::{self, Kernel};
 
 /// Numbers that are worked on at a time where a function needs room for something in between.
 const BLOCK: usize = 64;
 
+/// `1 / √(2π)`, the density of the normal distribution at zero.
+const NORMAL_DENSITY: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0;
 /// `2 √(2/π)`, the scale in [`Function::GeluTanh`].
 const GELU_SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 2.0;
 /// The weight of the cube in [`Function::GeluTanh`].
@@ -98,114 +102,176 @@ impl<T: Real> Function<T> {
         }
     }
 
+    /// Replaces every `x` by `f(x)`.
+    ///
+    /// ```
+    /// use marquardt::nn::Function;
+    ///
+    /// let mut x = [-1.0, 0.0, 2.5];
+    /// Function::Relu.apply(&mut x);
+    /// assert_eq!(x, [0.0, 0.0, 2.5]);
+    /// ```
+    pub fn apply(self, x: &mut [T]) {
+        for y in x.chunks_mut(BLOCK) {
+            let mut block = [T::ZERO; BLOCK];
+            let x = &mut block[..y.len()];
+            x.copy_from_slice(y);
+            self.forward(x, y);
+        }
+    }
+
     /// `y[i] = f(x[i])`.
     pub(crate) fn forward(self, x: &[T], y: &mut [T]) {
-        let half = T::from_f64(0.5);
-        match self {
-            Self::Tanh => T::tanh_all(x, y),
-            Self::Sigmoid => T::sigmoid_all(x, y),
-            Self::Relu => map(x, y, |x| if x <= T::ZERO { T::ZERO } else { x }),
-            Self::LeakyRelu { slope } => map(x, y, |x| if x <= T::ZERO { slope * x } else { x }),
-            Self::Elu { alpha } => map(x, y, |x| if x <= T::ZERO { alpha * x.exp_m1() } else { x }),
-            Self::Softplus => map(x, y, |x| x.max(T::ZERO) + (-x.abs()).exp().ln_1p()),
-            Self::Silu => map(x, y, |x| x * sigmoid_pair(x).0),
-            Self::Gelu => {
-                map(x, y, |x| x * T::from_f64(FRAC_1_SQRT_2));
-                let mut erf = [T::ZERO; BLOCK];
-                for (x, y) in x.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
-                    let erf = &mut erf[..x.len()];
-                    T::erf_all(y, erf);
-                    for ((y, &x), &erf) in y.iter_mut().zip(x).zip(&*erf) {
-                        *y = half * x * (T::ONE + erf);
-                    }
-                }
-            }
-            Self::GeluTanh => map(x, y, |x| x * sigmoid_pair(gelu_argument(x)).0),
-            Self::Sin => map(x, y, T::sin),
-            Self::Cos => map(x, y, T::cos),
-            Self::Exp => T::exp_all(x, y),
-            Self::Ln => map(x, y, T::ln),
-            Self::Square => map(x, y, |x| x * x),
-            Self::Sqrt => map(x, y, T::sqrt),
-            Self::Reciprocal => map(x, y, T::recip),
-            Self::Abs => map(x, y, T::abs),
-            Self::Negate => map(x, y, |x| -x),
-            Self::Scale { factor } => map(x, y, |x| factor * x),
-            Self::Shift { offset } => map(x, y, |x| x + offset),
-        }
+        simd::run(Forward { function: self, x, y });
     }
 
     /// `d[i] *= f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
     /// derivative differ, the left one counts; for `|x|` it is zero.
     pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &mut [T]) {
-        let two = T::from_f64(2.0);
-        match self {
-            Self::Tanh => times(y, d, |y| (T::ONE - y) * (T::ONE + y)),
-            Self::Sigmoid => times(y, d, |y| y * (T::ONE - y)),
-            Self::Relu => times(x, d, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
-            Self::LeakyRelu { slope } => times(x, d, |x| if x > T::ZERO { T::ONE } else { slope }),
-            Self::Elu { alpha } => times(x, d, |x| if x > T::ZERO { T::ONE } else { alpha * x.exp() }),
-            Self::Softplus => times(x, d, |x| sigmoid_pair(x).0),
-            Self::Silu => times(x, d, |x| {
-                let (left, right) = sigmoid_pair(x);
-                left * (T::ONE + x * right)
-            }),
-            Self::Gelu => {
-                for ((d, &x), &y) in d.iter_mut().zip(x).zip(y) {
-                    // Near zero y / x could have lost digits to underflow, and is one half.
-                    let distribution = if x.abs() < T::EPSILON { T::from_f64(0.5) } else { y / x };
-                    let density = (x * x * T::from_f64(-0.5)).exp() * T::from_f64(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0);
-                    *d *= distribution + x * density;
+        simd::run(TimesDerivative { function: self, x, y, d });
+    }
+}
+
+/// [`Function::forward`].
+struct Forward<'a, T> {
+    function: Function<T>,
+    x: &'a [T],
+    y: &'a mut [T],
+}
+
+impl<T: Real> Kernel for Forward<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { function, x, y } = self;
+        match function {
+            Function::Tanh => map(x, y, tanh::<T, FUSED>),
+            Function::Sigmoid => map(x, y, sigmoid::<T, FUSED>),
+            Function::Relu => each(x, y, |x| if x <= T::ZERO { T::ZERO } else { x }),
+            Function::LeakyRelu { slope } => each(x, y, |x| if x <= T::ZERO { slope * x } else { x }),
+            Function::Elu { alpha } => map(x, y, |x| if x <= T::ZERO { alpha * exp_m1::<T, FUSED>(x) } else { x }),
+            Function::Softplus => map(x, y, softplus::<T, FUSED>),
+            Function::Silu => map(x, y, |x| x * sigmoid::<T, FUSED>(x)),
+            Function::Gelu => {
+                let half = T::from_f64(0.5);
+                let mut block = [T::ZERO; BLOCK];
+                for (x, y) in x.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
+                    let argument = &mut block[..x.len()];
+                    each(x, argument, |x| x * T::from_f64(FRAC_1_SQRT_2));
+                    T::erf_all(argument, y);
+                    for (y, &x) in y.iter_mut().zip(x) {
+                        *y = half * x * (T::ONE + *y);
+                    }
                 }
             }
-            Self::GeluTanh => times(x, d, |x| {
-                let (left, right) = sigmoid_pair(gelu_argument(x));
+            Function::GeluTanh => map(x, y, |x| x * sigmoid::<T, FUSED>(gelu_argument(x))),
+            Function::Sin => each(x, y, T::sin),
+            Function::Cos => each(x, y, T::cos),
+            Function::Exp => map(x, y, exp::<T, FUSED>),
+            Function::Ln => each(x, y, T::ln),
+            Function::Square => each(x, y, |x| x * x),
+            Function::Sqrt => each(x, y, T::sqrt),
+            Function::Reciprocal => each(x, y, T::recip),
+            Function::Abs => each(x, y, T::abs),
+            Function::Negate => each(x, y, |x| -x),
+            Function::Scale { factor } => each(x, y, |x| factor * x),
+            Function::Shift { offset } => each(x, y, |x| x + offset),
+        }
+    }
+}
+
+/// [`Function::times_derivative`].
+struct TimesDerivative<'a, T> {
+    function: Function<T>,
+    x: &'a [T],
+    y: &'a [T],
+    d: &'a mut [T],
+}
+
+impl<T: Real> Kernel for TimesDerivative<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { function, x, y, d } = self;
+        let two = T::from_f64(2.0);
+        match function {
+            Function::Tanh => times(y, d, |y| (T::ONE - y) * (T::ONE + y)),
+            Function::Sigmoid => times(y, d, |y| y * (T::ONE - y)),
+            Function::Relu => times(x, d, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
+            Function::LeakyRelu { slope } => times(x, d, |x| if x > T::ZERO { T::ONE } else { slope }),
+            Function::Elu { alpha } => {
+                times_map(x, d, |x| if x > T::ZERO { T::ONE } else { alpha * exp::<T, FUSED>(x) });
+            }
+            Function::Softplus => times_map(x, d, sigmoid::<T, FUSED>),
+            Function::Silu => times_map(x, d, |x| {
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
+                left * (T::ONE + x * right)
+            }),
+            Function::Gelu => {
+                let density = |x: T| exp::<T, FUSED>(x * x * T::from_f64(-0.5)) * T::from_f64(NORMAL_DENSITY);
+                let mut block = [T::ZERO; BLOCK];
+                for ((x, y), d) in x.chunks(BLOCK).zip(y.chunks(BLOCK)).zip(d.chunks_mut(BLOCK)) {
+                    let slope = &mut block[..x.len()];
+                    map(x, slope, |x| x * density(x));
+                    for ((slope, &x), &y) in slope.iter_mut().zip(x).zip(y) {
+                        // Near zero y / x could have lost digits to underflow, and is one half.
+                        *slope += if x.abs() < T::EPSILON { T::from_f64(0.5) } else { y / x };
+                    }
+                    times(slope, d, |slope| slope);
+                }
+            }
+            Function::GeluTanh => times_map(x, d, |x| {
+                let (left, right) = sigmoid_pair::<T, FUSED>(gelu_argument(x));
                 // Beyond these bounds the sigmoid is constant, and the slope of its argument may not overflow.
                 let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
                 let slope = T::from_f64(GELU_SCALE) * (T::ONE + T::from_f64(3.0 * GELU_CUBE) * x * x);
                 left * (T::ONE + x * slope * right)
             }),
-            Self::Sin => times(x, d, T::cos),
-            Self::Cos => times(x, d, |x| -x.sin()),
-            Self::Exp => times(y, d, |y| y),
-            Self::Ln => times(x, d, T::recip),
-            Self::Square => times(x, d, |x| two * x),
-            Self::Sqrt => times(y, d, |y| (two * y).recip()),
-            Self::Reciprocal => times(y, d, |y| -y * y),
-            Self::Abs => times(x, d, |x| match x.partial_cmp(&T::ZERO) {
-                Some(Ordering::Less) => -T::ONE,
-                Some(Ordering::Equal) => T::ZERO,
-                _ => T::ONE,
+            Function::Sin => times(x, d, T::cos),
+            Function::Cos => times(x, d, |x| -x.sin()),
+            Function::Exp => times(y, d, |y| y),
+            Function::Ln => times(x, d, T::recip),
+            Function::Square => times(x, d, |x| two * x),
+            Function::Sqrt => times(y, d, |y| (two * y).recip()),
+            Function::Reciprocal => times(y, d, |y| -y * y),
+            Function::Abs => times(x, d, |x| {
+                let sign = if x < T::ZERO { -T::ONE } else { T::ONE };
+                if x == T::ZERO { T::ZERO } else { sign }
             }),
-            Self::Negate => times(x, d, |_| -T::ONE),
-            Self::Scale { factor } => times(x, d, |_| factor),
-            Self::Shift { .. } => {}
+            Function::Negate => times(y, d, |_| -T::ONE),
+            Function::Scale { factor } => times(y, d, |_| factor),
+            Function::Shift { .. } => {}
         }
     }
 }
 
-/// `y[i] = f(x[i])`.
-fn map<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
+/// `y[i] = f(x[i])` for an `f` that is either quick or a call.
+#[inline(always)]
+fn each<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y = f(x);
     }
 }
 
-/// `d[i] *= f(x[i])`.
+/// `d[i] *= f(x[i])` for an `f` that is either quick or a call.
+#[inline(always)]
 fn times<T: Real>(x: &[T], d: &mut [T], f: impl Fn(T) -> T) {
     for (d, &x) in d.iter_mut().zip(x) {
         *d *= f(x);
     }
 }
 
-/// `sigmoid(x)` and `sigmoid(−x)`, each accurate however small.
-fn sigmoid_pair<T: Real>(x: T) -> (T, T) {
-    let e = (-x.abs()).exp();
-    let (large, small) = ((T::ONE + e).recip(), e / (T::ONE + e));
-    if x < T::ZERO { (small, large) } else { (large, small) }
+/// `d[i] *= f(x[i])` for a long `f` without calls.
+#[inline(always)]
+fn times_map<T: Real>(x: &[T], d: &mut [T], f: impl Fn(T) -> T) {
+    let mut block = [T::ZERO; BLOCK];
+    for (x, d) in x.chunks(BLOCK).zip(d.chunks_mut(BLOCK)) {
+        let slope = &mut block[..x.len()];
+        map(x, slope, &f);
+        times(slope, d, |slope| slope);
+    }
 }
 
 /// `u` such that the approximation of `gelu(x)` by `tanh` is `x · sigmoid(u)`.
+#[inline(always)]
 fn gelu_argument<T: Real>(x: T) -> T {
     T::from_f64(GELU_SCALE) * x * (T::ONE + T::from_f64(GELU_CUBE) * x * x)
 }
