@@ -1,6 +1,7 @@
 //! Moving columns between row-major matrices.
 
 use crate::Real;
+use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
 
 /// Some columns of a row-major matrix.
@@ -42,7 +43,39 @@ pub(crate) fn repeat<T: Real>(from: &[T], to: &mut [T], width: usize, add: bool)
 
 /// The same row for every sample.
 pub(crate) fn broadcast<T: Real>(row: &[T], to: &mut [T]) {
-    for to in to.chunks_exact_mut(row.len()) {
-        to.copy_from_slice(row);
+    simd::run(Broadcast { row, to });
+}
+
+struct Broadcast<'a, T> {
+    row: &'a [T],
+    to: &'a mut [T],
+}
+
+impl<T: Real> Kernel for Broadcast<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        for to in self.to.chunks_exact_mut(self.row.len()) {
+            put_multiple(to, T::ONE, self.row);
+        }
+    }
+}
+
+/// `to = factor · x` for short rows: without a loop for what is left over at the end, nor a call to copy memory.
+#[inline(always)]
+pub(crate) fn put_multiple<T: Real>(to: &mut [T], factor: T, x: &[T]) {
+    let n = to.len();
+    let x = &x[..n];
+    if n < 4 {
+        return put(to, false, x.iter().map(|&x| factor * x));
+    }
+    for (to, x) in to.as_chunks_mut::<8>().0.iter_mut().zip(x.as_chunks::<8>().0) {
+        *to = x.map(|x| factor * x);
+    }
+    // The last four may have been written already.
+    let last = if n % 8 > 4 { [n / 8 * 8, n - 4] } else { [n - 4; 2] };
+    for start in last {
+        if let (Some(to), Some(x)) = (to[start..].first_chunk_mut::<4>(), x[start..].first_chunk::<4>()) {
+            *to = x.map(|x| factor * x);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::columns::put_multiple;
 use super::forward::row_number;
 use super::reverse::Sink;
 use crate::Real;
@@ -128,11 +129,9 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
 
     fn row(&mut self, variable: Variable, delta: &[T]) {
         let (pieces, add) = self.begin(variable);
-        for Piece { numbers, column } in pieces {
-            for (row, delta) in self.rows.chunks_mut(self.stride).zip(delta.chunks_exact(variable.len())) {
-                let to = &mut row[*column..*column + numbers.len()];
-                put(to, add, delta[numbers.clone()].iter().copied());
-            }
+        for piece in pieces {
+            let (rows, stride, m) = (&mut *self.rows, self.stride, variable.len());
+            simd::run(Copies { rows, stride, piece, add, delta, m });
         }
     }
 
@@ -184,22 +183,57 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let OuterProducts { rows, stride, piece, add, delta, m, x, n } = self;
         let Range { start, end } = piece.numbers;
+        // The first and the last row of the weight may be wanted in part.
+        let (first, skipped) = (start / n, start % n);
+        let head = if skipped > 0 { (n - skipped).min(end - start) } else { 0 };
         let samples = rows.chunks_mut(stride).zip(delta.chunks_exact(m).zip(x.chunks_exact(n)));
         for (row, (delta, x)) in samples {
             let to = &mut row[piece.column..piece.column + end - start];
             if n == 1 {
-                put(to, add, delta[start..end].iter().map(|&delta| delta * x[0]));
+                put_or_add(to, add, x[0], &delta[start..end]);
                 continue;
             }
-            // The first and the last row of the weight may be wanted in part.
-            let (mut to, mut place) = (to, start);
-            while place < end {
-                let (k, j) = (place / n, place % n);
-                let (now, later) = to.split_at_mut((n - j).min(end - place));
-                place += now.len();
-                put(now, add, x[j..].iter().map(|&x| delta[k] * x));
-                to = later;
+            let (mut to, mut delta) = (to, &delta[first..]);
+            if head > 0 {
+                let (now, later) = to.split_at_mut(head);
+                put_or_add(now, add, delta[0], &x[skipped..skipped + head]);
+                (to, delta) = (later, &delta[1..]);
+            }
+            for (to, &delta) in to.chunks_mut(n).zip(delta) {
+                put_or_add(to, add, delta, &x[..to.len()]);
             }
         }
+    }
+}
+
+/// For every sample a piece of `δ`.
+struct Copies<'a, T> {
+    rows: &'a mut [T],
+    stride: usize,
+    piece: &'a Piece,
+    add: bool,
+    /// Rows of `m` numbers.
+    delta: &'a [T],
+    m: usize,
+}
+
+impl<T: Real> Kernel for Copies<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Copies { rows, stride, piece, add, delta, m } = self;
+        for (row, delta) in rows.chunks_mut(stride).zip(delta.chunks_exact(m)) {
+            let to = &mut row[piece.column..piece.column + piece.numbers.len()];
+            put_or_add(to, add, T::ONE, &delta[piece.numbers.clone()]);
+        }
+    }
+}
+
+/// `to = factor · x`, or `to += factor · x`.
+#[inline(always)]
+fn put_or_add<T: Real>(to: &mut [T], add: bool, factor: T, x: &[T]) {
+    if add {
+        put(to, true, x.iter().map(|&x| factor * x));
+    } else {
+        put_multiple(to, factor, x);
     }
 }
