@@ -89,6 +89,33 @@ proptest! {
     }
 
     #[test]
+    fn second_derivatives_are_those_of_the_residuals(recipe in recipes(1..7)) {
+        let mut built = build(&recipe);
+        built.bind();
+        let x = built.variables.values().to_vec();
+        let (m, n) = (built.network.residual_count(), x.len());
+        let v: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
+        let mut slope_at = |t: f64| {
+            let ahead: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + t * v).collect();
+            let mut slope = vec![f64::NAN; m];
+            built.network.jacobian_vector(&ahead, &v, &mut slope).unwrap();
+            slope
+        };
+        let (above, below) = (slope_at(1e-5), slope_at(-1e-5));
+        let differences: Vec<f64> = above.iter().zip(&below).map(|(a, b)| (a - b) / 2e-5).collect();
+
+        let (mut second, mut again) = (vec![f64::NAN; m], vec![f64::NAN; m]);
+        let (mut product, mut expected) = (vec![1.0; n], vec![f64::NAN; n]);
+        prop_assert!(built.network.second_directional_derivative(&x, &v, 0, &mut second).unwrap());
+        assert_close(&second, &differences, 1e-6)?;
+        prop_assert!(built.network.second_derivative_product(&x, &v, 0, &mut again, &mut product).unwrap());
+        prop_assert_eq!(&again, &second);
+        built.network.jacobian_transposed_vector(&x, &second, &mut expected).unwrap();
+        expected.iter_mut().for_each(|expected| *expected += 1.0);
+        assert_close(&product, &expected, 1e-12)?;
+    }
+
+    #[test]
     fn some_columns_are_columns_of_the_whole(recipe in recipes(1..5), cuts in prop::collection::vec(0..1000_usize, 4)) {
         let mut built = build(&recipe);
         built.bind();
