@@ -2,7 +2,7 @@
 
 mod networks;
 
-use marquardt::nn::{Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
+use marquardt::nn::{HalfSumOfSquares, Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
 use marquardt::{Gradient, Gradients, LeastSquares, Objective, Variables};
 use ndarray::{Array2, array, s};
 use networks::{Built, build, recipes};
@@ -96,7 +96,8 @@ proptest! {
         let (m, n) = (r.len(), built.variables.values().len());
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (n + 1)).collect();
         cuts.sort_unstable();
-        for columns in [vec![cuts[0]..cuts[1], cuts[2]..cuts[3]], built.variables.trainable_ranges(), vec![0..n]] {
+        let pieces = vec![cuts[0]..cuts[1], cuts[2]..cuts[3]];
+        for columns in [pieces, built.variables.trainable_ranges(), Vec::from([0..n])] {
             let wanted: Vec<usize> = columns.iter().cloned().flatten().collect();
             let (mut some_r, mut some) = (vec![f64::NAN; m], vec![f64::NAN; m * wanted.len()]);
             let x = built.variables.values();
@@ -260,6 +261,25 @@ fn sample_weights_weigh_the_loss() {
     };
     let expected: f64 = (0..4).map(|row| weights[row] * alone(row)).sum::<f64>() / 4.0;
     assert!((weighted - expected).abs() < 1e-15, "{weighted}, {expected}");
+}
+
+#[test]
+fn weighted_terms_add_up() {
+    let (network, variables) = small(0.0);
+    let y = network.outputs()[0];
+    let mut network = Network::new(network.tape().clone(), &variables)
+        .and_then(|network| network.with_weighted_loss(y, MeanSquaredError, 0.7))
+        .and_then(|network| network.with_weighted_loss(y, HalfSumOfSquares, 0.1))
+        .unwrap();
+    let (inputs, targets) = data(20);
+    network.batch(&[inputs.view()], &[targets.view()]).unwrap();
+    let predicted = network.predict(&variables, &[inputs.view()], y).unwrap();
+    let errors = &predicted - &targets;
+    let expected = 0.7 * errors.mapv(|e| e * e).mean().unwrap() + 0.1 * 0.5 * predicted.mapv(|y| y * y).sum();
+    let loss = network.loss(variables.values()).unwrap();
+    assert!((loss - expected).abs() < 1e-15, "{loss}, {expected}");
+    let evaluated = network.evaluate(&variables, &[inputs.view()], &[targets.view()]).unwrap();
+    assert!((evaluated - expected).abs() < 1e-15, "{evaluated}, {expected}");
 }
 
 #[test]
