@@ -27,7 +27,7 @@ use crate::variables::Variable;
 /// let weight = variables.add("weight", array![[1.0, 2.0], [0.5, -1.0], [0.0, 3.0]].view())?;
 /// let bias = variables.add("bias", array![0.0, 0.1, 0.2].view())?;
 ///
-/// let mut tape = Tape::new();
+/// let mut tape = Tape::<f64>::new();
 /// let x = tape.input(2);
 /// let hidden = tape.dense(x, weight, Some(bias))?;
 /// let hidden = tape.tanh(hidden);
