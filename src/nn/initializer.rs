@@ -21,8 +21,8 @@ const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;
 ///
 /// let weight = Initializer::GlorotUniform.sample::<f64>(&[20, 4], 4, 20, 0);
 /// let limit = (6.0_f64 / (4.0 + 20.0)).sqrt();
-/// assert!(weight.iter().all(|w| w.abs() <= limit));
-/// assert_eq!(weight, Initializer::GlorotUniform.sample(&[20, 4], 4, 20, 0));
+/// assert!(weight.iter().all(|&w| -limit <= w && w <= limit));
+/// assert_eq!(weight, Initializer::GlorotUniform.sample::<f64>(&[20, 4], 4, 20, 0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
