@@ -2,8 +2,8 @@
 
 mod networks;
 
-use marquardt::nn::{Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
-use marquardt::{Gradient, Gradients, LeastSquares, Objective, Variables};
+use marquardt::nn::{HalfSumOfSquares, Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
+use marquardt::{Gradient, Gradients, LeastSquares, LevenbergMarquardt, Objective, Variables};
 use ndarray::{Array2, array, s};
 use networks::{Built, build, recipes};
 use proptest::prelude::*;
@@ -123,7 +123,8 @@ proptest! {
         let (m, n) = (r.len(), built.variables.values().len());
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (n + 1)).collect();
         cuts.sort_unstable();
-        for columns in [vec![cuts[0]..cuts[1], cuts[2]..cuts[3]], built.variables.trainable_ranges(), vec![0..n]] {
+        let pieces = vec![cuts[0]..cuts[1], cuts[2]..cuts[3]];
+        for columns in [pieces, built.variables.trainable_ranges(), std::iter::once(0..n).collect()] {
             let wanted: Vec<usize> = columns.iter().cloned().flatten().collect();
             let (mut some_r, mut some) = (vec![f64::NAN; m], vec![f64::NAN; m * wanted.len()]);
             let x = built.variables.values();
@@ -287,6 +288,45 @@ fn sample_weights_weigh_the_loss() {
     };
     let expected: f64 = (0..4).map(|row| weights[row] * alone(row)).sum::<f64>() / 4.0;
     assert!((weighted - expected).abs() < 1e-15, "{weighted}, {expected}");
+}
+
+#[test]
+fn weighted_terms_add_up() {
+    let (network, variables) = small(0.0);
+    let y = network.outputs()[0];
+    let mut network = Network::new(network.tape().clone(), &variables)
+        .and_then(|network| network.with_weighted_loss(y, MeanSquaredError, 0.7))
+        .and_then(|network| network.with_weighted_loss(y, HalfSumOfSquares, 0.1))
+        .unwrap();
+    let (inputs, targets) = data(20);
+    network.batch(&[inputs.view()], &[targets.view()]).unwrap();
+    let predicted = network.predict(&variables, &[inputs.view()], y).unwrap();
+    let errors = &predicted - &targets;
+    let expected = 0.7 * errors.mapv(|e| e * e).mean().unwrap() + 0.1 * 0.5 * predicted.mapv(|y| y * y).sum();
+    let loss = network.loss(variables.values()).unwrap();
+    assert!((loss - expected).abs() < 1e-15, "{loss}, {expected}");
+    let evaluated = network.evaluate(&variables, &[inputs.view()], &[targets.view()]).unwrap();
+    assert!((evaluated - expected).abs() < 1e-15, "{evaluated}, {expected}");
+}
+
+/// Rosenbrock's valley, written on a tape of variables only.
+#[test]
+fn residuals_of_variables_alone() {
+    let mut variables = Variables::new();
+    let point = variables.add("point", array![-1.0, 2.0].view()).unwrap();
+    let mut tape = Tape::new();
+    let point = tape.variable(point);
+    let (x, y) = (tape.slice(point, 0..1).unwrap(), tape.slice(point, 1..2).unwrap());
+    let square = tape.square(x);
+    let valley = tape.sub(y, square).unwrap();
+    let valley = tape.scale(valley, 10.0);
+    let floor = tape.shift(x, -1.0);
+    let residuals = tape.concat(&[valley, floor]).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(residuals, HalfSumOfSquares).unwrap();
+    network.batch(&[], &[]).unwrap();
+    assert_eq!(network.predict(&variables, &[], residuals).unwrap(), array![[10.0, -2.0]]);
+    let report = LevenbergMarquardt::new().minimize(&mut network, variables.values()).unwrap();
+    assert!((report.x[0] - 1.0_f64).abs() < 1e-12 && (report.x[1] - 1.0_f64).abs() < 1e-12, "{report}");
 }
 
 #[test]

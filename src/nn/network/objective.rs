@@ -115,6 +115,7 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         Ok(true)
     }
 
+    /// They are not: the products that follow a linearisation cost more than the forward sweep that it would save.
     fn derivatives_are_cheap(&self) -> bool {
         false
     }
