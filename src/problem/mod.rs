@@ -4,8 +4,10 @@ mod autodiff;
 mod closure;
 mod least_squares;
 mod objective;
+mod sum_of_squares;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use objective::{NotLeastSquares, Objective};
+pub use sum_of_squares::SumOfSquares;
