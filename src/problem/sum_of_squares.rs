@@ -146,7 +146,7 @@ mod tests {
         }
 
         fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
-            assert!(first % 2 == 0 && r.len() % 2 == 0);
+            assert!(first.is_multiple_of(2) && r.len().is_multiple_of(2));
             for ((i, r), row) in (first..).zip(r).zip(j.chunks_exact_mut(3)) {
                 let i = i as f64;
                 row.copy_from_slice(&[i.sin(), i.cos(), 1.0]);

@@ -13,12 +13,12 @@ impl<T: Real> Groups<T> {
     ) -> Result<StepReport<T>, OptimizerError> {
         self.together(variables, |groups, memory, variables| {
             let mut report = None;
-            for group in 0..groups.len() {
-                if groups[group].optimizer.is_first_order() || !memory.acts(group) {
+            for (index, group) in groups.iter_mut().enumerate() {
+                if group.optimizer.is_first_order() || !memory.acts(index) {
                     continue;
                 }
-                memory.restrict(group, variables);
-                let new = groups[group].attempt(|optimizer| optimizer.step(batch, variables))?;
+                memory.restrict(index, variables);
+                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
                 let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
                 let applied = applied || new.applied;
                 report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
