@@ -39,6 +39,9 @@ use crate::Real;
 /// is made as a whole or not at all: where an error is returned, variables, slots and the count are what they were.
 /// Frozen variables and their slots stay as they are, as do variables without a gradient, which do not decay either.
 ///
+/// A sparse gradient gives the same step as a dense one with zeros in the other rows, unless the rule is
+/// [lazy](UpdateRule::is_lazy). Decay and averages are always of whole variables.
+///
 /// Where gradients are accumulated, everything counts updates; Keras' schedules count single gradients there.
 ///
 /// ```

@@ -23,7 +23,7 @@ const NAME: &str = "groups";
 ///
 /// First the optimizers that are not of first order make their steps, in the order in which they were added. Then one
 /// gradient is evaluated, at the point that they have reached, and the first-order optimizers apply their parts of it.
-/// Clipping by the global norm is by the norm of a group. When one of them fails, variables and all optimizers are what
+/// Clipping by the global norm is by the norm of a group. A loss that is NaN or infinite is always an error here. When one of them fails, variables and all optimizers are what
 /// they were; for this every step copies the variables and the states of all groups but the last.
 ///
 /// Hyperparameters: reading one asks the first group that has it, and setting one sets it in every group that has it.
