@@ -2,12 +2,13 @@
 
 use ndarray::ArrayViewD;
 
+use super::layout::Checked;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::damping::DampingPolicy;
 use crate::problem::selected::{Selected, SelectionMemory, gather, scatter};
-use crate::solver::Training;
+use crate::solver::{HYPERPARAMETERS, Training};
 use crate::variables::{Gradient, Gradients, Variable, Variables};
-use crate::{LevenbergMarquardt, Objective, Observer, Real, Report};
+use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
@@ -22,38 +23,47 @@ const SLOTS: [&str; 2] = ["momentum", "scaling"];
 /// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
 impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// Factor of the step when training. One by default: the damped step is taken whole.
-    pub fn with_learning_rate(mut self, learning_rate: impl Into<Hyperparameter>) -> Self {
-        self.settings.training.learning_rate = learning_rate.into();
-        self
+    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("learning_rate", learning_rate)
     }
 
     /// Share of the last step that is added to the next when training. Zero by default.
-    pub fn with_momentum(mut self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.settings.training.momentum = momentum.into();
-        self
+    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("momentum", momentum)
     }
 
     /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
-    pub fn with_weight_decay(mut self, weight_decay: impl Into<Hyperparameter>) -> Self {
-        self.settings.training.weight_decay = weight_decay.into();
+    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("weight_decay", weight_decay)
+    }
+
+    /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
+    pub fn exclude_from_weight_decay<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
+        self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
+        self.training = None;
         self
     }
 
     /// The least damping `λ` when training. Zero by default.
-    pub fn with_minimum_damping(mut self, damping: impl Into<Hyperparameter>) -> Self {
-        self.settings.training.minimum_damping = damping.into();
-        self
+    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("minimum_damping", damping)
     }
 
     /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
-    pub fn with_global_clipnorm(mut self, norm: impl Into<Hyperparameter>) -> Self {
-        self.settings.training.global_clipnorm = norm.into();
-        self
+    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("global_clipnorm", norm)
     }
 
     /// Trials for each minibatch when training. Eight by default.
-    pub fn with_attempts(mut self, attempts: usize) -> Self {
-        self.settings.training.attempts = (attempts as f64).into();
+    pub fn with_attempts(self, attempts: usize) -> Self {
+        self.with_hyperparameter("attempts", attempts as f64)
+    }
+
+    /// Sets a hyperparameter, which is checked by the first step.
+    fn with_hyperparameter(mut self, name: &str, value: impl Into<Hyperparameter>) -> Self {
+        if let Some(place) = HYPERPARAMETERS.iter().position(|spec| spec.name == name) {
+            self.settings.training.hyperparameters[place] = value.into();
+        }
         self
     }
 }
@@ -105,38 +115,30 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
 
     /// What is carried from batch to batch, for these variables.
     fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
-        if let Some(difference) = self.training.as_ref().and_then(|training| variables.difference(&training.layout)) {
-            return Err(OptimizerError::OtherVariables { optimizer: NAME.to_owned(), difference });
-        }
         let (settings, damping) = (&self.settings, &self.damping);
-        Ok(self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables))))
-    }
-
-    fn unknown_hyperparameter(&self, name: &str) -> OptimizerError {
-        let known = self.settings.training.iter().map(|(known, _)| known.to_owned()).collect();
-        OptimizerError::UnknownHyperparameter { optimizer: NAME.to_owned(), name: name.to_owned(), known }
-    }
-
-    /// Checks the hyperparameters as they are for the next step.
-    fn check_hyperparameters(&self) -> Result<(), OptimizerError> {
-        let steps = self.training.as_ref().map_or(0, |training| training.steps);
-        let mut hyperparameters = self.settings.training.iter();
-        hyperparameters.try_for_each(|(name, hyperparameter)| check(name, hyperparameter.at(steps)))
+        if self.training.is_none() {
+            check_hyperparameters(&settings.training.hyperparameters)?;
+        }
+        let training = self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables)));
+        training.layout.check(NAME, variables.iter())?;
+        let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
+        if variables.iter().any(is_free) { Ok(training) } else { Err(OptimizerError::NothingToTrain) }
     }
 }
 
-/// Checks the value of a hyperparameter.
-fn check(name: &str, value: f64) -> Result<(), OptimizerError> {
-    let (fits, requirement) = match name {
-        "learning_rate" => (value > 0.0 && value.is_finite(), "positive"),
-        "momentum" => ((0.0..1.0).contains(&value), "at least 0 and below 1"),
-        "attempts" => (value >= 1.0 && value.fract() == 0.0, "a whole number from 1"),
-        _ => (value >= 0.0 && value.is_finite(), "zero or positive"),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(OptimizerError::Hyperparameter { name: name.to_owned(), requirement: requirement.to_owned(), value })
+/// Checks hyperparameters, and schedules of them.
+fn check_hyperparameters(hyperparameters: &[Hyperparameter]) -> Result<(), OptimizerError> {
+    HYPERPARAMETERS.iter().zip(hyperparameters).try_for_each(|(spec, value)| spec.check(value))?;
+    Ok(())
+}
+
+/// Where a hyperparameter is in the table.
+fn place(name: &str) -> Result<usize, OptimizerError> {
+    HYPERPARAMETERS.iter().position(|spec| spec.name == name).ok_or_else(|| OptimizerError::UnknownHyperparameter {
+        optimizer: NAME.to_owned(),
+        name: name.to_owned(),
+        known: HYPERPARAMETERS.map(|spec| spec.name.to_owned()).to_vec(),
+    })
 }
 
 impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T, D> {
@@ -145,7 +147,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.check_hyperparameters()?;
+        check_hyperparameters(&self.settings.training.hyperparameters)?;
         self.training = Some(Box::new(Training::new(&self.settings, &self.damping, variables)));
         Ok(())
     }
@@ -155,21 +157,17 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         batch: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
-        self.check_hyperparameters()?;
-        if !variables.iter().any(|variable| variables.is_trainable(variable) && !variable.is_empty()) {
-            return Err(OptimizerError::NothingToTrain);
-        }
-        let problem = batch.least_squares()?;
         self.training_for(variables)?;
+        let problem = batch.least_squares()?;
         let Some(training) = &mut self.training else { return Err(not_built()) };
-        let step = training.step(&self.settings, problem, variables)?;
+        let step = training.step(&self.settings, problem, variables).map_err(own_error)?;
         Ok(StepReport {
             loss: step.loss,
             loss_after: Some(step.loss_after),
-            applied: step.trial.accepted,
+            applied: step.is_accepted(),
             damped: Some(DampedStep {
-                damping: step.trial.lambda,
-                gain_ratio: step.trial.gain_ratio(),
+                damping: step.trial.map_or(T::ZERO, |trial| trial.lambda),
+                gain_ratio: step.trial.map_or(T::ONE, |trial| trial.gain_ratio()),
                 attempts: step.attempts,
                 linear_form: step.form,
                 rows: step.rows,
@@ -185,11 +183,11 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
     ) -> Result<(), OptimizerError> {
-        self.check_hyperparameters()?;
         let steps = self.iterations();
-        let learning_rate = T::from_f64(self.settings.training.learning_rate.at(steps));
-        let momentum = T::from_f64(self.settings.training.momentum.at(steps));
+        let [learning_rate, momentum, ..] = self.settings.training.at(steps).map_err(OptimizerError::from)?;
+        let (learning_rate, momentum) = (T::from_f64(learning_rate), T::from_f64(momentum));
         let training = self.training_for(variables)?;
+        training.layout.check(NAME, gradients.variables())?;
         for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
             check_direction(gradients, variables, variable)?;
         }
@@ -231,18 +229,17 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn hyperparameters(&self) -> Vec<&'static str> {
-        self.settings.training.iter().map(|(name, _)| name).collect()
+        HYPERPARAMETERS.map(|spec| spec.name).to_vec()
     }
 
     fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        let found = self.settings.training.iter().find(|(known, _)| *known == name);
-        found.map(|(_, hyperparameter)| hyperparameter.clone()).ok_or_else(|| self.unknown_hyperparameter(name))
+        Ok(self.settings.training.hyperparameters[place(name)?].clone())
     }
 
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        let unknown = self.unknown_hyperparameter(name);
-        check(name, value.at(self.iterations()))?;
-        *self.settings.training.get_mut(name).ok_or(unknown)? = value;
+        let place = place(name)?;
+        HYPERPARAMETERS[place].check(&value)?;
+        self.settings.training.hyperparameters[place] = value;
         Ok(())
     }
 
@@ -260,23 +257,19 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
                 return Err(OptimizerError::UnknownSlot { optimizer: NAME.to_owned(), name: name.to_owned(), known });
             }
         };
-        let shape = training.layout[variable.index()].1.as_slice();
-        Ok(ArrayViewD::from_shape(shape, &slot[variable.range()]).expect("a slot has its variable's layout"))
+        training.layout.checked_view(NAME, variable, slot)
     }
 
     fn state(&self) -> OptimizerState<T> {
-        let hyperparameters = self.settings.training.iter();
+        let names = HYPERPARAMETERS.iter().map(|spec| spec.name.to_owned());
         let mut state = OptimizerState {
             optimizer: NAME.to_owned(),
             iterations: self.iterations(),
-            hyperparameters: hyperparameters.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
-            variables: Vec::new(),
-            slots: Vec::new(),
-            numbers: Vec::new(),
-            parts: Vec::new(),
+            hyperparameters: names.zip(self.settings.training.hyperparameters.iter().cloned()).collect(),
+            ..OptimizerState::default()
         };
         if let Some(training) = &self.training {
-            state.variables = training.layout.clone();
+            training.layout.save(&mut state);
             state.slots = vec![
                 ("momentum".to_owned(), training.velocity.clone()),
                 ("scaling".to_owned(), training.scale.clone()),
@@ -296,10 +289,8 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
             restored.set_hyperparameter(name, value.clone())?;
         }
         if !state.variables.is_empty() {
-            if let Some(difference) = variables.difference(&state.variables) {
-                return refuse(difference);
-            }
             let mut training = Training::new(&restored.settings, &restored.damping, variables);
+            training.layout.check_state(state)?;
             for (name, slot) in &state.slots {
                 let target = match name.as_str() {
                     "momentum" => &mut training.velocity,
@@ -352,4 +343,13 @@ fn check_direction<T: Real>(
 
 fn not_built() -> OptimizerError {
     OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
+}
+
+/// An error of the solver, under the name that all optimizers have for it.
+fn own_error(error: SolveError) -> OptimizerError {
+    match error {
+        SolveError::Hyperparameter(error) => error.into(),
+        SolveError::Evaluation(error) => error.into(),
+        error => error.into(),
+    }
 }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::EvaluationError;
+use crate::hyperparameters::HyperparameterError;
 
 /// There is no point to report on: the settings or the problem do not allow a start.
 ///
@@ -74,6 +75,9 @@ pub enum SolveError {
         /// What it is.
         value: f64,
     },
+    /// A hyperparameter of training makes no sense.
+    #[error(transparent)]
+    Hyperparameter(#[from] HyperparameterError),
     /// The workspace would not fit the memory budget.
     #[error("the solve needs {needed} bytes of memory, but the budget is {budget}")]
     MemoryBudget {

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{require, require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `initial_learning_rate · ((1 − alpha) · m_mulⁱ · ½(1 + cos(π · past)) + alpha)`, where `past` is the part of period `i`
 /// that is over. The first period has `first_decay_steps`, and each has `t_mul` times as many as the one before.
@@ -73,7 +73,7 @@ impl CosineDecayRestarts {
         (period, (past - start(period)) / self.t_mul.powf(period))
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "CosineDecayRestarts";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "first_decay_steps", self.first_decay_steps)?;

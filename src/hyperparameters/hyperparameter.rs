@@ -1,6 +1,6 @@
 //! Hyperparameters: numbers, or schedules of them.
 
-use super::{OptimizerError, Schedule};
+use super::{HyperparameterError, Schedule};
 
 /// The value of a hyperparameter: a number, or a schedule that gives one for every step.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,16 +58,16 @@ impl HyperparameterSpec {
     }
 
     /// Refuses a number outside the domain.
-    pub(super) fn check_number(&self, value: f64) -> Result<(), OptimizerError> {
+    pub(crate) fn check_number(&self, value: f64) -> Result<(), HyperparameterError> {
         if self.domain.contains(value) {
             return Ok(());
         }
         let requirement = self.domain.requirement().to_owned();
-        Err(OptimizerError::Hyperparameter { name: self.name.to_owned(), requirement, value })
+        Err(HyperparameterError::Value { name: self.name.to_owned(), requirement, value })
     }
 
     /// Refuses a number outside the domain, and a schedule that makes no sense or starts outside it.
-    pub(super) fn check(&self, value: &Hyperparameter) -> Result<(), OptimizerError> {
+    pub(crate) fn check(&self, value: &Hyperparameter) -> Result<(), HyperparameterError> {
         if let Hyperparameter::Schedule(schedule) = value {
             schedule.check()?;
         }
