@@ -64,13 +64,11 @@ impl CosineDecayRestarts {
         }
         let start = |period: f64| (self.t_mul.powf(period) - 1.0) / (self.t_mul - 1.0);
         let mut period = ((1.0 + past * (self.t_mul - 1.0)).ln() / self.t_mul.ln()).floor();
-        // The quotient of logarithms can round to the wrong side of a restart.
-        if start(period + 1.0) <= past {
+        // At a restart itself rounding, here and in the logarithms, must not decide for the period before.
+        if start(period + 1.0) <= past * (1.0 + 1e-9) {
             period += 1.0;
-        } else if start(period) > past {
-            period -= 1.0;
         }
-        (period, (past - start(period)) / self.t_mul.powf(period))
+        (period, ((past - start(period)) / self.t_mul.powf(period)).max(0.0))
     }
 
     pub(super) fn check(&self) -> Result<(), HyperparameterError> {
