@@ -1,118 +1,22 @@
 //! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
 
+mod full_solve;
+mod settings;
+
 use ndarray::ArrayViewD;
 
+use super::gradients::check_gradients;
 use super::layout::Checked;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::damping::DampingPolicy;
-use crate::problem::selected::{Selected, SelectionMemory, gather, scatter};
 use crate::solver::{HYPERPARAMETERS, Training};
-use crate::variables::{Gradient, Gradients, Variable, Variables};
-use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{LevenbergMarquardt, Objective, Real, SolveError};
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
 
-/// # Training
-///
-/// As an [`Optimizer`], one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
-/// solve the damped system, try the step, and try again with more damping until one lowers the loss *of that minibatch*
-/// or the attempts are used up. Then the step is not taken. Damping and scaling are carried from batch to batch.
-///
-/// The learning rate, momentum and clipping act on the step before it is tried, and the gain ratio is judged on what is
-/// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
-impl<T: Real, D> LevenbergMarquardt<T, D> {
-    /// Factor of the step when training. One by default: the damped step is taken whole.
-    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("learning_rate", learning_rate)
-    }
-
-    /// Share of the last step that is added to the next when training. Zero by default.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
-    }
-
-    /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
-    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("weight_decay", weight_decay)
-    }
-
-    /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
-    pub fn exclude_from_weight_decay<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
-        self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
-        self.training = None;
-        self
-    }
-
-    /// The least damping `λ` when training. Zero by default.
-    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("minimum_damping", damping)
-    }
-
-    /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
-    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("global_clipnorm", norm)
-    }
-
-    /// Trials for each minibatch when training. Eight by default.
-    pub fn with_attempts(self, attempts: usize) -> Self {
-        self.with_hyperparameter("attempts", attempts as f64)
-    }
-
-    /// Sets a hyperparameter, which is checked by the first step.
-    fn with_hyperparameter(mut self, name: &str, value: impl Into<Hyperparameter>) -> Self {
-        if let Some(place) = HYPERPARAMETERS.iter().position(|spec| spec.name == name) {
-            self.settings.training.hyperparameters[place] = value.into();
-        }
-        self
-    }
-}
-
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
-    ///
-    /// The variables end at the best point found, whatever the status.
-    ///
-    /// # Errors
-    ///
-    /// [`OptimizerError`] for what prevents a start; the variables are unchanged then.
-    pub fn minimize_variables(
-        &self,
-        objective: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<Report<T>, OptimizerError> {
-        self.minimize_variables_observed(objective, variables, &mut ())
-    }
-
-    /// [`minimize_variables`](Self::minimize_variables) with an observer that sees each trial.
-    ///
-    /// # Errors
-    ///
-    /// As [`minimize_variables`](Self::minimize_variables).
-    pub fn minimize_variables_observed(
-        &self,
-        objective: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-        observer: &mut (impl Observer<T> + ?Sized),
-    ) -> Result<Report<T>, OptimizerError> {
-        let columns = variables.trainable_ranges();
-        if columns.is_empty() {
-            return Err(OptimizerError::NothingToTrain);
-        }
-        let problem = objective.least_squares()?;
-        let mut memory = SelectionMemory::of(variables.values());
-        let mut start = vec![T::ZERO; crate::problem::selected::count(&columns)];
-        gather(&mut start, variables.values(), &columns);
-        let report = if start.len() == variables.values().len() {
-            self.minimize_observed(problem, &start, observer)?
-        } else {
-            let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
-            self.minimize_observed(&mut selected, &start, observer)?
-        };
-        scatter(variables.values_mut(), &report.x, &columns);
-        Ok(report)
-    }
-
     /// What is carried from batch to batch, for these variables.
     fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
         let (settings, damping) = (&self.settings, &self.damping);
@@ -183,44 +87,12 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
     ) -> Result<(), OptimizerError> {
-        let steps = self.iterations();
-        let [learning_rate, momentum, ..] = self.settings.training.at(steps).map_err(OptimizerError::from)?;
-        let (learning_rate, momentum) = (T::from_f64(learning_rate), T::from_f64(momentum));
+        let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
+        let [learning_rate, momentum, ..] = now.map(T::from_f64);
         let training = self.training_for(variables)?;
         training.layout.check(NAME, gradients.variables())?;
-        for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
-            check_direction(gradients, variables, variable)?;
-        }
-        for index in 0..variables.len() {
-            let Some(variable) = variables.iter().nth(index).filter(|&variable| variables.is_trainable(variable))
-            else {
-                continue;
-            };
-            let velocity = &mut training.velocity[variable.range()];
-            for velocity in velocity.iter_mut() {
-                *velocity *= momentum;
-            }
-            match gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(direction) => {
-                    for (velocity, &direction) in velocity.iter_mut().zip(direction) {
-                        *velocity -= learning_rate * direction;
-                    }
-                }
-                Gradient::Rows { rows, values } => {
-                    let columns = variable.columns();
-                    for (&row, values) in rows.iter().zip(values.chunks_exact(columns)) {
-                        for (velocity, &direction) in velocity[row * columns..].iter_mut().zip(values) {
-                            *velocity -= learning_rate * direction;
-                        }
-                    }
-                }
-            }
-            for (value, &velocity) in variables.values_mut()[variable.range()].iter_mut().zip(velocity.iter()) {
-                *value += velocity;
-            }
-        }
-        training.steps += 1;
+        check_gradients(gradients, variables)?;
+        training.apply_direction(learning_rate, momentum, gradients, variables)?;
         Ok(())
     }
 
@@ -314,30 +186,6 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
 
     fn is_first_order(&self) -> bool {
         false
-    }
-}
-
-/// Checks the direction for one variable.
-fn check_direction<T: Real>(
-    gradients: &Gradients<T>,
-    variables: &Variables<T>,
-    variable: Variable,
-) -> Result<(), OptimizerError> {
-    let name = || variables.name(variable).to_owned();
-    let (values, rows): (&[T], &[usize]) = match gradients.of(variable) {
-        Gradient::Absent => return Ok(()),
-        Gradient::Dense(values) => (values, &[]),
-        Gradient::Rows { rows, values } => (values, rows),
-    };
-    if let Some(&row) = rows.iter().find(|&&row| row >= variable.rows()) {
-        return Err(OptimizerError::RowOutOfRange { variable: name(), row, rows: variable.rows() });
-    }
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => {
-            let value = values[index].to_f64();
-            Err(OptimizerError::NonFiniteGradient { variable: name(), index, value })
-        }
-        None => Ok(()),
     }
 }
 
