@@ -4,7 +4,7 @@ use crate::damping::DampingPolicy;
 use crate::optim::OptimizerError;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::Variables;
-use crate::{LevenbergMarquardt, Objective, Observer, Real, Report};
+use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
@@ -38,6 +38,10 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             return Err(OptimizerError::NothingToTrain);
         }
         let problem = objective.least_squares()?;
+        let (expected, found) = (problem.parameter_count(), variables.values().len());
+        if expected != found {
+            return Err(SolveError::WrongStartLength { expected, found }.into());
+        }
         let mut memory = SelectionMemory::of(variables.values());
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);

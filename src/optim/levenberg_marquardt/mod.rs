@@ -23,10 +23,13 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         if self.training.is_none() {
             check_hyperparameters(&settings.training.hyperparameters)?;
         }
+        let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
+        if !variables.iter().any(is_free) {
+            return Err(OptimizerError::NothingToTrain);
+        }
         let training = self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables)));
         training.layout.check(NAME, variables.iter())?;
-        let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
-        if variables.iter().any(is_free) { Ok(training) } else { Err(OptimizerError::NothingToTrain) }
+        Ok(training)
     }
 }
 
@@ -61,10 +64,17 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         batch: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
-        self.training_for(variables)?;
         let problem = batch.least_squares()?;
+        let is_new = self.training.is_none();
+        self.training_for(variables)?;
         let Some(training) = &mut self.training else { return Err(not_built()) };
-        let step = training.step(&self.settings, problem, variables).map_err(own_error)?;
+        let step = match training.step(&self.settings, problem, variables) {
+            Ok(step) => step,
+            Err(error) => {
+                self.training.take_if(|_| is_new);
+                return Err(own_error(error));
+            }
+        };
         Ok(StepReport {
             loss: step.loss,
             loss_after: Some(step.loss_after),
@@ -163,6 +173,9 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         if !state.variables.is_empty() {
             let mut training = Training::new(&restored.settings, &restored.damping, variables);
             training.layout.check_state(state)?;
+            if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
+                return refuse(format!("slot {missing} is missing"));
+            }
             for (name, slot) in &state.slots {
                 let target = match name.as_str() {
                     "momentum" => &mut training.velocity,
