@@ -87,19 +87,12 @@ pub(crate) struct TrainingStep<T> {
     pub(crate) loss: T,
     /// The cost after, without the ridge.
     pub(crate) loss_after: T,
-    /// The last trial; `None` where the gradient is zero.
-    pub(crate) trial: Option<Trial<T>>,
+    /// The last trial.
+    pub(crate) trial: Trial<T>,
     pub(crate) attempts: usize,
     pub(crate) form: LinearForm,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-}
-
-impl<T: Real> TrainingStep<T> {
-    /// A trial was taken.
-    pub(crate) fn is_accepted(&self) -> bool {
-        self.trial.is_some_and(|trial| trial.accepted)
-    }
 }
 
 impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
@@ -152,7 +145,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             outcome
         };
         match &outcome {
-            Ok(step) if step.is_accepted() => x.copy_from_slice(&self.iteration.x),
+            Ok(step) if step.trial.accepted => x.copy_from_slice(&self.iteration.x),
             Ok(_) => {}
             Err(_) => {
                 self.iteration.damping.clone_from(&self.before.0);
@@ -161,7 +154,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         self.x = x;
         if let Ok(step) = &outcome {
-            self.commit(step.is_accepted(), variables);
+            self.commit(step.trial.accepted, variables);
         }
         outcome
     }
@@ -224,14 +217,22 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let mut attempts = 0;
-        let mut trial = None;
-        // At the bottom there is nothing to learn: no step, and no other damping.
-        let limit = if iteration.squared_gradient_cosine() > T::ZERO { limit.max(1) } else { 0 };
-        while attempts < limit && !trial.is_some_and(|trial: Trial<T>| trial.accepted) {
+        let (trial, hopeless) = loop {
             attempts += 1;
-            trial = Some(iteration.iterate(problem).map_err(SolveError::Evaluation)?);
+            let trial = iteration.iterate(problem).map_err(SolveError::Evaluation)?;
+            if trial.accepted {
+                break (trial, false);
+            }
+            let hopeless = iteration.rule.momentum == T::ZERO && iteration.is_lost(&trial);
+            if hopeless || attempts >= limit {
+                break (trial, hopeless || !trial.length.is_finite());
+            }
             // Damping does not shorten the momentum, so it may be what is wrong with the step.
             iteration.rule.momentum = T::ZERO;
+        };
+        if hopeless {
+            // No more damping would have helped, and as much might keep later batches from learning anything.
+            iteration.start_damping();
         }
         let loss_after = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let (form, rows) = (iteration.model.form(), iteration.plan.m);

@@ -78,10 +78,10 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         Ok(StepReport {
             loss: step.loss,
             loss_after: Some(step.loss_after),
-            applied: step.is_accepted(),
+            applied: step.trial.accepted,
             damped: Some(DampedStep {
-                damping: step.trial.map_or(T::ZERO, |trial| trial.lambda),
-                gain_ratio: step.trial.map_or(T::ONE, |trial| trial.gain_ratio()),
+                damping: step.trial.lambda,
+                gain_ratio: if step.trial.predicted > T::ZERO { step.trial.gain_ratio() } else { T::ZERO },
                 attempts: step.attempts,
                 linear_form: step.form,
                 rows: step.rows,
