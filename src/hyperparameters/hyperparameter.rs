@@ -89,6 +89,8 @@ pub enum Domain {
     Fraction,
     /// `0 ≤ x < 1`.
     FractionBelowOne,
+    /// 1, 2, 3, …
+    Count,
 }
 
 impl Domain {
@@ -101,6 +103,7 @@ impl Domain {
                 Domain::NonNegative => value >= 0.0,
                 Domain::Fraction => (0.0..=1.0).contains(&value),
                 Domain::FractionBelowOne => (0.0..1.0).contains(&value),
+                Domain::Count => value >= 1.0 && value.fract() == 0.0,
             }
     }
 
@@ -112,6 +115,7 @@ impl Domain {
             Domain::NonNegative => "at least 0",
             Domain::Fraction => "between 0 and 1",
             Domain::FractionBelowOne => "at least 0 and below 1",
+            Domain::Count => "a whole number from 1",
         }
     }
 }

@@ -14,6 +14,7 @@ mod convention;
 mod error;
 mod finite;
 mod first_order;
+mod gradients;
 mod groups;
 mod layout;
 mod levenberg_marquardt;

@@ -6,10 +6,11 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::{Settings, SolveError};
 use crate::hyperparameters::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec};
+use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
-use crate::variables::{Layout, Variables, pattern};
+use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
 
 /// The hyperparameters of training.
@@ -19,7 +20,7 @@ pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 6] = [
     HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
     HyperparameterSpec::new("minimum_damping", 0.0, Domain::NonNegative),
     HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("attempts", 8.0, Domain::Positive),
+    HyperparameterSpec::new("attempts", 8.0, Domain::Count),
 ];
 
 /// The settings that only training has.
@@ -66,6 +67,8 @@ pub(crate) struct Training<T: Real, D> {
     x: Vec<T>,
     /// The last step taken, for all variables.
     pub(crate) velocity: Vec<T>,
+    /// Room for a step of all variables.
+    next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
     decays: Vec<T>,
     /// The scaling `D`, for all variables.
@@ -112,6 +115,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             memory: SelectionMemory::default(),
             x: Vec::new(),
             velocity: zeros.clone(),
+            next: Vec::new(),
             decays: decays(&settings.training.exclusions, variables),
             scale: zeros,
             steps: 0,
@@ -243,10 +247,14 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     ) -> Result<(), SolveError> {
         let (m, group) = (settings.check(problem, x)?, problem.row_group());
         let iteration = &mut self.iteration;
-        let solver = match settings.linear_solver {
+        let solver = match (settings.linear_solver, iteration.rule.ridge.first()) {
             // The dual has no room for a ridge.
-            LinearSolver::Auto if !iteration.rule.ridge.is_empty() => LinearSolver::Always(LinearForm::Cholesky),
-            solver => solver,
+            (LinearSolver::Auto, Some(_)) => LinearSolver::Always(LinearForm::Cholesky),
+            (LinearSolver::Always(LinearForm::Dual), Some(decay)) => {
+                let (setting, requirement) = ("weight_decay", "zero in the dual form");
+                return Err(SolveError::Setting { setting, requirement, value: decay.to_f64() });
+            }
+            (solver, _) => solver,
         };
         let plan = Plan::new::<T>(solver, m, x.len(), group, settings.memory_budget)
             .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: settings.memory_budget })?;
@@ -259,6 +267,44 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         iteration.model.resize(m);
         iteration.tiles.resize(m, x.len(), group);
+        Ok(())
+    }
+
+    /// Goes `learning_rate` times against a direction, and `momentum` times along the last step; not at all where that
+    /// leads to a number that is not finite.
+    pub(crate) fn apply_direction(
+        &mut self,
+        learning_rate: T,
+        momentum: T,
+        directions: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), SolveError> {
+        self.next.clear();
+        self.next.extend(self.velocity.iter().map(|&velocity| momentum * velocity));
+        for variable in self.layout.variables() {
+            let next = &mut self.next[variable.range()];
+            match directions.of(variable) {
+                Gradient::Absent => {}
+                Gradient::Dense(direction) => add_scaled(next, -learning_rate, direction),
+                Gradient::Rows { rows, values } => {
+                    let columns = variable.columns();
+                    for (&row, direction) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
+                        add_scaled(&mut next[row * columns..][..columns], -learning_rate, direction);
+                    }
+                }
+            }
+        }
+        variables.collect_trainable_ranges(&mut self.trainable);
+        let free = || self.trainable.iter().cloned().flatten();
+        if let Some(index) = free().find(|&index| !(variables.values()[index] + self.next[index]).is_finite()) {
+            let value = (variables.values()[index] + self.next[index]).to_f64();
+            return Err(SolveError::NonFiniteStep { name: variables.parameter_name(index), value });
+        }
+        for index in free() {
+            variables.values_mut()[index] += self.next[index];
+            self.velocity[index] = self.next[index];
+        }
+        self.steps += 1;
         Ok(())
     }
 
