@@ -6,7 +6,9 @@ use marquardt::nn::{
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{ExponentialDecay, Hyperparameter, Optimizer, OptimizerError};
-use marquardt::{EvaluationError, Gradients, LeastSquares, LevenbergMarquardt, NotLeastSquares, Objective, SolveError, Variables};
+use marquardt::{
+    EvaluationError, Gradients, LeastSquares, LevenbergMarquardt, NotLeastSquares, Objective, SolveError, Variables,
+};
 use ndarray::{Array2, array};
 
 use crate::problems::{Affine, Data, Snapshot, Spoilt, curved, refused};

@@ -70,11 +70,7 @@ impl Residuals<f64> for ByHand {
         let rate = self.rate.map_or(x[1], S::constant);
         let offset = x[x.len() - 1];
         for (i, r) in (first..).zip(r) {
-            *r = if i < POINTS {
-                x[0] * (-rate * t[[i, 0]]).exp() + offset - y[[i, 0]]
-            } else {
-                (rate - 1.0) * 0.25
-            };
+            *r = if i < POINTS { x[0] * (-rate * t[[i, 0]]).exp() + offset - y[[i, 0]] } else { (rate - 1.0) * 0.25 };
         }
         Ok(())
     }

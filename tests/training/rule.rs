@@ -112,20 +112,15 @@ fn ridge(data: &Data, decay: f64) -> DVector<f64> {
 /// Weight decay is part of the damped system: a step from anywhere lands on the ridge solution.
 #[test]
 fn one_step_lands_on_the_ridge_solution() {
-    let small: [Damping<f64>; 3] = [
-        GainRatio::nielsen(1e-14).into(),
-        TrustRegion::new(1e6).into(),
-        Multiplicative::new(1e-14, 10.0, 10.0).into(),
-    ];
+    let small: [Damping<f64>; 3] =
+        [GainRatio::nielsen(1e-14).into(), TrustRegion::new(1e6).into(), Multiplicative::new(1e-14, 10.0, 10.0).into()];
     // More rows than columns, and fewer.
     for rows in [60, 3] {
         let data = Data::new(rows, 5, 14);
         for damping in small {
-            for solver in [
-                LinearSolver::Auto,
-                LinearSolver::Always(LinearForm::Cholesky),
-                LinearSolver::Always(LinearForm::Qr),
-            ] {
+            for solver in
+                [LinearSolver::Auto, LinearSolver::Always(LinearForm::Cholesky), LinearSolver::Always(LinearForm::Qr)]
+            {
                 for decay in [1e-2, 1.0] {
                     let (mut network, mut variables) = linear(5);
                     let optimizer = LevenbergMarquardt::new().with_damping(damping).with_linear_solver(solver);
