@@ -89,7 +89,7 @@ pub use curve::{
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, NotLeastSquares, Objective,
-    Residuals,
+    Residuals, SumOfSquares,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -5,9 +5,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use marquardt::nn::{Huber, MeanSquaredError, Network, Tape};
+use marquardt::optim::{
+    Adagrad, Adam, AdamW, CosineDecay, Groups, LinearWarmup, MovingAverage, Optimizer, PiecewiseConstantDecay, RmsProp,
+    Sgd,
+};
 use marquardt::{
     Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, Gradients, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Objective, Residuals, Scalar, Variables,
+    LinearSolver, Objective, Residuals, Scalar, SumOfSquares, Variables,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};
@@ -307,4 +311,49 @@ fn networks_use_their_memory_again() {
         let ((), taken) = account(|| work(rows_of_batch));
         assert_eq!(taken.allocations, 0, "{rows_of_batch} rows");
     }
+}
+#[test]
+fn optimizers_leave_the_heap_alone_after_the_first_steps() {
+    let rates = || PiecewiseConstantDecay::new([2, 4], [0.1, 0.01, 0.001]);
+    let optimizers: [Box<dyn Optimizer<f64>>; 9] = [
+        Box::new(Sgd::new(0.1)),
+        Box::new(Sgd::new(rates()).with_momentum(0.9).with_nesterov(true).with_clipnorm(0.1)),
+        Box::new(Adam::new(LinearWarmup::new(3, rates())).with_amsgrad(true).with_ema(0.9)),
+        Box::new(Adam::new(0.1).with_lazy_rows(true).with_gradient_accumulation_steps(2)),
+        Box::new(AdamW::new(CosineDecay::new(0.1, 100)).with_global_clipnorm(0.1)),
+        Box::new(RmsProp::new(0.1).with_centered(true).with_clipvalue(0.1)),
+        Box::new(Adagrad::new(0.1).with_l2(0.1)),
+        Box::new(MovingAverage::new(Adam::new(0.1))),
+        Box::new(Groups::new().with_group(["table"], Adam::new(rates())).with_rest(Sgd::new(0.1).with_momentum(0.9))),
+    ];
+    for mut optimizer in optimizers {
+        let mut variables = Variables::new();
+        let table = variables.add("table", Array2::ones((20, 5)).view()).unwrap();
+        let weight = variables.add("weight", Array2::ones((4, 5)).view()).unwrap();
+        let mut gradients = Gradients::new(&variables);
+        let mut step = |t: usize| {
+            gradients.clear();
+            gradients.dense_mut(weight).fill(0.5);
+            for row in [t, 3 * t, t] {
+                gradients.add_row(table, row % 20, &[1.0, -1.0, 2.0, -2.0, 0.0]);
+            }
+            optimizer.apply_gradients(&gradients, &mut variables).unwrap();
+        };
+        // Accumulated rows change places with new ones: both have been at their most after two rounds.
+        (1..5).for_each(&mut step);
+        let ((), taken) = account(|| (5..20).for_each(&mut step));
+        assert_eq!(taken.allocations, 0, "{}", optimizer.name());
+    }
+}
+
+#[test]
+fn objectives_leave_the_heap_alone_after_the_first_step() {
+    let mut series = SumOfSquares::new(Series { rows: 20_000 });
+    let mut variables = Variables::new();
+    variables.add("x", Array2::zeros((2, 4)).view()).unwrap();
+    let mut optimizer: Box<dyn Optimizer<f64>> = Box::new(Adam::new(0.01));
+    let first = optimizer.step(&mut series, &mut variables).unwrap();
+    let (last, taken) = account(|| (0..5).map(|_| optimizer.step(&mut series, &mut variables).unwrap()).last());
+    assert!(last.unwrap().loss < first.loss);
+    assert_eq!(taken.allocations, 0);
 }

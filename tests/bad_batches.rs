@@ -22,11 +22,14 @@ fn network() -> (Network<f64>, Variables<f64>) {
     (network.with_loss(classes, SparseCategoricalCrossentropy).unwrap(), variables)
 }
 
-/// What is bound before anything goes wrong.
+/// A batch.
 struct Data {
     inputs: [Array2<f64>; 2],
     targets: [Array2<f64>; 2],
 }
+
+/// Something that goes wrong.
+type Spoil = fn(&mut Data);
 
 fn good() -> Data {
     Data {
@@ -41,10 +44,10 @@ fn views(arrays: &[Array2<f64>]) -> Vec<ArrayView2<'_, f64>> {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let spoil: [(fn(&mut Data), &str); 12] = [
+    let spoil: [(Spoil, &str); 12] = [
         (|data| data.inputs[0] = Array2::zeros((3, 5)), "input 0 must have 2 columns, but has 5"),
-        (|data| data.inputs[1] = Array2::zeros((2, 1)), "input 0 has 3 rows, but input 1 has 2"),
-        (|data| data.targets[1] = Array2::zeros((4, 1)), "input 0 has 3 rows, but target 1 has 4"),
+        (|data| data.inputs[1] = Array2::zeros((2, 1)), "input 1 has 2 rows, where the first array has 3"),
+        (|data| data.targets[1] = Array2::zeros((4, 1)), "target 1 has 4 rows, where the first array has 3"),
         (|data| data.targets[0] = Array2::zeros((3, 2)), "target 0 must have 1 columns, but has 2"),
         (|data| data.inputs[0][[2, 1]] = f64::NAN, "input 0 is NaN in row 2, column 1"),
         (|data| data.targets[0][[1, 0]] = f64::INFINITY, "target 0 is inf in row 1, column 0"),

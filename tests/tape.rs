@@ -2,8 +2,8 @@
 
 mod networks;
 
-use marquardt::nn::{Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
-use marquardt::{Gradient, Gradients, LeastSquares, Objective, Variables};
+use marquardt::nn::{HalfSumOfSquares, Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
+use marquardt::{Gradient, Gradients, LeastSquares, LevenbergMarquardt, Objective, Variables};
 use ndarray::{Array2, array, s};
 use networks::{Built, build, recipes};
 use proptest::prelude::*;
@@ -89,6 +89,33 @@ proptest! {
     }
 
     #[test]
+    fn second_derivatives_are_those_of_the_residuals(recipe in recipes(1..7)) {
+        let mut built = build(&recipe);
+        built.bind();
+        let x = built.variables.values().to_vec();
+        let (m, n) = (built.network.residual_count(), x.len());
+        let v: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
+        let mut slope_at = |t: f64| {
+            let ahead: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + t * v).collect();
+            let mut slope = vec![f64::NAN; m];
+            built.network.jacobian_vector(&ahead, &v, &mut slope).unwrap();
+            slope
+        };
+        let (above, below) = (slope_at(1e-5), slope_at(-1e-5));
+        let differences: Vec<f64> = above.iter().zip(&below).map(|(a, b)| (a - b) / 2e-5).collect();
+
+        let (mut second, mut again) = (vec![f64::NAN; m], vec![f64::NAN; m]);
+        let (mut product, mut expected) = (vec![1.0; n], vec![f64::NAN; n]);
+        prop_assert!(built.network.second_directional_derivative(&x, &v, 0, &mut second).unwrap());
+        assert_close(&second, &differences, 1e-6)?;
+        prop_assert!(built.network.second_derivative_product(&x, &v, 0, &mut again, &mut product).unwrap());
+        prop_assert_eq!(&again, &second);
+        built.network.jacobian_transposed_vector(&x, &second, &mut expected).unwrap();
+        expected.iter_mut().for_each(|expected| *expected += 1.0);
+        assert_close(&product, &expected, 1e-12)?;
+    }
+
+    #[test]
     fn some_columns_are_columns_of_the_whole(recipe in recipes(1..5), cuts in prop::collection::vec(0..1000_usize, 4)) {
         let mut built = build(&recipe);
         built.bind();
@@ -96,7 +123,8 @@ proptest! {
         let (m, n) = (r.len(), built.variables.values().len());
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (n + 1)).collect();
         cuts.sort_unstable();
-        for columns in [vec![cuts[0]..cuts[1], cuts[2]..cuts[3]], built.variables.trainable_ranges(), vec![0..n]] {
+        let pieces = vec![cuts[0]..cuts[1], cuts[2]..cuts[3]];
+        for columns in [pieces, built.variables.trainable_ranges(), std::iter::once(0..n).collect()] {
             let wanted: Vec<usize> = columns.iter().cloned().flatten().collect();
             let (mut some_r, mut some) = (vec![f64::NAN; m], vec![f64::NAN; m * wanted.len()]);
             let x = built.variables.values();
@@ -260,6 +288,45 @@ fn sample_weights_weigh_the_loss() {
     };
     let expected: f64 = (0..4).map(|row| weights[row] * alone(row)).sum::<f64>() / 4.0;
     assert!((weighted - expected).abs() < 1e-15, "{weighted}, {expected}");
+}
+
+#[test]
+fn weighted_terms_add_up() {
+    let (network, variables) = small(0.0);
+    let y = network.outputs()[0];
+    let mut network = Network::new(network.tape().clone(), &variables)
+        .and_then(|network| network.with_weighted_loss(y, MeanSquaredError, 0.7))
+        .and_then(|network| network.with_weighted_loss(y, HalfSumOfSquares, 0.1))
+        .unwrap();
+    let (inputs, targets) = data(20);
+    network.batch(&[inputs.view()], &[targets.view()]).unwrap();
+    let predicted = network.predict(&variables, &[inputs.view()], y).unwrap();
+    let errors = &predicted - &targets;
+    let expected = 0.7 * errors.mapv(|e| e * e).mean().unwrap() + 0.1 * 0.5 * predicted.mapv(|y| y * y).sum();
+    let loss = network.loss(variables.values()).unwrap();
+    assert!((loss - expected).abs() < 1e-15, "{loss}, {expected}");
+    let evaluated = network.evaluate(&variables, &[inputs.view()], &[targets.view()]).unwrap();
+    assert!((evaluated - expected).abs() < 1e-15, "{evaluated}, {expected}");
+}
+
+/// Rosenbrock's valley, written on a tape of variables only.
+#[test]
+fn residuals_of_variables_alone() {
+    let mut variables = Variables::new();
+    let point = variables.add("point", array![-1.0, 2.0].view()).unwrap();
+    let mut tape = Tape::new();
+    let point = tape.variable(point);
+    let (x, y) = (tape.slice(point, 0..1).unwrap(), tape.slice(point, 1..2).unwrap());
+    let square = tape.square(x);
+    let valley = tape.sub(y, square).unwrap();
+    let valley = tape.scale(valley, 10.0);
+    let floor = tape.shift(x, -1.0);
+    let residuals = tape.concat(&[valley, floor]).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(residuals, HalfSumOfSquares).unwrap();
+    network.batch(&[], &[]).unwrap();
+    assert_eq!(network.predict(&variables, &[], residuals).unwrap(), array![[10.0, -2.0]]);
+    let report = LevenbergMarquardt::new().minimize(&mut network, variables.values()).unwrap();
+    assert!((report.x[0] - 1.0_f64).abs() < 1e-12 && (report.x[1] - 1.0_f64).abs() < 1e-12, "{report}");
 }
 
 #[test]

@@ -65,7 +65,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let training = train(&options, &x, &y, &mut network, &mut variables, optimizer.as_mut())?;
     let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?;
     let (steps, seconds) = (optimizer.iterations(), training.as_secs_f64());
-    println!("optimizer={} seed={} steps={steps} seconds={seconds:.3} loss={loss:.3e}", options.optimizer, options.seed);
+    println!(
+        "optimizer={} seed={} steps={steps} seconds={seconds:.3} loss={loss:.3e}",
+        options.optimizer, options.seed
+    );
     Ok(())
 }
 

@@ -6,23 +6,33 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
+use super::cholesky::{self, BlockedCholesky};
 use super::gram::{FewProducts, Products, RowsTimes};
 use super::simd::{self, Kernel};
-use super::triangular::{cholesky, is_sound};
+use super::triangular::{cholesky as plain_cholesky, is_sound};
 use crate::Real;
 
-/// Up to this size an unblocked factorisation is faster than a blocked one.
-const SMALL_SYSTEM: usize = 32;
+/// Up to this size a plain factorisation is faster than a blocked one.
+const SMALL_SYSTEM: usize = 12;
+
+/// Up to this size our blocked factorisation is faster than faer's.
+const BLOCKED_SYSTEM: usize = 160;
 
 /// From here on faer's blocking of the cache outweighs our keeping sums in registers.
 const MANY_COLUMNS: usize = 160;
 
-/// Scratch memory of a factorisation, kept between calls.
-#[derive(Default)]
-pub struct Scratch {
-    memory: Option<MemBuffer>,
-    /// The size of the system that the memory is for.
-    size: usize,
+/// Scratch memory of factorisations, kept between calls.
+pub struct Scratch<T> {
+    blocked: Vec<T>,
+    faer: Option<MemBuffer>,
+    /// The size of the system that faer's memory is for.
+    faer_size: usize,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Scratch { blocked: Vec::new(), faer: None, faer_size: 0 }
+    }
 }
 
 /// The left factor of a product.
@@ -45,7 +55,7 @@ pub trait Kernels: Sized {
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
     /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, and fills `inverse_pivots` with
     /// `D⁻¹`; `false` when a pivot is not sound.
-    fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch) -> bool;
+    fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool;
     /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` when
     /// they do not converge.
     fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)>;
@@ -104,19 +114,25 @@ macro_rules! float_kernels {
             }
 
             #[inline]
-            fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch) -> bool {
+            fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
                 let n = inverse_pivots.len();
                 if n <= SMALL_SYSTEM {
-                    return cholesky(a, inverse_pivots);
+                    return plain_cholesky(a, inverse_pivots);
+                }
+                if n <= BLOCKED_SYSTEM {
+                    scratch.blocked.resize(scratch.blocked.len().max(cholesky::room(n)), 0.0);
+                    let (columns, mut sound) = (scratch.blocked.as_mut_slice(), false);
+                    simd::run(BlockedCholesky { a, inverse_pivots, columns, sound: &mut sound });
+                    return sound;
                 }
                 let diagonal = inverse_pivots;
                 for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
                     *diagonal = a;
                 }
-                if n > scratch.size {
-                    *scratch = Scratch { memory: None, size: n };
+                if n > scratch.faer_size {
+                    (scratch.faer, scratch.faer_size) = (None, n);
                 }
-                let memory = scratch.memory.get_or_insert_with(|| {
+                let memory = scratch.faer.get_or_insert_with(|| {
                     MemBuffer::new(cholesky_in_place_scratch::<$float>(n, Par::Seq, Spec::default()))
                 });
                 let matrix = MatMut::from_row_major_slice_mut(a, n, n);

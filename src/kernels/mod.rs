@@ -1,6 +1,7 @@
 //! The loops that the time goes into: dense products and factorisations, vectors, and the vector instructions they run
 //! in.
 
+mod cholesky;
 mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;

@@ -126,6 +126,14 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
+    /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual form, which takes the rows `w`.
+    pub(crate) fn forcing_mut(&mut self) -> Option<&mut [T]> {
+        match self {
+            Normal(_, forcing) | Triangular(_, forcing) => Some(forcing.as_mut()),
+            Rows(..) => None,
+        }
+    }
+
     /// Adds rows `w` of the other right-hand side, with the rows of `J` they belong to.
     pub(crate) fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
         match self {

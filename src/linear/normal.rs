@@ -20,7 +20,7 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     factor: S::Matrix,
     inverse_pivots: S::Vector,
     work: S::Vector,
-    scratch: Scratch,
+    scratch: Scratch<T>,
 }
 
 /// Sums over rows.

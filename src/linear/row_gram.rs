@@ -28,7 +28,7 @@ pub(crate) struct RowGram<T> {
     squared_scale: Vec<T>,
     lambda: T,
     work: Vec<T>,
-    scratch: Scratch,
+    scratch: Scratch<T>,
 }
 
 struct Rows<T> {

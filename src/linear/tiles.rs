@@ -81,26 +81,32 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     }
 
     /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`, with room for a second column beside
-    /// the residuals. Returns whether the problem had to be asked again, or the rows were all still here.
+    /// the residuals. Where the rows are not here any more, `visit` is called without them first; only if it returns
+    /// `false` is the problem asked again. Returns whether it was.
     #[inline]
     pub(crate) fn revisit<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
         x: &[T],
-        mut visit: impl FnMut(&mut P, Range<usize>, &[T], &[T], &mut [T]) -> Result<(), EvaluationError>,
+        mut visit: impl FnMut(&mut P, usize, Option<(&[T], &[T])>, &mut [T]) -> Result<bool, EvaluationError>,
     ) -> Result<bool, EvaluationError> {
         let m = problem.residual_count();
-        let evaluate = !self.complete;
+        let mut asked = false;
         for first in (0..m).step_by(self.rows) {
-            let rows = first..m.min(first + self.rows);
-            let r = self.residuals.first(rows.len());
-            let jacobian = self.jacobian.first(rows.len() * x.len());
-            if evaluate {
+            let count = self.rows.min(m - first);
+            let column = self.trial_residuals.first(count);
+            if !self.complete && visit(problem, first, None, column)? {
+                continue;
+            }
+            let r = self.residuals.first(count);
+            let jacobian = self.jacobian.first(count * x.len());
+            if !self.complete {
+                asked = true;
                 problem.linearize(x, first, r, jacobian)?;
             }
-            visit(problem, rows.clone(), r, jacobian, self.trial_residuals.first(rows.len()))?;
+            visit(problem, first, Some((r, jacobian)), column)?;
         }
-        Ok(evaluate)
+        Ok(asked)
     }
 
     /// The rows here are not those of the current point, or have been overwritten.

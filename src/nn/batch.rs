@@ -84,9 +84,10 @@ impl Schema {
         for (index, (input, rule)) in inputs.iter().zip(&self.inputs).enumerate() {
             let array = BatchArray::Input(index);
             check(array, input, rule.width, rows, selection)?;
-            if let Some(rows) = rule.table_rows {
-                find(input, selection, |value| !is_row_number(value, rows))
-                    .map_or(Ok(()), |(row, _, value)| Err(BatchError::EmbeddingRow { array, row, value, rows }))?;
+            if let Some(rows) = rule.table_rows
+                && let Some((row, _, value)) = find(input, selection, |value| !is_row_number(value, rows))
+            {
+                return Err(BatchError::EmbeddingRow { array, row, value, rows });
             }
         }
         Ok(())
@@ -105,14 +106,15 @@ impl Schema {
         for (index, (target, rule)) in targets.iter().zip(&self.targets).enumerate() {
             let array = BatchArray::Target(index);
             check(array, target, rule.width, rows, selection)?;
-            match rule.numbers {
-                Numbers::Any => {}
+            let fault = match rule.numbers {
+                Numbers::Any => None,
                 Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
-                    .map_or(Ok(()), |(row, column, value)| {
-                        Err(BatchError::Probability { array, row, column, value })
-                    })?,
+                    .map(|(row, column, value)| BatchError::Probability { array, row, column, value }),
                 Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
-                    .map_or(Ok(()), |(row, _, value)| Err(BatchError::Label { array, row, value, classes }))?,
+                    .map(|(row, _, value)| BatchError::Label { array, row, value, classes }),
+            };
+            if let Some(fault) = fault {
+                return Err(fault);
             }
         }
         Ok(())
@@ -133,37 +135,45 @@ fn check<T: Real>(
     if values.nrows() != rows {
         return Err(BatchError::Rows { array, expected: rows, found: values.nrows() });
     }
-    find(values, selection, |value| !value.is_finite())
-        .map_or(Ok(()), |(row, column, value)| Err(BatchError::NonFinite { array, row, column, value }))
+    match find(values, selection, |value| !value.is_finite()) {
+        Some((row, column, value)) => Err(BatchError::NonFinite { array, row, column, value }),
+        None => Ok(()),
+    }
 }
 
 /// The first of the selected numbers that is at fault: its row, its column and what it is.
 fn find<T: Real>(
     values: &ArrayView2<'_, T>,
     selection: &Selection<'_>,
-    at_fault: impl Fn(T) -> bool + Copy,
+    at_fault: impl Fn(T) -> bool,
 ) -> Option<(usize, usize, f64)> {
     // Without a way out of the loop, it runs in vector instructions.
     let any = |numbers: &[T]| numbers.iter().fold(false, |any, &number| any | at_fault(number));
     let width = values.ncols();
-    let suspicious = match (values.as_slice(), selection) {
-        (Some(numbers), Selection::Range(range)) => any(&numbers[range.start * width..range.end * width]),
+    let clean = match (values.as_slice(), selection) {
+        (Some(numbers), Selection::Range(range)) => !any(&numbers[range.start * width..range.end * width]),
         (Some(numbers), Selection::Rows(rows)) => {
-            rows.iter().fold(false, |found, &row| found | any(&numbers[row * width..(row + 1) * width]))
+            !rows.iter().any(|&row| any(&numbers[row * width..(row + 1) * width]))
         }
-        (None, _) => true,
+        (None, _) => false,
     };
-    let numbers = selection.iter().flat_map(|row| (0..width).map(move |column| (row, column)));
-    suspicious.then(|| {
-        let mut numbers = numbers.map(|(row, column)| (row, column, values[[row, column]]));
-        numbers.find(|&(_, _, value)| at_fault(value)).map(|(row, column, value)| (row, column, value.to_f64()))
-    })?
+    if clean {
+        return None;
+    }
+    let mut places = selection.iter().flat_map(|row| (0..width).map(move |column| (row, column)));
+    let (row, column) = places.find(|&place| at_fault(values[place]))?;
+    Some((row, column, values[(row, column)].to_f64()))
 }
 
 /// Whether the value is one of `0`, `1`, …, `count − 1`.
 fn is_row_number<T: Real>(value: T, count: usize) -> bool {
     let value = value.to_f64();
     value >= 0.0 && value < count as f64 && value.fract() == 0.0
+}
+
+/// How many rows the arrays have. A network that needs none computes the same for every sample: one is enough.
+pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
+    inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
 }
 
 /// A batch, bound to a network: copies of the arrays, in memory that is used again.

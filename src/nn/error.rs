@@ -157,11 +157,11 @@ pub enum BatchError {
     #[error("the gradients are those of other variables than the network's")]
     Gradients,
     /// Arrays of different length.
-    #[error("input 0 has {expected} rows, but {array} has {found}")]
+    #[error("{array} has {found} rows, where the first array has {expected}")]
     Rows {
         /// The array that differs.
         array: BatchArray,
-        /// Rows of the first input.
+        /// Rows of the first array.
         expected: usize,
         /// Rows of the array.
         found: usize,

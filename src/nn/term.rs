@@ -140,26 +140,25 @@ impl<T: Real> Term<T> {
         self.seed(tile, workspace, roots);
     }
 
-    /// How the residuals change, after [`residuals`](Self::residuals) and a tangent sweep.
-    pub(crate) fn residual_tangents(
+    /// How the residuals change when the output has the derivative `change`, after [`residuals`](Self::residuals).
+    pub(crate) fn residual_derivatives(
         &self,
-        tile: &Tile<'_, T>,
-        workspace: &Workspace<T>,
+        change: Option<&[T]>,
         buffers: &LossBuffers<T>,
-        tangents: &mut [T],
+        derivatives: &mut [T],
         group: usize,
     ) {
         let width = self.output.width();
         let columns = self.first_row..self.first_row + width;
-        let rows = tangents.chunks_exact_mut(group);
-        match workspace.derivative(tile, self.output) {
+        let rows = derivatives.chunks_exact_mut(group);
+        match change {
             Some(change) => {
                 let products = buffers.seeds.chunks_exact(width).zip(change.chunks_exact(width));
-                for (tangents, (roots, change)) in rows.zip(products) {
-                    put(&mut tangents[columns.clone()], false, roots.iter().zip(change).map(|(&s, &d)| s * d));
+                for (derivatives, (roots, change)) in rows.zip(products) {
+                    put(&mut derivatives[columns.clone()], false, roots.iter().zip(change).map(|(&s, &d)| s * d));
                 }
             }
-            None => rows.for_each(|tangents| tangents[columns.clone()].fill(T::ZERO)),
+            None => rows.for_each(|derivatives| derivatives[columns.clone()].fill(T::ZERO)),
         }
     }
 

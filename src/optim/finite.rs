@@ -1,16 +1,37 @@
 //! Looking for numbers that are none.
 
 use crate::Real;
+use crate::kernels::simd::{self, Kernel};
 
-/// Numbers looked at together, without a branch for each.
-const BLOCK: usize = 64;
+/// Sums kept side by side: two of the widest registers in single precision.
+const LANES: usize = 32;
 
 /// Where the first NaN or infinity is.
 pub(super) fn first_non_finite<T: Real>(x: &[T]) -> Option<usize> {
-    let is_bad = |block: &&[T]| !block.iter().fold(true, |finite, x| finite & x.is_finite());
-    let block = x.chunks(BLOCK).position(|block| is_bad(&block))?;
-    let within = x[block * BLOCK..].iter().position(|x| !x.is_finite())?;
-    Some(block * BLOCK + within)
+    let mut sum = T::ZERO;
+    simd::run(SumOfZeros { x, sum: &mut sum });
+    if sum == T::ZERO { None } else { x.iter().position(|x| !x.is_finite()) }
+}
+
+/// `Σ 0·x`, which is zero if all numbers are finite, and NaN otherwise.
+struct SumOfZeros<'a, T> {
+    x: &'a [T],
+    sum: &'a mut T,
+}
+
+impl<T: Real> Kernel for SumOfZeros<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let (blocks, rest) = self.x.as_chunks::<LANES>();
+        let mut lanes = [T::ZERO; LANES];
+        for block in blocks {
+            for (lane, &x) in lanes.iter_mut().zip(block) {
+                *lane += T::ZERO * x;
+            }
+        }
+        let rest = rest.iter().fold(T::ZERO, |sum, &x| sum + T::ZERO * x);
+        *self.sum = lanes.into_iter().fold(rest, |sum, lane| sum + lane);
+    }
 }
 
 #[cfg(test)]
@@ -19,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_first_of_several_is_found() {
-        let mut x = vec![1.0_f32; 200];
+        let mut x = vec![f32::MAX; 200];
         assert_eq!(first_non_finite(&x), None);
         for (place, bad) in [(199, f32::NAN), (130, f32::INFINITY), (64, f32::NEG_INFINITY), (0, f32::NAN)] {
             x[place] = bad;

@@ -28,14 +28,9 @@ impl Layout {
         Layout { entries: variables.iter().map(entry).collect() }
     }
 
-    /// How many variables.
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// One of the variables.
-    pub(super) fn variable(&self, index: usize) -> Variable {
-        self.entries[index].handle
+    /// The variables.
+    pub(super) fn variables(&self) -> impl ExactSizeIterator<Item = Variable> {
+        self.entries.iter().map(|entry| entry.handle)
     }
 
     /// Numbers in all variables.
@@ -61,6 +56,26 @@ impl Layout {
         Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference })
     }
 
+    /// Overwrites the trainable variables with as many numbers as all variables have.
+    pub(super) fn write_trainable<T: Real>(&self, values: &[T], variables: &mut Variables<T>) {
+        for variable in self.variables() {
+            if variables.is_trainable(variable) {
+                variables.values_mut()[variable.range()].copy_from_slice(&values[variable.range()]);
+            }
+        }
+    }
+
+    /// The shape of a variable, which must be one of these.
+    pub(super) fn shape(&self, optimizer: &str, variable: Variable) -> Result<&[usize], OptimizerError> {
+        match self.entries.get(variable.index()) {
+            Some(entry) if entry.handle == variable => Ok(&entry.shape),
+            _ => {
+                let difference = format!("none was {variable:?}");
+                Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference })
+            }
+        }
+    }
+
     /// One variable's part of as many numbers as all variables have.
     pub(super) fn view<'a, T>(
         &self,
@@ -68,16 +83,8 @@ impl Layout {
         variable: Variable,
         flat: &'a [T],
     ) -> Result<ArrayViewD<'a, T>, OptimizerError> {
-        match self.entries.get(variable.index()) {
-            Some(entry) if entry.handle == variable => {
-                let values = &flat[variable.range()];
-                Ok(ArrayView::from_shape(IxDyn(&entry.shape), values).expect("a range has its shape's size"))
-            }
-            _ => {
-                let difference = format!("none was {variable:?}");
-                Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference })
-            }
-        }
+        let shape = IxDyn(self.shape(optimizer, variable)?);
+        Ok(ArrayView::from_shape(shape, &flat[variable.range()]).expect("a range has its shape's size"))
     }
 
     /// Writes names and shapes into a state.

@@ -6,15 +6,19 @@
 //! |---|---|
 //! | [`Sgd`], [`Adam`], [`AdamW`], [`RmsProp`], [`Adagrad`] | first-order optimizers, by Keras' or PyTorch's formulas |
 //! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
+//! | [`MovingAverage`] | averaged weights beside any optimizer |
+//! | [`Groups`] | several optimizers, each for some of the variables |
 //! | [`Schedule`] | hyperparameters that change with the steps |
 
 mod convention;
 mod error;
 mod finite;
 mod first_order;
+mod groups;
 mod hyperparameter;
 mod layout;
 mod levenberg_marquardt;
+mod moving_average;
 mod optimizer;
 mod pattern;
 mod report;
@@ -25,7 +29,9 @@ mod state;
 pub use convention::Convention;
 pub use error::OptimizerError;
 pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
+pub use groups::Groups;
 pub use hyperparameter::{Domain, Hyperparameter, HyperparameterSpec};
+pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};
 pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRule, Sgd, SgdRule};

@@ -111,6 +111,20 @@ pub trait LeastSquares<T: Real> {
         Ok(false)
     }
 
+    /// Fills `second` as [`second_directional_derivative`](Self::second_directional_derivative) does, adds
+    /// `Jᵀ second` of these rows to `product`, and returns `true`; `false` when that takes the Jacobian itself.
+    fn second_derivative_product(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let _ = (x, v, first, second, product);
+        Ok(false)
+    }
+
     /// Whether the Jacobian comes at little more than the price of the residuals. The engine then linearises a promising
     /// trial point at once instead of asking for its cost first.
     fn derivatives_are_cheap(&self) -> bool {

@@ -5,8 +5,10 @@ mod closure;
 mod least_squares;
 mod objective;
 pub(crate) mod selected;
+mod sum_of_squares;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use objective::{NotLeastSquares, Objective};
+pub use sum_of_squares::SumOfSquares;

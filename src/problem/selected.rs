@@ -104,6 +104,27 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         self.problem.second_directional_derivative(all, direction, first, second)
     }
 
+    fn second_derivative_product(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let SelectionMemory { all, direction, rows } = &mut *self.memory;
+        scatter(all, x, self.columns);
+        direction.clear();
+        direction.resize(all.len(), T::ZERO);
+        scatter(direction, v, self.columns);
+        rows.clear();
+        rows.resize(all.len(), T::ZERO);
+        scatter(rows, product, self.columns);
+        let done = self.problem.second_derivative_product(all, direction, first, second, rows)?;
+        gather(product, rows, self.columns);
+        Ok(done)
+    }
+
     fn derivatives_are_cheap(&self) -> bool {
         self.problem.derivatives_are_cheap()
     }

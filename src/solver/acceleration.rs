@@ -3,6 +3,7 @@
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::{dot, scaled_norm};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -71,16 +72,17 @@ where
         let model = &mut self.model;
         model.begin_forcing();
         let mut by_difference = false;
-        let evaluated = self.tiles.revisit(problem, x, |problem, rows, r, jacobian, second| {
-            if !problem.second_directional_derivative(x, v, rows.start, second)? {
+        let evaluated = self.tiles.revisit(problem, x, |problem, first, at_hand, second| {
+            let Some((r, jacobian)) = at_hand else { return bend_without(problem, model, x, v, first, second) };
+            if !problem.second_directional_derivative(x, v, first, second)? {
                 by_difference = true;
-                problem.residuals(ahead, rows.start, second)?;
+                problem.residuals(ahead, first, second)?;
                 for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {
                     *second = ((*second - r) / probe - dot(row, v)) * T::from_f64(2.0) / probe;
                 }
             }
             model.add_forcing(second, jacobian);
-            Ok(())
+            Ok(true)
         })?;
         self.evaluations.jacobians += usize::from(evaluated);
         self.evaluations.residuals += usize::from(by_difference);
@@ -101,4 +103,24 @@ where
     pub(super) fn bends_too_much(bend: T) -> bool {
         !(bend <= T::from_f64(LARGEST_BEND))
     }
+}
+
+/// Adds the forcing `Jᵀr_vv` of a tile without its Jacobian; `false` when that cannot be done.
+#[inline]
+fn bend_without<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized>(
+    problem: &mut P,
+    model: &mut LinearModel<T, S>,
+    x: &[T],
+    v: &[T],
+    first: usize,
+    second: &mut [T],
+) -> Result<bool, EvaluationError> {
+    if let Some(forcing) = model.forcing_mut() {
+        return problem.second_derivative_product(x, v, first, second, forcing);
+    }
+    let exact = problem.second_directional_derivative(x, v, first, second)?;
+    if exact {
+        model.add_forcing(second, &[]);
+    }
+    Ok(exact)
 }

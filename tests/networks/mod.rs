@@ -170,6 +170,7 @@ pub fn build(recipe: &Recipe) -> Built {
     let network = Network::new(tape, &pool.variables).unwrap().with_seed(recipe.seed);
     let network = network.with_weighted_loss(last, MeanSquaredError, 0.7).unwrap();
     let network = network.with_loss(residual, HalfSumOfSquares).unwrap();
+    let network = network.with_weighted_loss(last, HalfSumOfSquares, 0.1).unwrap();
     let rows = recipe.rows;
     let inputs = [
         Array2::from_shape_simple_fn((rows, 3), || pool.normal()),

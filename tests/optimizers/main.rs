@@ -1,4 +1,11 @@
 //! The optimizers: against Keras and PyTorch, against each other, and against bad input.
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod bad_input;
+mod pipeline;
+mod problems;
 mod references;
+mod state;
+mod wrappers;

@@ -7,7 +7,7 @@ use marquardt::optim::{
     PiecewiseConstantDecay, PolynomialDecay, RmsProp, Schedule, Sgd,
 };
 
-use super::common::{dense_steps, dense_variables, sparse_steps, table};
+use super::problems::{dense_steps, dense_variables, sparse_steps, table};
 
 const RATE: f64 = 0.05;
 

@@ -84,7 +84,7 @@ impl<T: Real> Network<T> {
             let product = &mut product[rows.start * group..rows.end * group];
             for term in &*terms {
                 term.residuals(&tile, workspace, buffers, &mut residuals[..product.len()], group);
-                term.residual_tangents(&tile, workspace, buffers, product, group);
+                term.residual_derivatives(workspace.derivative(&tile, term.output), buffers, product, group);
             }
         }
         Ok(())

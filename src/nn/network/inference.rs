@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use super::Network;
 use crate::Real;
 use crate::nn::BatchError;
-use crate::nn::batch::Selection;
+use crate::nn::batch::{Selection, row_count};
 use crate::nn::sweep::{Tile, leading_to};
 use crate::nn::tape::Node;
 use crate::variables::Variables;
@@ -22,7 +22,7 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         output: Node,
     ) -> Result<Array2<T>, BatchError> {
-        let rows = inputs.first().map_or(0, ArrayView2::nrows);
+        let rows = row_count(inputs, &[]);
         let mut predictions = Array2::from_elem((rows, output.width()), T::ZERO);
         self.predict_into(variables, inputs, output, predictions.view_mut())?;
         Ok(predictions)
@@ -40,7 +40,7 @@ impl<T: Real> Network<T> {
         output: Node,
         mut predictions: ArrayViewMut2<'_, T>,
     ) -> Result<(), BatchError> {
-        let rows = inputs.first().map_or(0, ArrayView2::nrows);
+        let rows = row_count(inputs, &[]);
         self.check_node(output)?;
         self.check_point(variables.values())?;
         self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
@@ -75,7 +75,7 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<T, BatchError> {
-        let samples = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        let samples = row_count(inputs, targets);
         self.check_point(variables.values())?;
         self.check(inputs, targets, &Selection::Range(0..samples))?;
         let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use ndarray::ArrayView2;
 
-use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule};
+use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, row_count};
 use super::error::{BatchError, TapeError};
 use super::losses::{Loss, Targets};
 use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
@@ -204,6 +204,8 @@ impl<T: Real> Network<T> {
 
     /// Binds a minibatch: an array for each input, and one for each loss that compares with a target.
     ///
+    /// A network without inputs and targets, all of whose numbers are variables, is bound to no arrays, and has one row.
+    ///
     /// # Errors
     ///
     /// [`BatchError`] says what is wrong with which array; the batch bound before stays bound.
@@ -212,7 +214,7 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<&mut Self, BatchError> {
-        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        let rows = row_count(inputs, targets);
         self.bind(inputs, targets, None, &Selection::Range(0..rows))
     }
 
@@ -227,7 +229,7 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         sample_weights: &[T],
     ) -> Result<&mut Self, BatchError> {
-        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        let rows = row_count(inputs, targets);
         if sample_weights.len() != rows {
             return Err(BatchError::SampleWeightCount { expected: rows, found: sample_weights.len() });
         }
@@ -271,7 +273,7 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         selection: &Selection<'_>,
     ) -> Result<(), BatchError> {
-        let rows = inputs.first().or(targets.first()).map_or(0, ArrayView2::nrows);
+        let rows = row_count(inputs, targets);
         self.schema.check_inputs(inputs, selection, rows)?;
         self.schema.check_targets(targets, selection, rows)
     }

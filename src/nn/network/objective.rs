@@ -6,7 +6,7 @@ use super::Network;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::losses::LeastSquaresForm;
-use crate::nn::sweep::{GradientSums, JacobianRows, Tile, coming_from};
+use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
 use crate::variables::Gradients;
 use crate::{EvaluationError, LeastSquares, NotLeastSquares, Objective, Real};
 
@@ -94,19 +94,28 @@ impl<T: Real> LeastSquares<T> for Network<T> {
 
     fn second_directional_derivative(
         &mut self,
-        _x: &[T],
-        _v: &[T],
-        _first: usize,
+        x: &[T],
+        v: &[T],
+        first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        if self.is_exact() {
-            return Ok(false);
-        }
-        // Reweighted residuals change with their weights, too, so that their differences are no second derivatives.
-        second.fill(T::ZERO);
+        self.bend(x, v, first, second, None)?;
         Ok(true)
     }
 
+    fn second_derivative_product(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        self.bend(x, v, first, second, Some(product))?;
+        Ok(true)
+    }
+
+    /// They are not: the products that follow a linearisation cost more than the forward sweep that it would save.
     fn derivatives_are_cheap(&self) -> bool {
         false
     }
@@ -149,6 +158,41 @@ impl<T: Real> Network<T> {
                     workspace.reverse(&tile, marks, &mut sink);
                     sink.finish();
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Second derivatives of residuals along `v`, with the weights of reweighted ones held; and `Jᵀ` times them, added to
+    /// `product`.
+    fn bend(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+        mut product: Option<&mut [T]>,
+    ) -> Result<(), EvaluationError> {
+        self.check_residuals(x)?;
+        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        let group = self.rows_per_sample();
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, .. } = self;
+        let first = first / group;
+        for rows in workspace.tiles(first..first + second.len() / group) {
+            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
+            let second = &mut second[(rows.start - first) * group..(rows.end - first) * group];
+            workspace.forward(&tile, loss_nodes);
+            workspace.curvature(&tile, loss_nodes, v);
+            workspace.clear_derivatives();
+            for term in &*terms {
+                term.residuals(&tile, workspace, buffers, &mut residuals[..second.len()], group);
+                term.residual_derivatives(workspace.second_derivative(&tile, term.output), buffers, second, group);
+                if product.is_some() {
+                    term.seed_residuals(&tile, workspace, buffers, second, group);
+                }
+            }
+            if let Some(product) = &mut product {
+                workspace.reverse(&tile, marks, &mut FlatSums(product));
             }
         }
         Ok(())

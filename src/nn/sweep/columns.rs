@@ -68,14 +68,11 @@ pub(crate) fn put_multiple<T: Real>(to: &mut [T], factor: T, x: &[T]) {
     if n < 4 {
         return put(to, false, x.iter().map(|&x| factor * x));
     }
-    for (to, x) in to.as_chunks_mut::<8>().0.iter_mut().zip(x.as_chunks::<8>().0) {
+    for (to, x) in to.as_chunks_mut::<4>().0.iter_mut().zip(x.as_chunks::<4>().0) {
         *to = x.map(|x| factor * x);
     }
-    // The last four may have been written already.
-    let last = if n % 8 > 4 { [n / 8 * 8, n - 4] } else { [n - 4; 2] };
-    for start in last {
-        if let (Some(to), Some(x)) = (to[start..].first_chunk_mut::<4>(), x[start..].first_chunk::<4>()) {
-            *to = x.map(|x| factor * x);
-        }
+    // Some of the last four may have been written already.
+    if let (Some(to), Some(x)) = (to.last_chunk_mut::<4>(), x.last_chunk::<4>()) {
+        *to = x.map(|x| factor * x);
     }
 }

@@ -4,6 +4,7 @@ use super::forward::row_number;
 use super::reverse::Sink;
 use crate::Real;
 use crate::kernels::Factor;
+use crate::kernels::simd::{self, Kernel};
 use crate::variables::{Gradients, Variable};
 
 /// Adds to the gradients of all variables.
@@ -15,22 +16,92 @@ impl<T: Real> Sink<T> for GradientSums<'_, T> {
     }
 
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
-        let count = delta.len() / weight.rows();
-        T::multiply(self.0.dense_mut(weight), true, Factor::Transposed(delta), x, count, weight.columns());
+        add_product(self.0.dense_mut(weight), weight, delta, x);
     }
 
     fn row(&mut self, variable: Variable, delta: &[T]) {
-        let sums = self.0.dense_mut(variable);
-        for delta in delta.chunks_exact(sums.len()) {
-            for (sum, &delta) in sums.iter_mut().zip(delta) {
-                *sum += delta;
-            }
-        }
+        add_rows(self.0.dense_mut(variable), delta);
     }
 
     fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
         for (&number, delta) in numbers.iter().zip(delta.chunks_exact(table.columns())) {
             self.0.add_row(table, row_number(number), delta);
+        }
+    }
+}
+
+/// Adds to as many numbers as all variables have.
+pub(crate) struct FlatSums<'a, T>(pub(crate) &'a mut [T]);
+
+impl<T: Real> Sink<T> for FlatSums<'_, T> {
+    fn wants(&self, _variable: Variable) -> bool {
+        true
+    }
+
+    fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
+        add_product(&mut self.0[weight.range()], weight, delta, x);
+    }
+
+    fn row(&mut self, variable: Variable, delta: &[T]) {
+        add_rows(&mut self.0[variable.range()], delta);
+    }
+
+    fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
+        let columns = table.columns();
+        let sums = &mut self.0[table.range()];
+        for (&number, delta) in numbers.iter().zip(delta.chunks_exact(columns)) {
+            add_rows(&mut sums[row_number(number) * columns..][..columns], delta);
+        }
+    }
+}
+
+/// `sums += δᵀ x`.
+fn add_product<T: Real>(sums: &mut [T], weight: Variable, delta: &[T], x: &[T]) {
+    let count = delta.len() / weight.rows();
+    T::multiply(sums, true, Factor::Transposed(delta), x, count, weight.columns());
+}
+
+/// Adds all rows to `sums`.
+fn add_rows<T: Real>(sums: &mut [T], rows: &[T]) {
+    simd::run(ColumnSums { sums, rows });
+}
+
+/// `sums += Σᵢ rowᵢ`.
+struct ColumnSums<'a, T> {
+    sums: &'a mut [T],
+    rows: &'a [T],
+}
+
+impl<T: Real> Kernel for ColumnSums<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let n = self.sums.len();
+        let (wide, narrow) = self.sums.as_chunks_mut::<8>();
+        for (sums, left) in wide.iter_mut().zip((0..).step_by(8)) {
+            // Every other row has sums of its own, so that no sum waits for the one before.
+            let (mut even, mut odd) = ([T::ZERO; 8], [T::ZERO; 8]);
+            for pair in self.rows.chunks(2 * n) {
+                let (first, second) = pair.split_at(n);
+                add_to(&mut even, &first[left..]);
+                if !second.is_empty() {
+                    add_to(&mut odd, &second[left..]);
+                }
+            }
+            *sums = std::array::from_fn(|k| sums[k] + (even[k] + odd[k]));
+        }
+        let left = n - narrow.len();
+        for (sum, column) in narrow.iter_mut().zip(left..) {
+            *sum += self.rows.iter().skip(column).step_by(n).copied().sum();
+        }
+    }
+}
+
+/// Adds the first eight numbers.
+#[inline(always)]
+fn add_to<T: Real>(sums: &mut [T; 8], numbers: &[T]) {
+    if let Some(numbers) = numbers.first_chunk::<8>() {
+        for (sum, &number) in sums.iter_mut().zip(numbers) {
+            *sum += number;
         }
     }
 }

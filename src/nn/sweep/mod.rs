@@ -1,10 +1,11 @@
-//! The sweeps over a tape: forward for values, in reverse for adjoints, forward again for tangents.
+//! The sweeps over a tape: forward for values, in reverse for adjoints, forward again for tangents and curvatures.
 //!
 //! Every sweep works on a tile of a batch's rows at a time, small enough for values and adjoints to stay in the
 //! second-level cache.
 
 mod affine;
 mod columns;
+mod curvature;
 mod forward;
 mod gradient;
 mod jacobian;
@@ -14,7 +15,7 @@ mod reverse;
 mod tangent;
 mod workspace;
 
-pub(crate) use gradient::GradientSums;
+pub(crate) use gradient::{FlatSums, GradientSums};
 pub(crate) use jacobian::{JacobianRows, WantedColumns};
 pub(crate) use masks::Masks;
 pub(crate) use paths::{coming_from, leading_to};

@@ -1,5 +1,6 @@
 //! The tangent sweep: how the values change along a direction.
 
+use super::affine::Transposed;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
 use super::workspace::{Layout, Values};
@@ -8,18 +9,18 @@ use crate::Real;
 use crate::nn::arithmetic::Side;
 use crate::nn::tape::{Node, Operation, Record};
 
-/// Tangents of the nodes before the current one.
+/// Derivatives of the nodes before the current one along a direction.
 #[derive(Clone, Copy)]
-struct Tangents<'a, T> {
-    layout: &'a Layout,
-    numbers: &'a [T],
-    reached: &'a [bool],
-    count: usize,
+pub(super) struct Tangents<'a, T> {
+    pub(super) layout: &'a Layout,
+    pub(super) numbers: &'a [T],
+    pub(super) reached: &'a [bool],
+    pub(super) count: usize,
 }
 
 impl<'a, T: Real> Tangents<'a, T> {
-    /// A node's tangent; `None` where it is zero.
-    fn of(&self, node: Node) -> Option<&'a [T]> {
+    /// A node's derivative; `None` where it is zero.
+    pub(super) fn of(&self, node: Node) -> Option<&'a [T]> {
         self.reached[node.index()].then(|| &self.numbers[self.layout.block(node.index(), self.count)])
     }
 }
@@ -31,89 +32,108 @@ impl<T: Real> Workspace<T> {
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
-        for (index, Record { operation, width }) in tile.tape.records().iter().enumerate() {
-            if !wanted[index] {
-                continue;
+        for (index, record) in tile.tape.records().iter().enumerate() {
+            if wanted[index] {
+                let (before, dy) = layout.split(derivatives, index, count);
+                let tangent = Tangents { layout, numbers: before, reached, count };
+                let y = &values[layout.block(index, count)];
+                reached[index] = propagate(record, &value, tangent, Some(direction), transposed, y, dy);
             }
-            let (before, dy) = layout.split(derivatives, index, count);
-            let tangent = Tangents { layout, numbers: before, reached, count };
-            let width = *width;
-            let moves = match *operation {
-                Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => false,
-                Operation::Variable(variable) => {
-                    broadcast(&direction[variable.range()], dy);
-                    true
+        }
+    }
+}
+
+/// Writes a node's derivative, which is linear in those of its arguments and in the direction of the variables; without a
+/// direction the variables stand still. Returns `false` where it is zero, and nothing was written.
+pub(super) fn propagate<T: Real>(
+    Record { operation, width }: &Record<T>,
+    value: &Values<'_, T>,
+    tangent: Tangents<'_, T>,
+    direction: Option<&[T]>,
+    transposed: &mut Transposed<T>,
+    y: &[T],
+    dy: &mut [T],
+) -> bool {
+    let width = *width;
+    match *operation {
+        Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => false,
+        Operation::Variable(variable) => {
+            if let Some(direction) = direction {
+                broadcast(&direction[variable.range()], dy);
+            }
+            direction.is_some()
+        }
+        Operation::Dense { x, weight, bias } => {
+            let (range, columns) = (weight.range(), weight.columns());
+            if let Some(direction) = direction {
+                let bias = bias.map(|bias| &direction[bias.range()]);
+                transposed.affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
+            }
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                transposed.affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
+            }
+            direction.is_some() || dx.is_some()
+        }
+        Operation::Apply { function, x } => {
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                dy.copy_from_slice(dx);
+                function.times_derivative(value.of(x), y, dy);
+            }
+            dx.is_some()
+        }
+        Operation::Arithmetic { kind, a, b } => {
+            let mut add = false;
+            for (side, node) in [(Side::Left, a), (Side::Right, b)] {
+                if let Some(d) = tangent.of(node) {
+                    kind.times_derivative(side, value.of(a), value.of(b), y, d, dy, add);
+                    add = true;
                 }
-                Operation::Dense { x, weight, bias } => {
-                    let (range, columns) = (weight.range(), weight.columns());
-                    let bias = bias.map(|bias| &direction[bias.range()]);
-                    transposed.affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
-                    if let Some(dx) = tangent.of(x) {
-                        transposed.affine(dx, &tile.x[range], columns, None, dy, true);
-                    }
-                    true
+            }
+            add
+        }
+        Operation::Concat(ref nodes) => {
+            let mut to = Columns { width, start: 0 };
+            dy.fill(T::ZERO);
+            for &node in nodes {
+                if let Some(d) = tangent.of(node) {
+                    transfer(d, Columns { width: node.width(), start: 0 }, dy, to, node.width(), false);
                 }
-                Operation::Apply { function, x } => {
-                    let dx = tangent.of(x);
-                    if let Some(dx) = dx {
-                        dy.copy_from_slice(dx);
-                        function.times_derivative(value.of(x), &values[layout.block(index, count)], dy);
-                    }
-                    dx.is_some()
+                to.start += node.width();
+            }
+            true
+        }
+        Operation::Slice { x, start } => {
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
+                transfer(dx, from, dy, to, width, false);
+            }
+            dx.is_some()
+        }
+        Operation::RowSum(x) => {
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                row_sums(dx, x.width(), dy, false);
+            }
+            dx.is_some()
+        }
+        Operation::Repeat(x) => {
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                repeat(dx, dy, width, false);
+            }
+            dx.is_some()
+        }
+        Operation::Embedding { x, table } => {
+            if let Some(direction) = direction {
+                let rows = &direction[table.range()];
+                for (&number, dy) in value.of(x).iter().zip(dy.chunks_exact_mut(table.columns())) {
+                    dy.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
                 }
-                Operation::Arithmetic { kind, a, b } => {
-                    let y = &values[layout.block(index, count)];
-                    let mut add = false;
-                    for (side, node) in [(Side::Left, a), (Side::Right, b)] {
-                        if let Some(d) = tangent.of(node) {
-                            kind.times_derivative(side, value.of(a), value.of(b), y, d, dy, add);
-                            add = true;
-                        }
-                    }
-                    add
-                }
-                Operation::Concat(ref nodes) => {
-                    let mut to = Columns { width, start: 0 };
-                    dy.fill(T::ZERO);
-                    for &node in nodes {
-                        if let Some(d) = tangent.of(node) {
-                            transfer(d, Columns { width: node.width(), start: 0 }, dy, to, node.width(), false);
-                        }
-                        to.start += node.width();
-                    }
-                    true
-                }
-                Operation::Slice { x, start } => {
-                    let dx = tangent.of(x);
-                    if let Some(dx) = dx {
-                        let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
-                        transfer(dx, from, dy, to, width, false);
-                    }
-                    dx.is_some()
-                }
-                Operation::RowSum(x) => {
-                    let dx = tangent.of(x);
-                    if let Some(dx) = dx {
-                        row_sums(dx, x.width(), dy, false);
-                    }
-                    dx.is_some()
-                }
-                Operation::Repeat(x) => {
-                    let dx = tangent.of(x);
-                    if let Some(dx) = dx {
-                        repeat(dx, dy, width, false);
-                    }
-                    dx.is_some()
-                }
-                Operation::Embedding { x, table } => {
-                    let rows = &direction[table.range()];
-                    for (&number, dy) in value.of(x).iter().zip(dy.chunks_exact_mut(table.columns())) {
-                        dy.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                    }
-                    true
-                }
-            };
-            reached[index] = moves;
+            }
+            direction.is_some()
         }
     }
 }

@@ -32,6 +32,10 @@ pub(crate) struct Workspace<T> {
     pub(super) derivatives: Vec<T>,
     /// Which nodes' derivatives have been written.
     pub(super) reached: Vec<bool>,
+    /// Second derivatives after a curvature sweep; empty before the first.
+    pub(super) curvatures: Vec<T>,
+    /// Which nodes' second derivatives have been written.
+    pub(super) bent: Vec<bool>,
     pub(super) transposed: Transposed<T>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
@@ -101,6 +105,8 @@ impl<T: Real> Workspace<T> {
             values: vec![T::ZERO; numbers],
             derivatives: vec![T::ZERO; numbers],
             reached: vec![false; tape.records().len()],
+            curvatures: Vec::new(),
+            bent: vec![false; tape.records().len()],
             transposed: Transposed::new(tape.records()),
             scratch: vec![T::ZERO; layout.rows * widest],
             layout,
@@ -128,6 +134,11 @@ impl<T: Real> Workspace<T> {
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero.
     pub(crate) fn derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
         self.reached[node.index()].then(|| &self.derivatives[self.layout.block(node.index(), tile.rows.len())])
+    }
+
+    /// A node's second derivative after a curvature sweep; `None` where it is zero.
+    pub(crate) fn second_derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+        self.bent[node.index()].then(|| &self.curvatures[self.layout.block(node.index(), tile.rows.len())])
     }
 
     /// Forgets adjoints and tangents.

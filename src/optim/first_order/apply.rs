@@ -5,6 +5,7 @@ use super::memory::Memory;
 use super::table::Now;
 use super::{FirstOrder, NonFinite, Slots, StepContext, UpdateRule};
 use crate::Real;
+use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
 use crate::variables::{Gradient, Gradients, Variable, Variables};
@@ -56,6 +57,22 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     }
 }
 
+/// The update of one variable, in the widest instructions that there are.
+struct Update<'a, T: Real, R: UpdateRule<T>> {
+    rule: &'a R,
+    step: &'a R::Step,
+    w: &'a mut [T],
+    gradient: &'a [T],
+    slots: Slots<'a, T>,
+}
+
+impl<T: Real, R: UpdateRule<T>> Kernel for Update<'_, T, R> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        self.rule.update(self.step, self.w, self.gradient, self.slots);
+    }
+}
+
 impl<T: Real> Memory<T> {
     /// Drops the gradients of frozen variables.
     fn leave_frozen_out(&mut self, variables: &Variables<T>) {
@@ -94,8 +111,7 @@ impl<T: Real> Memory<T> {
         self.plan(variables.iter(), is_lazy, decay != 0.0);
         self.journal.record(variables.values(), &self.slots);
 
-        for index in 0..self.layout.len() {
-            let variable = self.layout.variable(index);
+        for variable in self.layout.variables() {
             let w = &mut variables.values_mut()[variable.range()];
             if now.l2 != 0.0 {
                 add_penalty(self.gradients.given_mut(variable), T::from_f64(now.l2), w);
@@ -104,7 +120,7 @@ impl<T: Real> Memory<T> {
             if gradient == Gradient::Absent || variable.is_empty() {
                 continue;
             }
-            if decay != 0.0 && self.decays[index] {
+            if decay != 0.0 && self.decays[variable.index()] {
                 let decay = T::from_f64(decay);
                 for w in &mut *w {
                     *w -= *w * decay;
@@ -113,7 +129,7 @@ impl<T: Real> Memory<T> {
             let slots = Slots::new(&mut self.slots, variable.range());
             match gradient {
                 Gradient::Absent => (),
-                Gradient::Dense(gradient) => rule.update(step, w, gradient, slots),
+                Gradient::Dense(gradient) => simd::run(Update { rule, step, w, gradient, slots }),
                 Gradient::Rows { rows, values } => rule.update_rows(step, w, variable.columns(), rows, values, slots),
             }
         }
@@ -171,8 +187,7 @@ impl<T: Real> Memory<T> {
     /// Moves the average towards the trainable weights, and replaces them by it if told to.
     fn average(&mut self, momentum: T, overwrite: bool, variables: &mut Variables<T>) {
         let Some(average) = &mut self.average else { return };
-        for index in 0..self.layout.len() {
-            let variable = self.layout.variable(index);
+        for variable in self.layout.variables() {
             if !variables.is_trainable(variable) {
                 continue;
             }

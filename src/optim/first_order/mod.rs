@@ -39,6 +39,9 @@ use crate::Real;
 /// is made as a whole or not at all: where an error is returned, variables, slots and the count are what they were.
 /// Frozen variables and their slots stay as they are, as do variables without a gradient, which do not decay either.
 ///
+/// A sparse gradient gives the same step as a dense one with zeros in the other rows, unless the rule is
+/// [lazy](UpdateRule::is_lazy). Decay and averages are always of whole variables.
+///
 /// Where gradients are accumulated, everything counts updates; Keras' schedules count single gradients there.
 ///
 /// ```
@@ -57,13 +60,15 @@ use crate::Real;
 ///     gradients.dense_mut(w).copy_from_slice(variables.values());
 ///     optimizer.apply_gradients(&gradients, &mut variables)?;
 /// }
-/// assert!(variables.values().iter().all(|w| w.abs() < 0.05));
+/// assert!(variables.values().iter().all(|w: &f64| w.abs() < 0.05));
 /// assert_eq!(optimizer.iterations(), 200);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct FirstOrder<T, R> {
     rule: R,
+    /// The rule's, read once so that saving a state takes nothing from the heap.
+    switches: Vec<(&'static str, bool)>,
     convention: Convention,
     hyperparameters: Table,
     non_finite: NonFinite,
@@ -92,6 +97,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     pub fn from_rule(rule: R, learning_rate: impl Into<Hyperparameter>) -> Self {
         FirstOrder {
             hyperparameters: Table::new(rule.hyperparameters(), learning_rate.into()),
+            switches: rule.switches(),
             rule,
             convention: Convention::default(),
             non_finite: NonFinite::default(),
@@ -110,7 +116,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     ///
     /// When there is none of this name.
     pub fn with_hyperparameter(self, name: &str, value: impl Into<Hyperparameter>) -> Self {
-        self.changed(|optimizer| optimizer.hyperparameters.put(name, value.into()))
+        self.changed(|optimizer| optimizer.hyperparameters.put(optimizer.rule.name(), name, value.into()))
     }
 
     /// Whose formulas to follow; Keras' unless set.
@@ -179,7 +185,10 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
 
     /// Changes the rule.
     pub(super) fn with_rule(self, change: impl FnOnce(&mut R)) -> Self {
-        self.changed(|optimizer| change(&mut optimizer.rule))
+        self.changed(|optimizer| {
+            change(&mut optimizer.rule);
+            optimizer.switches = optimizer.rule.switches();
+        })
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {

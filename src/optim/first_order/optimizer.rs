@@ -141,12 +141,8 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
         let Some(memory) = &self.memory else { return Ok(()) };
         memory.layout.check(self.rule.name(), variables.iter())?;
-        let Some(average) = &memory.average else { return Ok(()) };
-        for index in 0..memory.layout.len() {
-            let variable = memory.layout.variable(index);
-            if variables.is_trainable(variable) {
-                variables.values_mut()[variable.range()].copy_from_slice(&average[variable.range()]);
-            }
+        if let Some(average) = &memory.average {
+            memory.layout.write_trainable(average, variables);
         }
         Ok(())
     }

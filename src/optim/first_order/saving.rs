@@ -29,7 +29,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
             ("gradient_accumulation_steps", self.accumulation_steps as f64),
             ("ema_overwrite_frequency", self.ema_overwrite_frequency.unwrap_or(0) as f64),
         ];
-        let rule = self.rule.switches().into_iter().map(|(name, on)| (name, f64::from(u8::from(on))));
+        let rule = self.switches.iter().map(|&(name, on)| (name, f64::from(u8::from(on))));
         shell.into_iter().chain(rule)
     }
 
@@ -111,7 +111,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
             if expected != found {
                 return refuse(format!("it has the hyperparameter {found} in place of {expected}"));
             }
-            hyperparameters.put(expected, value.clone());
+            hyperparameters.put(name, expected, value.clone());
         }
         hyperparameters.check()?;
         let mut numbers = state.numbers.iter();

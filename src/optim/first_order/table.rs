@@ -76,8 +76,8 @@ impl Table {
     /// # Panics
     ///
     /// For a name that is not there.
-    pub(super) fn put(&mut self, name: &str, value: Hyperparameter) {
-        let place = self.place("the optimizer", name).unwrap_or_else(|error| panic!("{error}"));
+    pub(super) fn put(&mut self, optimizer: &str, name: &str, value: Hyperparameter) {
+        let place = self.place(optimizer, name).unwrap_or_else(|error| panic!("{error}"));
         self.set[place] = value;
     }
 

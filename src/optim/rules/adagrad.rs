@@ -81,7 +81,7 @@ impl<T: Real> UpdateRule<T> for AdagradRule {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn update(&self, step: &AdagradStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
         let [sum] = slots.take();
         for ((w, sum), &g) in w.iter_mut().zip(sum).zip(gradient) {

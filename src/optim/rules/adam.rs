@@ -125,7 +125,7 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn update(&self, step: &AdamStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
         let &AdamStep { rate, into_m, into_v, root_factor, epsilon } = step;
         if self.amsgrad {

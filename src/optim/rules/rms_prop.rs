@@ -70,14 +70,14 @@ pub struct RmsPropStep<T> {
 
 impl<T: Real> RmsPropStep<T> {
     /// The new average square, and `g / d`.
-    #[inline]
+    #[inline(always)]
     fn scaled(&self, g: T, v: &mut T) -> T {
         *v = self.rho * *v + self.into_average * (g * g);
         g / ((*v + self.inside).sqrt() + self.outside)
     }
 
     /// The same, centered.
-    #[inline]
+    #[inline(always)]
     fn scaled_centered(&self, g: T, v: &mut T, average: &mut T) -> T {
         *v = self.rho * *v + self.into_average * (g * g);
         *average = self.rho * *average + self.into_average * g;
@@ -87,7 +87,7 @@ impl<T: Real> RmsPropStep<T> {
     }
 
     /// The way that `w` goes.
-    #[inline]
+    #[inline(always)]
     fn way(&self, scaled: T, m: &mut T) -> T {
         *m = self.momentum * *m + self.into_momentum * scaled;
         self.from_momentum * *m
@@ -141,7 +141,7 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn update(&self, step: &RmsPropStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
         let rate = step.into_momentum * step.from_momentum;
         let w = w.iter_mut().zip(gradient);

@@ -122,7 +122,7 @@ impl<T: Real> UpdateRule<T> for SgdRule {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn update(&self, step: &SgdStep<T>, w: &mut [T], gradient: &[T], slots: Slots<'_, T>) {
         if slots.is_empty() {
             for (w, &g) in w.iter_mut().zip(gradient) {

@@ -14,8 +14,8 @@ use crate::optim::OptimizerError;
 /// ```
 /// use marquardt::optim::CosineDecay;
 ///
-/// let rate = CosineDecay::new(0.1, 100).with_alpha(0.5);
-/// assert_eq!((rate.at(0), rate.at(50), rate.at(100)), (0.1, 0.075, 0.05));
+/// let rate = CosineDecay::new(1.0, 100).with_alpha(0.5);
+/// assert_eq!((rate.at(0), rate.at(50), rate.at(100)), (1.0, 0.75, 0.5));
 /// let rate = CosineDecay::new(0.0, 100).with_warmup(0.1, 10);
 /// assert_eq!((rate.at(5), rate.at(10), rate.at(110)), (0.05, 0.1, 0.0));
 /// ```

@@ -1,5 +1,7 @@
 //! Functions that act on every number by itself.
 
+mod curvature;
+
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 use crate::Real;
@@ -392,6 +394,23 @@ mod tests {
     fn nan_is_not_hidden() {
         for (f, _) in all::<f64>() {
             assert!(forward(f, &[f64::NAN])[0].is_nan(), "{f:?}");
+        }
+    }
+
+    #[test]
+    fn second_derivatives_are_those_of_the_first() {
+        for (f, points) in all::<f64>() {
+            for &x in points {
+                let step = 1e-6 * x.abs().max(1e-2);
+                let slope = |x: f64| twice_derivatives(f, &[x])[0] / 2.0;
+                let difference = (slope(x + step) - slope(x - step)) / (2.0 * step);
+                let mut c = [5.0];
+                f.add_curvature(&[x], &forward(f, &[x]), &[3.0], &mut c);
+                let second = (c[0] - 5.0) / 9.0;
+                let scale = 1.0_f64.max(difference.abs());
+                assert!((second - difference).abs() < 1e-6 * scale, "{f:?} at {x}: {second} instead of {difference}");
+                assert!(!f.is_straight() || second == 0.0);
+            }
         }
     }
 }

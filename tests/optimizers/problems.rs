@@ -1,7 +1,7 @@
 //! Problems that several suites share.
 
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{Gradients, Variable, Variables};
+use marquardt::{EvaluationError, Gradients, LeastSquares, NotLeastSquares, Objective, Variable, Variables};
 use ndarray::{Array1, Array2};
 
 /// `cos 1, cos 2, …`
@@ -71,4 +71,39 @@ pub fn sparse_steps(
         optimizer.apply_gradients(&gradients, variables)?;
     }
     Ok(())
+}
+
+/// `½‖w − target‖²`, which counts how often it is evaluated and can be made to fail.
+pub struct Bowl {
+    pub target: Vec<f64>,
+    pub evaluations: usize,
+    pub fails: bool,
+}
+
+impl Bowl {
+    pub fn new(target: &[f64]) -> Self {
+        Bowl { target: target.to_vec(), evaluations: 0, fails: false }
+    }
+}
+
+impl Objective<f64> for Bowl {
+    fn loss(&mut self, x: &[f64]) -> Result<f64, EvaluationError> {
+        Ok(x.iter().zip(&self.target).map(|(x, target)| 0.5 * (x - target) * (x - target)).sum())
+    }
+
+    fn loss_and_gradient(&mut self, x: &[f64], gradients: &mut Gradients<f64>) -> Result<f64, EvaluationError> {
+        self.evaluations += 1;
+        if self.fails {
+            return Err("the bowl is broken".into());
+        }
+        gradients.clear();
+        for ((g, x), target) in gradients.flat_mut().iter_mut().zip(x).zip(&self.target) {
+            *g = x - target;
+        }
+        self.loss(x)
+    }
+
+    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<f64>, NotLeastSquares> {
+        Err(NotLeastSquares { loss: "the bowl".to_owned() })
+    }
 }

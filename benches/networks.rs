@@ -1,0 +1,110 @@
+//! What a network costs on one minibatch: residuals, residuals with Jacobian, and loss with gradient.
+//!
+//! ```text
+//! cargo bench --bench networks
+//! ```
+
+use divan::{Bencher, black_box};
+use marquardt::nn::{MeanSquaredError, Network, Sequential};
+use marquardt::{Gradients, LeastSquares, Objective, Real, Variables};
+use ndarray::Array2;
+
+fn main() {
+    divan::main();
+}
+
+/// Layers of `tanh`, bound to a minibatch.
+struct Workload<T: Real> {
+    network: Network<T>,
+    variables: Variables<T>,
+}
+
+impl<T: Real> Workload<T> {
+    fn new(widths: &[usize], rows: usize) -> Self {
+        let (input, output) = (widths[0], widths[widths.len() - 1]);
+        let hidden = &widths[1..widths.len() - 1];
+        let layers = Sequential::new(input);
+        let layers = hidden.iter().fold(layers, |layers, &width| layers.dense(width).tanh());
+        let mut variables = Variables::new();
+        let mut network = layers.dense(output).compile(&mut variables, 0, MeanSquaredError).expect("layers fit");
+        let wave = |(i, k)| T::from_f64(((3 * i + 7 * k) as f64 * 0.1).sin());
+        let inputs = Array2::from_shape_fn((rows, input), wave);
+        let targets = Array2::from_shape_fn((rows, output), wave);
+        network.batch(&[inputs.view()], &[targets.view()]).expect("arrays fit");
+        Workload { network, variables }
+    }
+
+    /// All rows in blocks as large as the solver's.
+    fn linearize(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
+        let Workload { mut network, variables } = Self::new(widths, rows);
+        let (m, n) = (network.residual_count(), network.parameter_count());
+        let block = (128 * 1024 / size_of::<T>() / n).clamp(32, 1024);
+        let (mut r, mut jacobian) = (vec![T::ZERO; block], vec![T::ZERO; block * n]);
+        bencher.bench_local(|| {
+            for first in (0..m).step_by(block) {
+                let count = block.min(m - first);
+                let (r, jacobian) = (&mut r[..count], &mut jacobian[..count * n]);
+                network.linearize(variables.values(), first, r, jacobian).expect("a batch is bound");
+                black_box(jacobian);
+            }
+        });
+    }
+
+    fn residuals(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
+        let Workload { mut network, variables } = Self::new(widths, rows);
+        let mut r = vec![T::ZERO; network.residual_count()];
+        bencher.bench_local(|| {
+            network.residuals(variables.values(), 0, &mut r).expect("a batch is bound");
+            black_box(&r);
+        });
+    }
+
+    fn loss_and_gradient(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
+        let Workload { mut network, variables } = Self::new(widths, rows);
+        let mut gradients = Gradients::new(&variables);
+        bencher.bench_local(|| {
+            let loss = network.loss_and_gradient(variables.values(), &mut gradients).expect("a batch is bound");
+            black_box(loss)
+        });
+    }
+}
+
+/// The network of the sinc example, 61 parameters, on 1,000 rows.
+mod sinc {
+    use super::*;
+
+    #[divan::bench]
+    fn residuals(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::residuals(bencher, &[1, 20, 1], 1000);
+    }
+
+    #[divan::bench]
+    fn linearize(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::linearize(bencher, &[1, 20, 1], 1000);
+    }
+}
+
+/// 481 parameters on 1,000 rows.
+mod two_hidden_layers {
+    use super::*;
+
+    #[divan::bench]
+    fn residuals(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::residuals(bencher, &[1, 20, 20, 1], 1000);
+    }
+
+    #[divan::bench]
+    fn linearize(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::linearize(bencher, &[1, 20, 20, 1], 1000);
+    }
+}
+
+/// A minibatch of 128 in single precision, as a first-order optimizer sees it.
+mod single_precision {
+    use super::*;
+
+    #[divan::bench]
+    fn loss_and_gradient(bencher: Bencher<'_, '_>) {
+        Workload::<f32>::loss_and_gradient(bencher, &[10, 32, 32, 1], 128);
+    }
+}

@@ -1,0 +1,75 @@
+//! The curvature sweep: how the values bend along a direction, `d²y(x + tv)/dt²`.
+
+use super::tangent::{Tangents, propagate};
+use super::workspace::Values;
+use super::{Tile, Workspace};
+use crate::Real;
+use crate::kernels::vector::add_scaled;
+use crate::nn::arithmetic::{Arithmetic, put};
+use crate::nn::tape::{Operation, Record};
+
+impl<T: Real> Workspace<T> {
+    /// Computes the second derivatives of the wanted nodes along a direction of the variables. Needs the values of a
+    /// forward sweep; the tangents are computed on the way.
+    ///
+    /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
+    pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
+        self.tangent(tile, wanted, direction);
+        let Workspace { layout, values, derivatives, reached, curvatures, bent, transposed, scratch, .. } = self;
+        curvatures.resize(derivatives.len(), T::ZERO);
+        let value = Values { tile, layout, numbers: values };
+        let count = tile.rows.len();
+        let tangent = Tangents { layout, numbers: derivatives, reached, count };
+        bent.fill(false);
+        for (index, record) in tile.tape.records().iter().enumerate() {
+            if !wanted[index] {
+                continue;
+            }
+            let (before, ddy) = layout.split(curvatures, index, count);
+            let curvature = Tangents { layout, numbers: before, reached: bent, count };
+            let y = &values[layout.block(index, count)];
+            let mut bends = propagate(record, &value, curvature, None, transposed, y, ddy);
+            let Record { operation, .. } = record;
+            match *operation {
+                Operation::Dense { x, weight, .. } => {
+                    if let Some(dx) = tangent.of(x) {
+                        let part = &mut scratch[..ddy.len()];
+                        transposed.affine(dx, &direction[weight.range()], weight.columns(), None, part, false);
+                        start(ddy, &mut bends);
+                        add_scaled(ddy, T::from_f64(2.0), part);
+                    }
+                }
+                Operation::Apply { function, x } => {
+                    if let Some(dx) = tangent.of(x).filter(|_| !function.is_straight()) {
+                        start(ddy, &mut bends);
+                        function.add_curvature(value.of(x), y, dx, ddy);
+                    }
+                }
+                Operation::Arithmetic { kind: Arithmetic::Mul, a, b } => {
+                    if let (Some(da), Some(db)) = (tangent.of(a), tangent.of(b)) {
+                        start(ddy, &mut bends);
+                        put(ddy, true, da.iter().zip(db).map(|(&da, &db)| T::from_f64(2.0) * da * db));
+                    }
+                }
+                // y b = a, differentiated twice, is ÿ b + 2 ẏ ḃ + y b̈ = ä.
+                Operation::Arithmetic { kind: Arithmetic::Div, b, .. } => {
+                    if let (true, Some(db)) = (reached[index], tangent.of(b)) {
+                        start(ddy, &mut bends);
+                        let dy = &derivatives[layout.block(index, count)];
+                        let parts = dy.iter().zip(db).zip(value.of(b));
+                        put(ddy, true, parts.map(|((&dy, &db), &b)| T::from_f64(-2.0) * dy * db / b));
+                    }
+                }
+                _ => {}
+            }
+            bent[index] = bends;
+        }
+    }
+}
+
+/// Makes a second derivative that was zero one that can be added to.
+fn start<T: Real>(ddy: &mut [T], bends: &mut bool) {
+    if !std::mem::replace(bends, true) {
+        ddy.fill(T::ZERO);
+    }
+}

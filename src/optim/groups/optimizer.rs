@@ -1,0 +1,216 @@
+//! The trait, served by several optimizers.
+
+use ndarray::ArrayViewD;
+
+use super::{Assignment, Group, Groups, Memory, NAME};
+use crate::optim::layout::Layout;
+use crate::optim::state::entry;
+use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{Objective, Real};
+
+/// The name of the numbers that say which variable belongs to which group.
+const ASSIGNMENT: &str = "groups";
+
+impl<T: Real> Groups<T> {
+    /// What the optimizers have, each once, in order.
+    fn union(&self, of: impl Fn(&dyn Optimizer<T>) -> Vec<&'static str>) -> Vec<&'static str> {
+        let mut all = Vec::new();
+        for name in self.groups.iter().flat_map(|group| of(&*group.optimizer)) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        all
+    }
+
+    fn memory(&self) -> Result<&Memory<T>, OptimizerError> {
+        self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME.to_owned() })
+    }
+
+    fn unknown(&self, name: &str) -> OptimizerError {
+        OptimizerError::UnknownHyperparameter {
+            optimizer: NAME.to_owned(),
+            name: name.to_owned(),
+            known: self.hyperparameters().into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl<T: Real> Memory<T> {
+    fn new(groups: &[Group<T>], variables: &Variables<T>) -> Result<Self, OptimizerError> {
+        let mut memory = Memory {
+            layout: Layout::of(variables),
+            assignment: Assignment::new(groups, variables)?,
+            gradients: Gradients::new(variables),
+            values: Vec::new(),
+            trainable: Vec::new(),
+        };
+        memory.record(variables);
+        Ok(memory)
+    }
+}
+
+impl<T: Real> Optimizer<T> for Groups<T> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        let memory = Memory::new(&self.groups, variables)?;
+        let mut restricted = variables.clone();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            memory.restrict(index, &mut restricted);
+            group.optimizer.build(&restricted)?;
+        }
+        self.iterations = 0;
+        self.memory = Some(memory);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        self.step_together(batch, variables)
+    }
+
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        self.apply_together(gradients, variables)
+    }
+
+    fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        self.union(|optimizer| optimizer.hyperparameters())
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        let mut found = self.groups.iter().filter_map(|group| group.optimizer.hyperparameter(name).ok());
+        found.next().ok_or_else(|| self.unknown(name))
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        let before: Vec<_> = self.groups.iter().map(|group| group.optimizer.hyperparameter(name).ok()).collect();
+        if before.iter().all(Option::is_none) {
+            return Err(self.unknown(name));
+        }
+        for index in 0..before.len() {
+            if before[index].is_none() {
+                continue;
+            }
+            if let Err(error) = self.groups[index].optimizer.set_hyperparameter(name, value.clone()) {
+                for (group, before) in self.groups.iter_mut().zip(&before[..index]) {
+                    if let Some(before) = before {
+                        group.optimizer.set_hyperparameter(name, before.clone())?;
+                    }
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        self.union(|optimizer| optimizer.slots())
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        let memory = self.memory()?;
+        memory.layout.shape(NAME, variable)?;
+        match memory.assignment.of(variable) {
+            Some(group) => self.groups[group].optimizer.slot(variable, name),
+            None => Err(OptimizerError::Groups(format!("variable {} belongs to no group", variable.index()))),
+        }
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
+        state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        NAME.clone_into(&mut state.optimizer);
+        state.iterations = self.iterations;
+        state.hyperparameters.clear();
+        state.slots.clear();
+        match &self.memory {
+            None => {
+                state.variables.clear();
+                state.numbers.clear();
+            }
+            Some(memory) => {
+                memory.layout.save(state);
+                let assignment = entry(&mut state.numbers, 0, ASSIGNMENT);
+                assignment.clear();
+                assignment.extend(memory.assignment.numbers());
+            }
+        }
+        state.parts.resize_with(self.groups.len(), OptimizerState::default);
+        for (group, part) in self.groups.iter().zip(&mut state.parts) {
+            group.optimizer.save_into(part);
+        }
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        let refuse = |difference: String| Err(OptimizerError::State { difference });
+        if state.optimizer != NAME {
+            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
+        }
+        if state.parts.len() != self.groups.len() {
+            return refuse(format!("it is of {} groups, not {}", state.parts.len(), self.groups.len()));
+        }
+        if let Some(memory) = &self.memory {
+            memory.layout.check(NAME, variables.iter())?;
+        }
+        let memory = Memory::new(&self.groups, variables)?;
+        let is_built = !state.variables.is_empty();
+        if is_built {
+            memory.layout.check_state(state)?;
+            let assigned = state.numbers.iter().find(|(name, _)| name == ASSIGNMENT);
+            if !assigned.is_some_and(|(_, numbers)| memory.assignment.numbers().eq(numbers.iter().copied())) {
+                return refuse("its groups have other variables".to_owned());
+            }
+        }
+        let before = self.state();
+        let mut restricted = variables.clone();
+        for index in 0..self.groups.len() {
+            memory.restrict(index, &mut restricted);
+            if let Err(error) = self.groups[index].optimizer.restore(&state.parts[index], &restricted) {
+                for restored in 0..index {
+                    memory.restrict(restored, &mut restricted);
+                    self.groups[restored].optimizer.restore(&before.parts[restored], &restricted)?;
+                }
+                return Err(error);
+            }
+        }
+        self.iterations = state.iterations;
+        self.memory = is_built.then_some(memory);
+        Ok(())
+    }
+
+    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        memory.layout.check(NAME, variables.iter())?;
+        memory.record(variables);
+        let mut result = Ok(());
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            memory.restrict(index, variables);
+            result = result.and_then(|()| group.optimizer.finalize(variables));
+        }
+        memory.release(variables);
+        result
+    }
+
+    fn is_first_order(&self) -> bool {
+        self.groups.iter().all(|group| group.optimizer.is_first_order())
+    }
+}

@@ -1,0 +1,163 @@
+//! The step of several optimizers: all of them, or none.
+
+use super::{Group, Groups, Memory, NAME};
+use crate::optim::{Optimizer, OptimizerError, StepReport};
+use crate::variables::{Gradient, Gradients, Variables};
+use crate::{Objective, Real};
+
+impl<T: Real> Groups<T> {
+    pub(super) fn step_together(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        self.together(variables, |groups, memory, variables| {
+            let mut report = None;
+            for (index, group) in groups.iter_mut().enumerate() {
+                if group.optimizer.is_first_order() || !memory.acts(index) {
+                    continue;
+                }
+                memory.restrict(index, variables);
+                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
+                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
+                let applied = applied || new.applied;
+                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
+            }
+            let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
+            if let Some(report) = report
+                && !(0..groups.len()).any(is_first_order)
+            {
+                return Ok(report);
+            }
+            let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
+            memory.layout.check(NAME, memory.gradients.variables())?;
+            if !loss.is_finite() {
+                return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
+            }
+            let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
+            match report {
+                Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
+                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
+                None => Err(OptimizerError::NoGradients),
+            }
+        })
+    }
+
+    pub(super) fn apply_together(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        let report = self.together(variables, |groups, memory, variables| {
+            memory.layout.check(NAME, gradients.variables())?;
+            let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
+            let (any, applied) = apply(groups, memory, gradients, variables, true)?;
+            let applied = applied || other_applied;
+            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
+            if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
+        });
+        report.map(|_| ())
+    }
+
+    fn together(
+        &mut self,
+        variables: &mut Variables<T>,
+        steps: impl FnOnce(&mut [Group<T>], &mut Memory<T>, &mut Variables<T>) -> Result<StepReport<T>, OptimizerError>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        match &self.memory {
+            None => self.build(variables)?,
+            Some(memory) => memory.layout.check(NAME, variables.iter())?,
+        }
+        let memory = self.memory.as_mut().expect("it was just built");
+        memory.assignment.check(variables)?;
+        if !variables.iter().any(|variable| variables.is_trainable(variable)) {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        memory.record(variables);
+        prepare(&mut self.groups, memory);
+        let result = steps(&mut self.groups, memory, variables);
+        let undone = if result.is_err() { undo(&mut self.groups, memory, variables) } else { Ok(()) };
+        memory.release(variables);
+        undone?;
+        let report = result?;
+        self.iterations += u64::from(report.applied);
+        Ok(report)
+    }
+}
+
+impl<T: Real> Group<T> {
+    /// A step that can be taken back, unless it is the last.
+    fn attempt<R>(
+        &mut self,
+        step: impl FnOnce(&mut dyn Optimizer<T>) -> Result<R, OptimizerError>,
+    ) -> Result<R, OptimizerError> {
+        if !self.is_last {
+            self.optimizer.save_into(&mut self.before);
+            self.has_stepped = true;
+        }
+        step(&mut *self.optimizer)
+    }
+}
+
+impl<T: Real> Memory<T> {
+    /// Whether a group has anything to train.
+    fn acts(&self, group: usize) -> bool {
+        let variables = self.layout.variables().zip(&self.trainable);
+        variables.into_iter().any(|(variable, &trainable)| trainable && self.assignment.is_in(variable, group))
+    }
+
+    /// Whether there is a gradient for a group.
+    fn has_gradient(&self, group: usize, gradients: &Gradients<T>) -> bool {
+        self.layout.variables().zip(&self.trainable).any(|(variable, &trainable)| {
+            trainable && self.assignment.is_in(variable, group) && gradients.of(variable) != Gradient::Absent
+        })
+    }
+}
+
+/// Before a step none has stepped, and the last to step is known.
+fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
+    for group in &mut *groups {
+        (group.has_stepped, group.is_last) = (false, false);
+    }
+    let acting = (0..groups.len()).rev().filter(|&group| memory.acts(group));
+    let first_order = acting.clone().find(|&group| groups[group].optimizer.is_first_order());
+    if let Some(last) = first_order.or_else(|| acting.into_iter().next()) {
+        groups[last].is_last = true;
+    }
+}
+
+/// Applies gradients to the groups that are of first order, or to the others. Returns whether any had one, and whether
+/// any step was made.
+fn apply<T: Real>(
+    groups: &mut [Group<T>],
+    memory: &Memory<T>,
+    gradients: &Gradients<T>,
+    variables: &mut Variables<T>,
+    first_order: bool,
+) -> Result<(bool, bool), OptimizerError> {
+    let (mut any, mut applied) = (false, false);
+    for (index, group) in groups.iter_mut().enumerate() {
+        if group.optimizer.is_first_order() == first_order && memory.has_gradient(index, gradients) {
+            memory.restrict(index, variables);
+            let before = group.optimizer.iterations();
+            group.attempt(|optimizer| optimizer.apply_gradients(gradients, variables))?;
+            any = true;
+            applied |= group.optimizer.iterations() != before;
+        }
+    }
+    Ok((any, applied))
+}
+
+/// Variables and optimizers as they were.
+fn undo<T: Real>(
+    groups: &mut [Group<T>],
+    memory: &Memory<T>,
+    variables: &mut Variables<T>,
+) -> Result<(), OptimizerError> {
+    variables.values_mut().copy_from_slice(&memory.values);
+    for (index, group) in groups.iter_mut().enumerate().filter(|(_, group)| group.has_stepped) {
+        memory.restrict(index, variables);
+        group.optimizer.restore(&group.before, variables)?;
+    }
+    Ok(())
+}

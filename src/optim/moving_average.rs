@@ -1,0 +1,328 @@
+//! Averaged weights around any optimizer.
+
+use std::ops::Range;
+
+use ndarray::ArrayViewD;
+
+use super::layout::Layout;
+use super::state::entry;
+use super::{Domain, Hyperparameter, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{Objective, Real};
+
+const NAME: &str = "moving_average";
+const SLOT: &str = "average";
+const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99, Domain::Fraction);
+
+/// A moving average of the weights beside any optimizer: after every step of it `average ← d · average + (1 − d) · w`.
+///
+/// Training goes on with the weights themselves. [`swap_weights`](Self::swap_weights) puts the averages into the
+/// variables, to evaluate them, and takes them out again; [`finalize`](Optimizer::finalize) writes them there for good.
+/// The averages are in the slot `average`, and start as the weights are at the start. What frozen variables hold is not
+/// averaged. The role of TensorFlow Addons' `MovingAverage`.
+///
+/// ```
+/// use marquardt::optim::{MovingAverage, Optimizer, Sgd};
+/// use marquardt::{Gradients, Variables};
+/// use ndarray::array;
+///
+/// let mut variables = Variables::new();
+/// let w = variables.add("w", array![0.0].view())?;
+/// let mut gradients = Gradients::new(&variables);
+/// gradients.dense_mut(w)[0] = -1.0;
+///
+/// let mut optimizer = MovingAverage::new(Sgd::new(1.0)).with_average_decay(0.5);
+/// for _ in 0..3 {
+///     optimizer.apply_gradients(&gradients, &mut variables)?;
+/// }
+/// optimizer.swap_weights(&mut variables)?;
+/// assert_eq!(variables.values(), [0.125 * 0.0 + 0.125 * 1.0 + 0.25 * 2.0 + 0.5 * 3.0]);
+/// optimizer.swap_weights(&mut variables)?;
+/// assert_eq!(variables.values(), [3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MovingAverage<T, O> {
+    inner: O,
+    decay: Hyperparameter,
+    dynamic_decay: bool,
+    start_step: u64,
+    memory: Option<Memory<T>>,
+}
+
+#[derive(Debug, Clone)]
+struct Memory<T> {
+    layout: Layout,
+    average: Vec<T>,
+    /// What of the weights is in `average`, and the other way round: empty except between two swaps.
+    swapped: Vec<Range<usize>>,
+}
+
+impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
+    /// Around an optimizer, with a decay of 0.99 from the first step on.
+    pub fn new(inner: O) -> Self {
+        MovingAverage { inner, decay: DECAY.default.into(), dynamic_decay: false, start_step: 0, memory: None }
+    }
+
+    /// How much of the average is kept in a step, `d`; 0.99 unless set.
+    pub fn with_average_decay(mut self, decay: impl Into<Hyperparameter>) -> Self {
+        self.decay = decay.into();
+        self
+    }
+
+    /// Whether the decay is at most `(1 + n) / (10 + n)` after `n` steps, so that early weights are soon forgotten; `false`
+    /// unless set.
+    pub fn with_dynamic_decay(mut self, dynamic_decay: bool) -> Self {
+        self.dynamic_decay = dynamic_decay;
+        self
+    }
+
+    /// Before so many steps the average is no more than the weights; 0 unless set.
+    pub fn with_start_step(mut self, start_step: u64) -> Self {
+        self.start_step = start_step;
+        self
+    }
+
+    /// The optimizer inside.
+    pub fn inner(&self) -> &O {
+        &self.inner
+    }
+
+    /// The optimizer inside, to change.
+    pub fn inner_mut(&mut self) -> &mut O {
+        &mut self.inner
+    }
+
+    /// Exchanges the trainable variables with their averages. A second call undoes that; until then no step can be made.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::NotBuilt`], or [`OptimizerError::OtherVariables`].
+    pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        let Some(Memory { layout, average, swapped }) = &mut self.memory else {
+            return Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() });
+        };
+        layout.check(NAME, variables.iter())?;
+        let is_out = swapped.is_empty();
+        if is_out {
+            swapped.extend(variables.trainable_ranges());
+        }
+        for range in &*swapped {
+            variables.values_mut()[range.clone()].swap_with_slice(&mut average[range.clone()]);
+        }
+        if !is_out {
+            swapped.clear();
+        }
+        Ok(())
+    }
+
+    /// Whether the variables hold the averages.
+    pub fn is_swapped(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| !memory.swapped.is_empty())
+    }
+
+    /// The decay for the step after `iterations` others.
+    fn decay(&self, iterations: u64) -> Result<f64, OptimizerError> {
+        let decay = self.decay.at(iterations);
+        DECAY.check_number(decay)?;
+        Ok(match iterations.checked_sub(self.start_step) {
+            None => 0.0,
+            Some(n) if self.dynamic_decay => decay.min((1.0 + n as f64) / (10.0 + n as f64)),
+            Some(_) => decay,
+        })
+    }
+
+    /// Makes a step with `step`, and averages if one was made.
+    fn averaged<R>(
+        &mut self,
+        variables: &mut Variables<T>,
+        step: impl FnOnce(&mut O, &mut Variables<T>) -> Result<R, OptimizerError>,
+    ) -> Result<R, OptimizerError> {
+        match &self.memory {
+            None => self.build(variables)?,
+            Some(memory) => memory.layout.check(NAME, variables.iter())?,
+        }
+        if self.is_swapped() {
+            return Err(OptimizerError::AveragesSwappedIn);
+        }
+        let before = self.inner.iterations();
+        let decay = T::from_f64(self.decay(before)?);
+        let result = step(&mut self.inner, variables)?;
+        let Memory { layout, average, .. } = self.memory.as_mut().expect("it was just built");
+        if self.inner.iterations() != before {
+            for variable in layout.variables().filter(|&variable| variables.is_trainable(variable)) {
+                let w = &variables.values()[variable.range()];
+                for (average, &w) in average[variable.range()].iter_mut().zip(w) {
+                    *average = decay * *average + (T::ONE - decay) * w;
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// Settings that are no hyperparameters, as numbers.
+    fn settings(&self) -> [(&'static str, f64); 2] {
+        [("dynamic_decay", f64::from(u8::from(self.dynamic_decay))), ("start_step", self.start_step as f64)]
+    }
+}
+
+impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        DECAY.check(&self.decay)?;
+        self.inner.build(variables)?;
+        let average = variables.values().to_vec();
+        self.memory = Some(Memory { layout: Layout::of(variables), average, swapped: Vec::new() });
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        self.averaged(variables, |inner, variables| inner.step(batch, variables))
+    }
+
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        self.averaged(variables, |inner, variables| inner.apply_gradients(gradients, variables))
+    }
+
+    fn iterations(&self) -> u64 {
+        self.inner.iterations()
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        let mut names = self.inner.hyperparameters();
+        names.push(DECAY.name);
+        names
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        if name == DECAY.name { Ok(self.decay.clone()) } else { self.inner.hyperparameter(name) }
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        if name != DECAY.name {
+            return self.inner.set_hyperparameter(name, value);
+        }
+        DECAY.check(&value)?;
+        self.decay = value;
+        Ok(())
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        let mut names = self.inner.slots();
+        names.push(SLOT);
+        names
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        match &self.memory {
+            _ if name != SLOT => self.inner.slot(variable, name),
+            Some(memory) => memory.layout.view(NAME, variable, &memory.average),
+            None => Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() }),
+        }
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
+        state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        NAME.clone_into(&mut state.optimizer);
+        state.iterations = self.inner.iterations();
+        let decay = entry(&mut state.hyperparameters, 0, DECAY.name);
+        if *decay != self.decay {
+            decay.clone_from(&self.decay);
+        }
+        let settings = self.settings();
+        for (index, (name, value)) in settings.into_iter().enumerate() {
+            let saved = entry(&mut state.numbers, index, name);
+            saved.clear();
+            saved.push(value);
+        }
+        state.hyperparameters.truncate(1);
+        match &self.memory {
+            None => {
+                state.variables.clear();
+                state.slots.clear();
+                state.numbers.truncate(settings.len());
+            }
+            Some(memory) => {
+                memory.layout.save(state);
+                entry(&mut state.slots, 0, SLOT).clone_from(&memory.average);
+                let swapped = entry(&mut state.numbers, settings.len(), "swapped");
+                swapped.clear();
+                swapped.extend(memory.swapped.iter().flat_map(|range| [range.start as f64, range.end as f64]));
+            }
+        }
+        state.parts.resize_with(1, OptimizerState::default);
+        self.inner.save_into(&mut state.parts[0]);
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        let refuse = |difference: String| Err(OptimizerError::State { difference });
+        if state.optimizer != NAME {
+            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
+        }
+        let ([(decay_name, decay)], [inner]) = (state.hyperparameters.as_slice(), state.parts.as_slice()) else {
+            return refuse("it does not have one hyperparameter and one part".to_owned());
+        };
+        if decay_name != DECAY.name {
+            return refuse(format!("it has the hyperparameter {decay_name} in place of {}", DECAY.name));
+        }
+        DECAY.check(decay)?;
+        for (name, value) in self.settings() {
+            match state.numbers.iter().find(|(found, _)| found == name) {
+                Some((_, saved)) if *saved == [value] => (),
+                Some((_, saved)) => return refuse(format!("{name} is {saved:?} there and {value} here")),
+                None => return refuse(format!("it has no {name}")),
+            }
+        }
+        let memory = if state.variables.is_empty() {
+            None
+        } else {
+            let layout = Layout::of(variables);
+            layout.check_state(state)?;
+            let ([(slot, average)], Some((_, swapped))) =
+                (state.slots.as_slice(), state.numbers.iter().find(|(name, _)| name == "swapped"))
+            else {
+                return refuse(format!("it does not have the slot {SLOT} alone"));
+            };
+            let numbers = layout.numbers();
+            if slot != SLOT || average.len() != numbers {
+                return refuse(format!("the slot {slot} has {} numbers, not {numbers}", average.len()));
+            }
+            let ranges = swapped.as_chunks().0.iter().map(|&[start, end]| start as usize..end as usize);
+            let swapped: Vec<_> = ranges.filter(|range| range.start < range.end && range.end <= numbers).collect();
+            Some(Memory { layout, average: average.clone(), swapped })
+        };
+        self.inner.restore(inner, variables)?;
+        self.decay.clone_from(decay);
+        self.memory = memory;
+        Ok(())
+    }
+
+    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+        let Some(memory) = &self.memory else { return self.inner.finalize(variables) };
+        memory.layout.check(NAME, variables.iter())?;
+        if memory.swapped.is_empty() {
+            memory.layout.write_trainable(&memory.average, variables);
+        }
+        Ok(())
+    }
+
+    fn is_first_order(&self) -> bool {
+        self.inner.is_first_order()
+    }
+}
