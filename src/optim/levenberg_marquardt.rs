@@ -2,12 +2,14 @@
 
 use ndarray::ArrayViewD;
 
+use super::direction::step_along;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::damping::DampingPolicy;
+use crate::kernels::vector::add_scaled;
 use crate::problem::selected::{Selected, SelectionMemory, gather, scatter};
 use crate::solver::Training;
-use crate::variables::{Gradient, Gradients, Variable, Variables};
-use crate::{LevenbergMarquardt, Objective, Observer, Real, Report};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
@@ -186,40 +188,24 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         variables: &mut Variables<T>,
     ) -> Result<(), OptimizerError> {
         self.check_hyperparameters()?;
-        let steps = self.iterations();
-        let learning_rate = T::from_f64(self.settings.training.learning_rate.at(steps));
-        let momentum = T::from_f64(self.settings.training.momentum.at(steps));
+        let now = |hyperparameter: &Hyperparameter| T::from_f64(hyperparameter.at(self.iterations()));
+        let settings = &self.settings.training;
+        let rates = (now(&settings.learning_rate), now(&settings.momentum));
         let training = self.training_for(variables)?;
-        for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
-            check_direction(gradients, variables, variable)?;
+        if !gradients.variables().eq(variables.iter()) {
+            let difference = "the gradients are of others".to_owned();
+            return Err(OptimizerError::OtherVariables { optimizer: NAME.to_owned(), difference });
         }
+        if !variables.iter().any(|variable| variables.is_trainable(variable)) {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        let next = &mut training.memory.all;
+        step_along(gradients, variables, rates, &training.velocity, next)?;
+        std::mem::swap(&mut training.velocity, next);
         for index in 0..variables.len() {
-            let Some(variable) = variables.iter().nth(index).filter(|&variable| variables.is_trainable(variable))
-            else {
-                continue;
-            };
-            let velocity = &mut training.velocity[variable.range()];
-            for velocity in velocity.iter_mut() {
-                *velocity *= momentum;
-            }
-            match gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(direction) => {
-                    for (velocity, &direction) in velocity.iter_mut().zip(direction) {
-                        *velocity -= learning_rate * direction;
-                    }
-                }
-                Gradient::Rows { rows, values } => {
-                    let columns = variable.columns();
-                    for (&row, values) in rows.iter().zip(values.chunks_exact(columns)) {
-                        for (velocity, &direction) in velocity[row * columns..].iter_mut().zip(values) {
-                            *velocity -= learning_rate * direction;
-                        }
-                    }
-                }
-            }
-            for (value, &velocity) in variables.values_mut()[variable.range()].iter_mut().zip(velocity.iter()) {
-                *value += velocity;
+            let variable = variables.iter().nth(index).expect("an index below the length");
+            if variables.is_trainable(variable) {
+                add_scaled(&mut variables.values_mut()[variable.range()], T::ONE, &training.velocity[variable.range()]);
             }
         }
         training.steps += 1;
@@ -323,30 +309,6 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
 
     fn is_first_order(&self) -> bool {
         false
-    }
-}
-
-/// Checks the direction for one variable.
-fn check_direction<T: Real>(
-    gradients: &Gradients<T>,
-    variables: &Variables<T>,
-    variable: Variable,
-) -> Result<(), OptimizerError> {
-    let name = || variables.name(variable).to_owned();
-    let (values, rows): (&[T], &[usize]) = match gradients.of(variable) {
-        Gradient::Absent => return Ok(()),
-        Gradient::Dense(values) => (values, &[]),
-        Gradient::Rows { rows, values } => (values, rows),
-    };
-    if let Some(&row) = rows.iter().find(|&&row| row >= variable.rows()) {
-        return Err(OptimizerError::RowOutOfRange { variable: name(), row, rows: variable.rows() });
-    }
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => {
-            let value = values[index].to_f64();
-            Err(OptimizerError::NonFiniteGradient { variable: name(), index, value })
-        }
-        None => Ok(()),
     }
 }
 

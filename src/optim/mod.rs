@@ -11,6 +11,7 @@
 //! | [`Schedule`] | hyperparameters that change with the steps |
 
 mod convention;
+mod direction;
 mod error;
 mod finite;
 mod first_order;

@@ -75,7 +75,7 @@ pub(crate) struct Training<T: Real, D> {
     columns: Vec<Range<usize>>,
     /// Those of the variables at hand, to compare with.
     trainable: Vec<Range<usize>>,
-    memory: SelectionMemory<T>,
+    pub(crate) memory: SelectionMemory<T>,
     /// The numbers that are adjusted.
     x: Vec<T>,
     /// The last step taken, for all variables.
