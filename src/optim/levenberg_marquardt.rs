@@ -92,6 +92,10 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             return Err(OptimizerError::NothingToTrain);
         }
         let problem = objective.least_squares()?;
+        let (expected, found) = (problem.parameter_count(), variables.values().len());
+        if expected != found {
+            return Err(SolveError::WrongStartLength { expected, found }.into());
+        }
         let mut memory = SelectionMemory::of(variables.values());
         let mut start = vec![T::ZERO; crate::problem::selected::count(&columns)];
         gather(&mut start, variables.values(), &columns);
