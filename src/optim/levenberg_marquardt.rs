@@ -127,12 +127,16 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     fn check_hyperparameters(&self) -> Result<(), OptimizerError> {
         let steps = self.training.as_ref().map_or(0, |training| training.steps);
         let mut hyperparameters = self.settings.training.iter();
-        hyperparameters.try_for_each(|(name, hyperparameter)| check(name, hyperparameter.at(steps)))
+        hyperparameters.try_for_each(|(name, hyperparameter)| check(name, hyperparameter, steps))
     }
 }
 
-/// Checks the value of a hyperparameter.
-fn check(name: &str, value: f64) -> Result<(), OptimizerError> {
+/// Checks a hyperparameter as it is for the step after `steps` others.
+fn check(name: &str, hyperparameter: &Hyperparameter, steps: u64) -> Result<(), OptimizerError> {
+    if let Hyperparameter::Schedule(schedule) = hyperparameter {
+        schedule.check()?;
+    }
+    let value = hyperparameter.at(steps);
     let (fits, requirement) = match name {
         "learning_rate" => (value > 0.0 && value.is_finite(), "positive"),
         "momentum" => ((0.0..1.0).contains(&value), "at least 0 and below 1"),
@@ -231,8 +235,10 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
 
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
         let unknown = self.unknown_hyperparameter(name);
-        check(name, value.at(self.iterations()))?;
-        *self.settings.training.get_mut(name).ok_or(unknown)? = value;
+        let steps = self.iterations();
+        let hyperparameter = self.settings.training.get_mut(name).ok_or(unknown)?;
+        check(name, &value, steps)?;
+        *hyperparameter = value;
         Ok(())
     }
 
