@@ -172,7 +172,10 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         let problem = batch.least_squares()?;
         self.training_for(variables)?;
         let Some(training) = &mut self.training else { return Err(not_built()) };
-        let step = training.step(&self.settings, problem, variables)?;
+        let step = training.step(&self.settings, problem, variables).map_err(|error| match error {
+            SolveError::Evaluation(error) => OptimizerError::Evaluation(error),
+            error => error.into(),
+        })?;
         Ok(StepReport {
             loss: step.loss,
             loss_after: Some(step.loss_after),
