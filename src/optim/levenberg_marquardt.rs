@@ -259,7 +259,10 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
                 return Err(OptimizerError::UnknownSlot { optimizer: NAME.to_owned(), name: name.to_owned(), known });
             }
         };
-        let shape = training.layout[variable.index()].1.as_slice();
+        let shape = training.shape_of(variable).ok_or_else(|| {
+            let difference = format!("none was {variable:?}");
+            OptimizerError::OtherVariables { optimizer: NAME.to_owned(), difference }
+        })?;
         Ok(ArrayViewD::from_shape(shape, &slot[variable.range()]).expect("a slot has its variable's layout"))
     }
 
@@ -299,6 +302,9 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
                 return refuse(difference);
             }
             let mut training = Training::new(&restored.settings, &restored.damping, variables);
+            if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
+                return refuse(format!("slot {missing} is missing"));
+            }
             for (name, slot) in &state.slots {
                 let target = match name.as_str() {
                     "momentum" => &mut training.velocity,

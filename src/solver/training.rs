@@ -9,7 +9,7 @@ use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
 use crate::optim::Hyperparameter;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
-use crate::{LeastSquares, Real, Variables};
+use crate::{LeastSquares, Real, Variable, Variables};
 
 /// The settings that only training has.
 #[derive(Debug, Clone)]
@@ -262,6 +262,14 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         iteration.model.resize(m);
         iteration.tiles.resize(m, x.len(), group);
         Ok(())
+    }
+
+    /// The shape of a variable, if it is one of these.
+    pub(crate) fn shape_of(&self, variable: Variable) -> Option<&[usize]> {
+        let numbers = |(_, shape): &(String, Vec<usize>)| shape.iter().product::<usize>();
+        let (before, shape) = (self.layout.get(..variable.index())?, self.layout.get(variable.index())?);
+        let start = before.iter().map(numbers).sum::<usize>();
+        (variable.range() == (start..start + numbers(shape))).then_some(shape.1.as_slice())
     }
 
     /// What is carried besides the slots, as numbers by name.
