@@ -245,10 +245,14 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     ) -> Result<(), SolveError> {
         let (m, group) = (settings.check(problem, x)?, problem.row_group());
         let iteration = &mut self.iteration;
-        let solver = match settings.linear_solver {
+        let solver = match (settings.linear_solver, iteration.rule.ridge.first()) {
             // The dual has no room for a ridge.
-            LinearSolver::Auto if !iteration.rule.ridge.is_empty() => LinearSolver::Always(LinearForm::Cholesky),
-            solver => solver,
+            (LinearSolver::Auto, Some(_)) => LinearSolver::Always(LinearForm::Cholesky),
+            (LinearSolver::Always(LinearForm::Dual), Some(decay)) => {
+                let (setting, requirement) = ("weight_decay", "zero in the dual form");
+                return Err(SolveError::Setting { setting, requirement, value: decay.to_f64() });
+            }
+            (solver, _) => solver,
         };
         let plan = Plan::new::<T>(solver, m, x.len(), group, settings.memory_budget)
             .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: settings.memory_budget })?;
