@@ -89,6 +89,8 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
             self.growth = T::from_f64(2.0);
             self.reach = trial.length;
         } else if !was_undamped {
+            // There may be a least damping, which was not enough.
+            self.lambda = self.lambda.max(trial.lambda);
             self.damp_more();
         }
     }

@@ -47,6 +47,8 @@ impl<T: Real> DampingPolicy<T> for Multiplicative<T> {
         if trial.accepted {
             self.lambda /= self.down;
         } else {
+            // There may be a least damping, which was not enough.
+            self.lambda = self.lambda.max(trial.lambda);
             self.damp_more();
         }
     }
