@@ -3,7 +3,7 @@
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::Real;
-use crate::kernels::vector::{add_scaled, dot, scaled_norm};
+use crate::kernels::vector::{add_scaled, dot};
 use crate::linear::shape::Shape;
 
 /// How the step of the damped system becomes the step that is tried. A full solve tries it as it is.
@@ -78,9 +78,9 @@ where
     pub(super) fn apply_rule(&mut self, trial: &mut Trial<T>) {
         if self.rule.apply(self.step.as_mut()) {
             let step = self.step.as_ref();
-            trial.length = scaled_norm(self.d.as_ref(), step);
             trial.slope = dot(self.model.gradient(), step);
-            trial.predicted = -(trial.slope + T::from_f64(0.5) * self.model.quadratic_form(step));
+            // A rise that was foreseen is no promise that could be kept.
+            trial.predicted = (-(trial.slope + T::from_f64(0.5) * self.model.quadratic_form(step))).max(T::ZERO);
         }
     }
 }

@@ -31,7 +31,7 @@ pub trait DampedSystem<T: Real> {
 pub struct Trial<T> {
     /// The damping it was made with.
     pub lambda: T,
-    /// Its length `‖Dδ‖`.
+    /// Its length `‖Dδ‖`, before training applies a learning rate, momentum or clipping.
     pub length: T,
     /// The derivative of the cost along it at its start, `(Jᵀr)ᵀδ`, negative.
     pub slope: T,

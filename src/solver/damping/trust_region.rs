@@ -103,7 +103,8 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
             let shrink = if trial.actual >= T::ZERO {
                 T::from_f64(0.5)
             } else if interpolated > T::from_f64(SHORTEST) {
-                interpolated
+                // Momentum may make a step that leads uphill.
+                interpolated.min(T::from_f64(0.5))
             } else {
                 T::from_f64(SHORTEST)
             };
