@@ -83,4 +83,8 @@ where
             trial.predicted = (-(trial.slope + T::from_f64(0.5) * self.model.quadratic_form(step))).max(T::ZERO);
         }
     }
+    /// Rounding swallows what the step promised.
+    pub(super) fn is_lost(&self, trial: &Trial<T>) -> bool {
+        trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost
+    }
 }

@@ -222,15 +222,23 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         let limit = settings.training.attempts.at(self.steps) as usize;
         let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let mut attempts = 0;
-        let trial = loop {
+        let (trial, hopeless) = loop {
             attempts += 1;
             let trial = iteration.iterate(problem).map_err(SolveError::Evaluation)?;
-            if trial.accepted || attempts >= limit {
-                break trial;
+            if trial.accepted {
+                break (trial, false);
+            }
+            let hopeless = iteration.rule.momentum == T::ZERO && iteration.is_lost(&trial);
+            if hopeless || attempts >= limit {
+                break (trial, hopeless || !trial.length.is_finite());
             }
             // Damping does not shorten the momentum, so it may be what is wrong with the step.
             iteration.rule.momentum = T::ZERO;
         };
+        if hopeless {
+            // No more damping would have helped, and as much might keep later batches from learning anything.
+            iteration.start_damping();
+        }
         let loss_after = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let (form, rows) = (iteration.model.form(), iteration.plan.m);
         Ok(TrainingStep { loss, loss_after, trial, attempts, form, rows, columns: x.len() })
