@@ -3,6 +3,7 @@
 use ndarray::ArrayViewD;
 
 use super::direction::step_along;
+use super::state::entry;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::damping::DampingPolicy;
 use crate::kernels::vector::add_scaled;
@@ -267,25 +268,43 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn state(&self) -> OptimizerState<T> {
-        let hyperparameters = self.settings.training.iter();
-        let mut state = OptimizerState {
-            optimizer: NAME.to_owned(),
-            iterations: self.iterations(),
-            hyperparameters: hyperparameters.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
-            variables: Vec::new(),
-            slots: Vec::new(),
-            numbers: Vec::new(),
-            parts: Vec::new(),
-        };
-        if let Some(training) = &self.training {
-            state.variables = training.layout.clone();
-            state.slots = vec![
-                ("momentum".to_owned(), training.velocity.clone()),
-                ("scaling".to_owned(), training.scale.clone()),
-            ];
-            state.numbers = training.save();
-        }
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
         state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        state.optimizer.clear();
+        state.optimizer.push_str(NAME);
+        state.iterations = self.iterations();
+        for (index, (name, value)) in self.settings.training.iter().enumerate() {
+            let saved = entry(&mut state.hyperparameters, index, name);
+            if saved != value {
+                saved.clone_from(value);
+            }
+        }
+        state.hyperparameters.truncate(self.settings.training.iter().count());
+        state.parts.clear();
+        let Some(training) = &self.training else {
+            state.variables.clear();
+            state.slots.clear();
+            state.numbers.clear();
+            return;
+        };
+        if state.variables != training.layout {
+            state.variables.clone_from(&training.layout);
+        }
+        for (index, slot) in [&training.velocity, &training.scale].into_iter().enumerate() {
+            entry(&mut state.slots, index, SLOTS[index]).clone_from(slot);
+        }
+        state.slots.truncate(SLOTS.len());
+        let damping = entry(&mut state.numbers, 0, "damping");
+        damping.clear();
+        training.save_damping(damping);
+        let flags = entry(&mut state.numbers, 1, "flags");
+        flags.clear();
+        flags.extend(training.flags());
+        state.numbers.truncate(2);
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
