@@ -71,6 +71,7 @@
 
 mod autodiff;
 mod curve;
+mod hyperparameters;
 mod kernels;
 mod linear;
 pub mod nn;

@@ -1,4 +1,4 @@
-//! Dense products and factorisations over one float type: small ones of our own, large ones by faer.
+//! Dense products and factorisations over one float type: by faer, where it was not measured slower than our own.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor::{LdltRegularization, cholesky_in_place, cholesky_in_place_scratch};
@@ -7,7 +7,8 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 use super::cholesky::{self, BlockedCholesky};
-use super::gram::{FewProducts, Products, RowsTimes};
+use super::gram::{FewProducts, Products};
+use super::product::{Outer, RowDots, RowsTimes};
 use super::simd::{self, Kernel};
 use super::triangular::{cholesky as plain_cholesky, is_sound};
 use crate::Real;
@@ -51,6 +52,9 @@ pub trait Kernels: Sized {
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
     /// `C = AB`, or `C += AB`, where `c` has rows of `n` numbers, and `b` has `depth` rows of `n` numbers.
     fn multiply(c: &mut [Self], accumulate: bool, a: Factor<'_, Self>, b: &[Self], depth: usize, n: usize);
+    /// `C = ABᵀ`, or `C += ABᵀ`, where `c` has rows of `n` numbers, and `a` and `b` have rows of `depth` numbers, `b` so
+    /// many as `c` has columns.
+    fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
     /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, and fills `inverse_pivots` with
@@ -62,28 +66,33 @@ pub trait Kernels: Sized {
 }
 
 macro_rules! float_kernels {
-    ($float:ident) => {
+    ($float:ident, $wide:literal) => {
         impl Kernels for $float {
             #[inline]
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
                 let n = gradient.len();
                 if n > MANY_COLUMNS {
-                    simd::run(RowsTimes { gradient, rows, r });
+                    simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
                     let gram = MatMut::from_row_major_slice_mut(gram, n, n);
                     let rows = MatRef::from_row_major_slice(rows, r.len(), n);
                     return lower_product(gram, Accum::Add, rows.transpose(), rows);
                 }
-                let products = Products { gram, gradient, rows, r };
+                macro_rules! few {
+                    ($n:literal) => {
+                        FewProducts::<$float, $n>(Products { gram, gradient, rows, r })
+                    };
+                }
                 match n {
                     // Too little to do for the wide registers to be worth a call.
-                    1 => FewProducts::<$float, 1>(products).run::<1, false>(),
-                    2 => FewProducts::<$float, 2>(products).run::<1, false>(),
-                    3 => FewProducts::<$float, 3>(products).run::<1, false>(),
-                    4 => simd::run(FewProducts::<$float, 4>(products)),
-                    5 => simd::run(FewProducts::<$float, 5>(products)),
-                    6 => simd::run(FewProducts::<$float, 6>(products)),
-                    7 => simd::run(FewProducts::<$float, 7>(products)),
-                    _ => simd::run(products),
+                    1 => few!(1).run::<1, false>(),
+                    2 => few!(2).run::<1, false>(),
+                    3 => few!(3).run::<1, false>(),
+                    4 => simd::run(few!(4)),
+                    5 => simd::run(few!(5)),
+                    6 => simd::run(few!(6)),
+                    7 => simd::run(few!(7)),
+                    _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
+                    _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }
             }
 
@@ -95,15 +104,54 @@ macro_rules! float_kernels {
                 depth: usize,
                 n: usize,
             ) {
+                if c.is_empty() {
+                    return;
+                }
                 let m = c.len() / n;
-                let a = match a {
-                    Factor::Plain(a) => MatRef::from_row_major_slice(a, m, depth),
-                    Factor::Transposed(a) => MatRef::from_row_major_slice(a, depth, m).transpose(),
-                };
-                let accumulate = if accumulate { Accum::Add } else { Accum::Replace };
-                let c = MatMut::from_row_major_slice_mut(c, m, n);
-                matmul(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n), 1.0, Par::Seq);
-                simd::clear_upper_halves();
+                match a {
+                    Factor::Plain(a) | Factor::Transposed(a) if depth == 1 => {
+                        simd::run(Outer { c, accumulate, a, b });
+                    }
+                    Factor::Plain(x) | Factor::Transposed(x) if m == 1 && n > 1 => {
+                        simd::run(RowsTimes { y: c, accumulate, rows: b, x });
+                    }
+                    Factor::Transposed(rows) if n == 1 && m > 1 => {
+                        simd::run(RowsTimes { y: c, accumulate, rows, x: b });
+                    }
+                    Factor::Plain(rows) if n == 1 && depth > 0 => {
+                        simd::run(RowDots { y: c, accumulate, rows, x: b });
+                    }
+                    Factor::Transposed(a) if m > 1 => {
+                        let a = MatRef::from_row_major_slice(a, depth, m).transpose();
+                        product(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n));
+                    }
+                    Factor::Plain(a) | Factor::Transposed(a) => {
+                        let a = MatRef::from_row_major_slice(a, m, depth);
+                        product(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n));
+                    }
+                }
+            }
+
+            fn multiply_transposed(
+                c: &mut [$float],
+                accumulate: bool,
+                a: &[$float],
+                b: &[$float],
+                depth: usize,
+                n: usize,
+            ) {
+                if c.is_empty() {
+                    return;
+                }
+                if depth == 1 {
+                    return simd::run(Outer { c, accumulate, a, b });
+                }
+                if n == 1 && depth > 0 {
+                    return simd::run(RowDots { y: c, accumulate, rows: a, x: b });
+                }
+                let m = c.len() / n;
+                let b = MatRef::from_row_major_slice(b, n, depth).transpose();
+                product(c, accumulate, MatRef::from_row_major_slice(a, m, depth), b);
             }
 
             fn row_gram(gram: &mut [$float], rows: &[$float], n: usize) {
@@ -160,8 +208,17 @@ macro_rules! float_kernels {
     };
 }
 
-float_kernels!(f32);
-float_kernels!(f64);
+// Numbers that the widest registers hold.
+float_kernels!(f32, 16);
+float_kernels!(f64, 8);
+
+/// `C = AB` or `C += AB`, by faer.
+fn product<T: faer::traits::ComplexField + Real>(c: &mut [T], accumulate: bool, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    let c = MatMut::from_row_major_slice_mut(c, a.nrows(), b.ncols());
+    let accumulate = if accumulate { Accum::Add } else { Accum::Replace };
+    matmul(c, accumulate, a, b, T::ONE, Par::Seq);
+    simd::clear_upper_halves();
+}
 
 /// The lower triangle of `lhs · rhs`, known to be symmetric, by faer.
 fn lower_product<T: faer::traits::ComplexField + Real>(

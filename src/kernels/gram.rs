@@ -1,82 +1,52 @@
 //! `JᵀJ` and `Jᵀr` of a tile of rows, in registers.
 
+use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use crate::Real;
 
-/// Columns summed side by side: a register of eight doubles, or two of four.
-pub(super) const WIDE: usize = 8;
+/// Bytes of rows that all sums are worked on with before the next ones are read.
+const PART_BYTES: usize = 32 * 1024;
 
-/// `gram += JᵀJ` (lower triangle; the upper holds nothing of use) and `gradient += Jᵀr`, for at least [`WIDE`] columns.
+/// `gram += JᵀJ` (lower triangle; the upper holds nothing of use) and `gradient += Jᵀr`, for at least `WIDE` columns: as
+/// many as one wide register holds, or two of half that size.
 ///
 /// The triangle is cut into blocks of `TALL × WIDE` sums that stay in registers while all rows of the tile pass by. The
 /// last block of a row or column starts early enough to be whole, and leaves out what its neighbour has summed.
-pub(super) struct Products<'a, T> {
+pub(super) struct Products<'a, T, const WIDE: usize> {
     pub(super) gram: &'a mut [T],
     pub(super) gradient: &'a mut [T],
     pub(super) rows: &'a [T],
     pub(super) r: &'a [T],
 }
 
-impl<T: Real> Kernel for Products<'_, T> {
+impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let n = self.gradient.len();
-        for top in (0..n).step_by(TALL) {
-            let first_row = top.min(n - TALL);
-            for left in (0..first_row + TALL).step_by(WIDE) {
-                let first_column = left.min(n - WIDE);
-                let sums = block::<T, TALL, FUSED>(self.rows, n, first_row, first_column);
-                for (i, sums) in (first_row..).zip(&sums).skip(top - first_row) {
-                    let start = i * n + first_column;
-                    for (total, &sum) in self.gram[start..start + WIDE].iter_mut().zip(sums).skip(left - first_column) {
-                        *total += sum;
+        for rows in self.rows.chunks((PART_BYTES / size_of::<T>() / n).max(32) * n) {
+            for top in (0..n).step_by(TALL) {
+                let first_row = top.min(n - TALL);
+                for left in (0..first_row + TALL).step_by(WIDE) {
+                    let first_column = left.min(n - WIDE);
+                    let sums = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
+                    for i in (0..TALL).filter(|i| first_row + i >= top) {
+                        let start = (first_row + i) * n + first_column;
+                        if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
+                            for j in 0..WIDE {
+                                totals[j] += if first_column + j >= left { sums[i][j] } else { T::ZERO };
+                            }
+                        }
                     }
                 }
             }
         }
-        RowsTimes { gradient: self.gradient, rows: self.rows, r: self.r }.run::<TALL, FUSED>();
+        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
     }
-}
-
-/// `gradient += Jᵀr`, for at least [`WIDE`] columns.
-pub(super) struct RowsTimes<'a, T> {
-    pub(super) gradient: &'a mut [T],
-    pub(super) rows: &'a [T],
-    pub(super) r: &'a [T],
-}
-
-impl<T: Real> Kernel for RowsTimes<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let n = self.gradient.len();
-        for left in (0..n).step_by(WIDE) {
-            let first_column = left.min(n - WIDE);
-            let sums = strip::<T, FUSED>(self.rows, self.r, n, first_column);
-            for (total, sum) in self.gradient[first_column..].iter_mut().zip(sums).skip(left - first_column) {
-                *total += sum;
-            }
-        }
-    }
-}
-
-/// The sums over rows of `r` times `WIDE` columns.
-#[inline(always)]
-fn strip<T: Real, const FUSED: bool>(rows: &[T], r: &[T], n: usize, first_column: usize) -> [T; WIDE] {
-    // Four rows at a time, so that no sum waits for the one before.
-    let mut sums = [[T::ZERO; WIDE]; 4];
-    for (rows, r) in rows.chunks(4 * n).zip(r.chunks(4)) {
-        for ((sums, row), &r) in sums.iter_mut().zip(rows.chunks_exact(n)).zip(r) {
-            for (sum, &a) in sums.iter_mut().zip(&row[first_column..first_column + WIDE]) {
-                *sum = multiply_add::<T, FUSED>(r, a, *sum);
-            }
-        }
-    }
-    std::array::from_fn(|k| (sums[0][k] + sums[1][k]) + (sums[2][k] + sums[3][k]))
 }
 
 /// The sums over rows of the products of `TALL` columns with `WIDE` columns.
 #[inline(always)]
-fn block<T: Real, const TALL: usize, const FUSED: bool>(
+fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     rows: &[T],
     n: usize,
     first_row: usize,
@@ -99,7 +69,7 @@ fn block<T: Real, const TALL: usize, const FUSED: bool>(
 }
 
 /// [`Products`] for a few columns, whose number the compiler knows.
-pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) Products<'a, T>);
+pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) Products<'a, T, N>);
 
 impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     #[inline(always)]
@@ -166,20 +136,40 @@ mod tests {
         }
     }
 
+    /// More rows than are worked on at a time.
+    #[test]
+    fn parts_of_many_rows_add_up() {
+        agrees(20, 500, f64::add_products);
+    }
+
     /// The copies for other processors than this one.
     #[test]
     fn sums_agree_for_every_set_of_instructions() {
-        for n in WIDE..3 * WIDE {
-            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<4, false>());
-            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<4, true>());
-            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<8, false>());
-            agrees(n, 9, |gram, gradient, rows, r| Products { gram, gradient, rows, r }.run::<8, true>());
+        fn copies<const WIDE: usize>() {
+            for n in WIDE..3 * WIDE {
+                let copies: [fn(Products<'_, f64, WIDE>); 4] = [
+                    |products| products.run::<4, false>(),
+                    |products| products.run::<4, true>(),
+                    |products| products.run::<8, false>(),
+                    |products| products.run::<8, true>(),
+                ];
+                for run in copies {
+                    agrees(n, 9, |gram, gradient, rows, r| run(Products { gram, gradient, rows, r }));
+                }
+            }
         }
+        copies::<8>();
+        copies::<16>();
     }
 
     #[test]
     fn single_precision_sums_agree_with_double() {
-        let (n, m) = (13, 50);
+        for n in [5, 13, 16, 37] {
+            single_agrees(n, 50);
+        }
+    }
+
+    fn single_agrees(n: usize, m: usize) {
         let (rows, r) = (numbers(m * n, 1), numbers(m, 2));
         let single = |numbers: &[f64]| numbers.iter().map(|&x| x as f32).collect::<Vec<_>>();
         let (mut gram, mut gradient) = (vec![0.0; n * n], vec![0.0; n]);

@@ -6,6 +6,7 @@ mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;
 mod gram;
+mod product;
 pub(crate) mod simd;
 pub(crate) mod triangular;
 pub(crate) mod vector;

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::hyperparameters::HyperparameterError;
 use crate::{EvaluationError, NotLeastSquares, SolveError, VariableError};
 
 /// A step that was not made: variables and slots are what they were before.
@@ -74,28 +75,9 @@ pub enum OptimizerError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// A hyperparameter cannot have this value.
-    #[error("{name} must be {requirement}, not {value}")]
-    Hyperparameter {
-        /// Its name.
-        name: String,
-        /// What it must be.
-        requirement: String,
-        /// The value.
-        value: f64,
-    },
-    /// An argument of a schedule makes no sense.
-    #[error("{schedule}: {argument} must be {requirement}, not {value}")]
-    Schedule {
-        /// The schedule.
-        schedule: &'static str,
-        /// The argument.
-        argument: &'static str,
-        /// What it must be.
-        requirement: &'static str,
-        /// The value.
-        value: f64,
-    },
+    /// A hyperparameter or a schedule makes no sense.
+    #[error(transparent)]
+    Hyperparameter(#[from] HyperparameterError),
     /// There is no slot of this name.
     #[error("{optimizer} has no slot {name}; it has {}", known.join(", "))]
     UnknownSlot {

@@ -11,33 +11,30 @@
 //! | [`Schedule`] | hyperparameters that change with the steps |
 
 mod convention;
-mod direction;
 mod error;
 mod finite;
 mod first_order;
+mod gradients;
 mod groups;
-mod hyperparameter;
 mod layout;
 mod levenberg_marquardt;
 mod moving_average;
 mod optimizer;
-mod pattern;
 mod report;
 mod rules;
-mod schedule;
 mod state;
 
 pub use convention::Convention;
 pub use error::OptimizerError;
 pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
 pub use groups::Groups;
-pub use hyperparameter::{Domain, Hyperparameter, HyperparameterSpec};
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};
 pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRule, Sgd, SgdRule};
-pub use schedule::{
-    CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay,
-    PolynomialDecay, Schedule,
-};
 pub use state::OptimizerState;
+
+pub use crate::hyperparameters::{
+    CosineDecay, CosineDecayRestarts, Domain, ExponentialDecay, Hyperparameter, HyperparameterError,
+    HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule,
+};

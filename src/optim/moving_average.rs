@@ -1,12 +1,13 @@
 //! Averaged weights around any optimizer.
 
+use crate::optim::layout::Checked;
 use std::ops::Range;
 
 use ndarray::ArrayViewD;
 
-use super::layout::Layout;
 use super::state::entry;
 use super::{Domain, Hyperparameter, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::variables::Layout;
 use crate::variables::{Gradients, Variable, Variables};
 use crate::{Objective, Real};
 
@@ -227,7 +228,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
         match &self.memory {
             _ if name != SLOT => self.inner.slot(variable, name),
-            Some(memory) => memory.layout.view(NAME, variable, &memory.average),
+            Some(memory) => memory.layout.checked_view(NAME, variable, &memory.average),
             None => Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() }),
         }
     }

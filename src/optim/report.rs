@@ -21,7 +21,7 @@ pub struct StepReport<T> {
 pub struct DampedStep<T> {
     /// The damping `λ` of the last trial.
     pub damping: T,
-    /// Actual over predicted reduction of the last trial, for the step as applied.
+    /// Actual over predicted reduction of the last trial, for the step as applied; zero where none was predicted.
     pub gain_ratio: T,
     /// Trials made.
     pub attempts: usize,

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::EvaluationError;
+use crate::hyperparameters::HyperparameterError;
 
 /// There is no point to report on: the settings or the problem do not allow a start.
 ///
@@ -58,6 +59,14 @@ pub enum SolveError {
         /// The derivative.
         value: f64,
     },
+    /// A direction given from outside leads to a value that is not finite.
+    #[error("the step would make {name} {value}")]
+    NonFiniteStep {
+        /// The parameter's name.
+        name: String,
+        /// What it would become.
+        value: f64,
+    },
     /// The residuals or derivatives at the start are so large that their squares overflow.
     #[error("the sum of squares overflows at the start; rescale the residuals")]
     Overflow,
@@ -74,6 +83,9 @@ pub enum SolveError {
         /// What it is.
         value: f64,
     },
+    /// A hyperparameter of training makes no sense.
+    #[error(transparent)]
+    Hyperparameter(#[from] HyperparameterError),
     /// The workspace would not fit the memory budget.
     #[error("the solve needs {needed} bytes of memory, but the budget is {budget}")]
     MemoryBudget {

@@ -25,4 +25,4 @@ pub use report::{Evaluations, Report};
 pub use scaling::Scaling;
 pub(crate) use settings::Settings;
 pub use termination::Status;
-pub(crate) use training::Training;
+pub(crate) use training::{HYPERPARAMETERS, Training};

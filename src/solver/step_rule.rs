@@ -47,23 +47,24 @@ impl<T: Real> StepRule<T> {
     /// Makes `step` the step to try; `false` if that is what it was.
     #[inline]
     fn apply(&self, step: &mut [T]) -> bool {
-        let clips = self.clip_norm.is_finite();
-        if self.learning_rate == T::ONE && self.momentum == T::ZERO && !clips {
-            return false;
+        let mut changed = false;
+        if self.learning_rate != T::ONE || self.momentum > T::ZERO {
+            changed = true;
+            for step in step.iter_mut() {
+                *step *= self.learning_rate;
+            }
+            if self.momentum > T::ZERO {
+                add_scaled(step, self.momentum, &self.velocity);
+            }
         }
-        for step in step.iter_mut() {
-            *step *= self.learning_rate;
-        }
-        if self.momentum > T::ZERO {
-            add_scaled(step, self.momentum, &self.velocity);
-        }
-        let norm = if clips { dot(step, step).sqrt() } else { T::ZERO };
+        let norm = if self.clip_norm.is_finite() { dot(step, step).sqrt() } else { T::ZERO };
         if norm > self.clip_norm {
+            changed = true;
             for step in step {
                 *step *= self.clip_norm / norm;
             }
         }
-        true
+        changed
     }
 }
 

@@ -5,69 +5,56 @@ use std::ops::Range;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::{Settings, SolveError};
+use crate::hyperparameters::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec};
+use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
-use crate::optim::Hyperparameter;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
-use crate::{LeastSquares, Real, Variable, Variables};
+use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
+use crate::{LeastSquares, Real};
+
+/// The hyperparameters of training.
+pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 6] = [
+    HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
+    HyperparameterSpec::new("momentum", 0.0, Domain::FractionBelowOne),
+    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("minimum_damping", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("attempts", 8.0, Domain::Count),
+];
 
 /// The settings that only training has.
 #[derive(Debug, Clone)]
 pub(crate) struct TrainingSettings {
-    pub(crate) learning_rate: Hyperparameter,
-    pub(crate) momentum: Hyperparameter,
-    pub(crate) weight_decay: Hyperparameter,
-    pub(crate) minimum_damping: Hyperparameter,
-    /// The longest step; zero stands for any length.
-    pub(crate) global_clipnorm: Hyperparameter,
-    /// Trials for each minibatch.
-    pub(crate) attempts: Hyperparameter,
+    /// In the order of [`HYPERPARAMETERS`].
+    pub(crate) hyperparameters: [Hyperparameter; 6],
+    /// Patterns of the names of variables that do not decay.
+    pub(crate) exclusions: Vec<String>,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
-        TrainingSettings {
-            learning_rate: 1.0.into(),
-            momentum: 0.0.into(),
-            weight_decay: 0.0.into(),
-            minimum_damping: 0.0.into(),
-            global_clipnorm: 0.0.into(),
-            attempts: 8.0.into(),
-        }
+        let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
+        TrainingSettings { hyperparameters, exclusions: Vec::new() }
     }
 }
 
 impl TrainingSettings {
-    /// All of them by name.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Hyperparameter)> {
-        let all = [
-            ("learning_rate", &self.learning_rate),
-            ("momentum", &self.momentum),
-            ("weight_decay", &self.weight_decay),
-            ("minimum_damping", &self.minimum_damping),
-            ("global_clipnorm", &self.global_clipnorm),
-            ("attempts", &self.attempts),
-        ];
-        all.into_iter()
-    }
-
-    /// The one of this name.
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Hyperparameter> {
-        Some(match name {
-            "learning_rate" => &mut self.learning_rate,
-            "momentum" => &mut self.momentum,
-            "weight_decay" => &mut self.weight_decay,
-            "minimum_damping" => &mut self.minimum_damping,
-            "global_clipnorm" => &mut self.global_clipnorm,
-            "attempts" => &mut self.attempts,
-            _ => return None,
-        })
+    /// All hyperparameters, for the step after `steps` others.
+    ///
+    /// # Errors
+    ///
+    /// [`HyperparameterError`] when a schedule leaves its domain.
+    pub(crate) fn at(&self, steps: u64) -> Result<[f64; 6], HyperparameterError> {
+        let now = self.hyperparameters.each_ref().map(|hyperparameter| hyperparameter.at(steps));
+        HYPERPARAMETERS.iter().zip(now).try_for_each(|(spec, value)| spec.check_number(value))?;
+        Ok(now)
     }
 }
 
 /// What is carried from minibatch to minibatch, for variables of one layout.
 pub(crate) struct Training<T: Real, D> {
-    pub(crate) layout: Vec<(String, Vec<usize>)>,
+    pub(crate) layout: Layout,
     pub(crate) iteration: Iteration<T, Dynamic, D>,
     /// The model in the form that is not in use: a ragged batch may call for the other.
     spare: Option<LinearModel<T, Dynamic>>,
@@ -75,11 +62,15 @@ pub(crate) struct Training<T: Real, D> {
     columns: Vec<Range<usize>>,
     /// Those of the variables at hand, to compare with.
     trainable: Vec<Range<usize>>,
-    pub(crate) memory: SelectionMemory<T>,
+    memory: SelectionMemory<T>,
     /// The numbers that are adjusted.
     x: Vec<T>,
     /// The last step taken, for all variables.
     pub(crate) velocity: Vec<T>,
+    /// Room for a step of all variables.
+    next: Vec<T>,
+    /// One where weights decay, zero where they do not, for all variables.
+    decays: Vec<T>,
     /// The scaling `D`, for all variables.
     pub(crate) scale: Vec<T>,
     /// Steps made.
@@ -109,7 +100,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     pub(crate) fn new(settings: &Settings<T>, damping: &D, variables: &Variables<T>) -> Self {
         let zeros = vec![T::ZERO; variables.values().len()];
         Training {
-            layout: variables.layout(),
+            layout: Layout::of(variables),
             iteration: iteration_over(0, settings, damping.clone()),
             spare: None,
             columns: Vec::new(),
@@ -117,6 +108,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             memory: SelectionMemory::default(),
             x: Vec::new(),
             velocity: zeros.clone(),
+            next: Vec::new(),
+            decays: decays(&settings.training.exclusions, variables),
             scale: zeros,
             steps: 0,
             underway: false,
@@ -136,18 +129,18 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
         }
         self.select(settings, variables);
-        self.set_rule(&settings.training);
+        let attempts = self.set_rule(&settings.training)?;
         self.before.0.clone_from(&self.iteration.damping);
         self.before.1 = self.iteration.accelerate;
 
         let mut x = std::mem::take(&mut self.x);
         let outcome = if x.len() == expected {
-            self.step_from(settings, problem, &x)
+            self.step_from(settings, problem, &x, attempts)
         } else {
             let mut memory = std::mem::take(&mut self.memory);
             let columns = std::mem::take(&mut self.columns);
             let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
-            let outcome = self.step_from(settings, &mut selected, &x);
+            let outcome = self.step_from(settings, &mut selected, &x, attempts);
             (self.memory, self.columns) = (memory, columns);
             outcome
         };
@@ -184,15 +177,14 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.memory.all.extend_from_slice(variables.values());
     }
 
-    /// Sets the rule for this step.
-    fn set_rule(&mut self, settings: &TrainingSettings) {
-        let now = |hyperparameter: &Hyperparameter| T::from_f64(hyperparameter.at(self.steps));
-        let (momentum, clip, decay) =
-            (now(&settings.momentum), now(&settings.global_clipnorm), now(&settings.weight_decay));
+    /// Sets the rule for this step, and returns how many attempts it has.
+    fn set_rule(&mut self, settings: &TrainingSettings) -> Result<usize, HyperparameterError> {
+        let now = settings.at(self.steps)?;
+        let [learning_rate, momentum, decay, minimum_damping, clip, attempts] = now.map(T::from_f64);
         let n = self.x.len();
         let rule = &mut self.iteration.rule;
-        rule.learning_rate = now(&settings.learning_rate);
-        rule.minimum_damping = now(&settings.minimum_damping);
+        rule.learning_rate = learning_rate;
+        rule.minimum_damping = minimum_damping;
         rule.clip_norm = if clip > T::ZERO { clip } else { T::INFINITY };
         rule.momentum = momentum;
         if momentum > T::ZERO {
@@ -201,8 +193,11 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         rule.ridge.clear();
         if decay > T::ZERO {
-            rule.ridge.resize(n, decay);
+            rule.ridge.resize(n, T::ZERO);
+            gather(&mut rule.ridge, &self.decays, &self.columns);
+            rule.ridge.iter_mut().for_each(|weight| *weight *= decay);
         }
+        Ok(attempts.to_f64() as usize)
     }
 
     /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
@@ -211,6 +206,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         settings: &Settings<T>,
         problem: &mut P,
         x: &[T],
+        limit: usize,
     ) -> Result<TrainingStep<T>, SolveError> {
         self.prepare(settings, problem, x)?;
         let iteration = &mut self.iteration;
@@ -219,7 +215,6 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         if !self.underway {
             iteration.start_damping();
         }
-        let limit = settings.training.attempts.at(self.steps) as usize;
         let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let mut attempts = 0;
         let (trial, hopeless) = loop {
@@ -276,12 +271,42 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         Ok(())
     }
 
-    /// The shape of a variable, if it is one of these.
-    pub(crate) fn shape_of(&self, variable: Variable) -> Option<&[usize]> {
-        let numbers = |(_, shape): &(String, Vec<usize>)| shape.iter().product::<usize>();
-        let (before, shape) = (self.layout.get(..variable.index())?, self.layout.get(variable.index())?);
-        let start = before.iter().map(numbers).sum::<usize>();
-        (variable.range() == (start..start + numbers(shape))).then_some(shape.1.as_slice())
+    /// Goes `learning_rate` times against a direction, and `momentum` times along the last step; not at all where that
+    /// leads to a number that is not finite.
+    pub(crate) fn apply_direction(
+        &mut self,
+        learning_rate: T,
+        momentum: T,
+        directions: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), SolveError> {
+        self.next.clear();
+        self.next.extend(self.velocity.iter().map(|&velocity| momentum * velocity));
+        for variable in self.layout.variables() {
+            let next = &mut self.next[variable.range()];
+            match directions.of(variable) {
+                Gradient::Absent => {}
+                Gradient::Dense(direction) => add_scaled(next, -learning_rate, direction),
+                Gradient::Rows { rows, values } => {
+                    let columns = variable.columns();
+                    for (&row, direction) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
+                        add_scaled(&mut next[row * columns..][..columns], -learning_rate, direction);
+                    }
+                }
+            }
+        }
+        variables.collect_trainable_ranges(&mut self.trainable);
+        let free = || self.trainable.iter().cloned().flatten();
+        if let Some(index) = free().find(|&index| !(variables.values()[index] + self.next[index]).is_finite()) {
+            let value = (variables.values()[index] + self.next[index]).to_f64();
+            return Err(SolveError::NonFiniteStep { name: variables.parameter_name(index), value });
+        }
+        for index in free() {
+            variables.values_mut()[index] += self.next[index];
+            self.velocity[index] = self.next[index];
+        }
+        self.steps += 1;
+        Ok(())
     }
 
     /// Appends what the damping has learnt.
@@ -312,6 +337,17 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.steps += 1;
         self.underway = true;
     }
+}
+
+/// One for every number that decays, zero for every other.
+fn decays<T: Real>(exclusions: &[String], variables: &Variables<T>) -> Vec<T> {
+    let mut decays = vec![T::ONE; variables.values().len()];
+    for variable in variables.iter() {
+        if exclusions.iter().any(|pattern| pattern::matches(pattern, variables.name(variable))) {
+            decays[variable.range()].fill(T::ZERO);
+        }
+    }
+    decays
 }
 
 /// An iteration over `n` numbers that stays where it arrives.

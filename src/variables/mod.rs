@@ -2,6 +2,8 @@
 
 mod error;
 mod gradients;
+mod layout;
+pub(crate) mod pattern;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 #[expect(clippy::module_inception, reason = "the room is named after what lives in it")]
@@ -9,6 +11,7 @@ mod variables;
 
 pub use error::VariableError;
 pub use gradients::{Gradient, Gradients};
+pub(crate) use layout::Layout;
 #[cfg(feature = "safetensors")]
 pub use safetensors::SafetensorsError;
 pub use variables::{Variable, Variables};

@@ -221,26 +221,6 @@ impl<T: Real> Variables<T> {
         }
     }
 
-    /// Names and shapes, in order.
-    pub fn layout(&self) -> Vec<(String, Vec<usize>)> {
-        self.entries.iter().map(|entry| (entry.name.clone(), entry.shape.clone())).collect()
-    }
-
-    /// The first difference to a [`layout`](Self::layout), in words.
-    pub fn difference(&self, layout: &[(String, Vec<usize>)]) -> Option<String> {
-        let named = |name: &str, shape: &[usize]| format!("{name} of shape {shape:?}");
-        for (entry, (name, shape)) in self.entries.iter().zip(layout) {
-            if entry.name != *name || entry.shape != *shape {
-                return Some(format!("{} instead of {}", named(&entry.name, &entry.shape), named(name, shape)));
-            }
-        }
-        match (self.entries.get(layout.len()), layout.get(self.entries.len())) {
-            (Some(entry), _) => Some(format!("{} is new", named(&entry.name, &entry.shape))),
-            (_, Some((name, shape))) => Some(format!("{} is missing", named(name, shape))),
-            _ => None,
-        }
-    }
-
     /// What to call a number of the flat vector: its variable's name and its place in it, `0.weight[3]`.
     pub fn parameter_name(&self, index: usize) -> String {
         match self.entries.iter().find(|entry| entry.handle.range().contains(&index)) {

@@ -7,7 +7,10 @@ use marquardt::{Acceleration, LevenbergMarquardt, Scaling};
 use crate::common::{close, damped_step};
 use crate::problems::{Affine, Spoilt, assert_same_bits, damped, difference, linearized, slot};
 
-pub const POLICIES: [(&str, fn() -> Damping<f64>); 4] = [
+/// A damping policy as it starts.
+type Start = fn() -> Damping<f64>;
+
+pub const POLICIES: [(&str, Start); 4] = [
     ("gain ratio", || GainRatio::default().into()),
     ("Nielsen", || GainRatio::nielsen(1e-2).into()),
     ("trust region", || TrustRegion::default().into()),

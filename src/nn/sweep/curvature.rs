@@ -1,5 +1,6 @@
 //! The curvature sweep: how the values bend along a direction, `d²y(x + tv)/dt²`.
 
+use super::affine::affine;
 use super::tangent::{Tangents, propagate};
 use super::workspace::Values;
 use super::{Tile, Workspace};
@@ -15,7 +16,7 @@ impl<T: Real> Workspace<T> {
     /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
     pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
         self.tangent(tile, wanted, direction);
-        let Workspace { layout, values, derivatives, reached, curvatures, bent, transposed, scratch, .. } = self;
+        let Workspace { layout, values, derivatives, reached, curvatures, bent, scratch, .. } = self;
         curvatures.resize(derivatives.len(), T::ZERO);
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
@@ -28,13 +29,13 @@ impl<T: Real> Workspace<T> {
             let (before, ddy) = layout.split(curvatures, index, count);
             let curvature = Tangents { layout, numbers: before, reached: bent, count };
             let y = &values[layout.block(index, count)];
-            let mut bends = propagate(record, &value, curvature, None, transposed, y, ddy);
+            let mut bends = propagate(record, &value, curvature, None, y, ddy);
             let Record { operation, .. } = record;
             match *operation {
                 Operation::Dense { x, weight, .. } => {
                     if let Some(dx) = tangent.of(x) {
                         let part = &mut scratch[..ddy.len()];
-                        transposed.affine(dx, &direction[weight.range()], weight.columns(), None, part, false);
+                        affine(dx, &direction[weight.range()], weight.columns(), None, part, false);
                         start(ddy, &mut bends);
                         add_scaled(ddy, T::from_f64(2.0), part);
                     }

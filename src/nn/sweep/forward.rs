@@ -1,5 +1,6 @@
 //! The forward sweep: values.
 
+use super::affine::affine;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::workspace::Values;
 use super::{Tile, Workspace};
@@ -9,7 +10,7 @@ use crate::nn::tape::{Operation, Record};
 impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
-        let Workspace { layout, values, transposed, .. } = self;
+        let Workspace { layout, values, .. } = self;
         for (index, Record { operation, width }) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
@@ -26,7 +27,7 @@ impl<T: Real> Workspace<T> {
                 },
                 Operation::Dense { x, weight, bias } => {
                     let bias = bias.map(|bias| &tile.x[bias.range()]);
-                    transposed.affine(value.of(x), &tile.x[weight.range()], weight.columns(), bias, y, false);
+                    affine(value.of(x), &tile.x[weight.range()], weight.columns(), bias, y, false);
                 }
                 Operation::Apply { function, x } => function.forward(value.of(x), y),
                 Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),

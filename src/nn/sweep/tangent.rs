@@ -1,6 +1,6 @@
 //! The tangent sweep: how the values change along a direction.
 
-use super::affine::Transposed;
+use super::affine::affine;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
 use super::workspace::{Layout, Values};
@@ -28,7 +28,7 @@ impl<'a, T: Real> Tangents<'a, T> {
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
     pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
-        let Workspace { layout, values, derivatives, reached, transposed, .. } = self;
+        let Workspace { layout, values, derivatives, reached, .. } = self;
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
@@ -37,7 +37,7 @@ impl<T: Real> Workspace<T> {
                 let (before, dy) = layout.split(derivatives, index, count);
                 let tangent = Tangents { layout, numbers: before, reached, count };
                 let y = &values[layout.block(index, count)];
-                reached[index] = propagate(record, &value, tangent, Some(direction), transposed, y, dy);
+                reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }
         }
     }
@@ -50,7 +50,6 @@ pub(super) fn propagate<T: Real>(
     value: &Values<'_, T>,
     tangent: Tangents<'_, T>,
     direction: Option<&[T]>,
-    transposed: &mut Transposed<T>,
     y: &[T],
     dy: &mut [T],
 ) -> bool {
@@ -67,11 +66,11 @@ pub(super) fn propagate<T: Real>(
             let (range, columns) = (weight.range(), weight.columns());
             if let Some(direction) = direction {
                 let bias = bias.map(|bias| &direction[bias.range()]);
-                transposed.affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
+                affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
             }
             let dx = tangent.of(x);
             if let Some(dx) = dx {
-                transposed.affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
+                affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
             }
             direction.is_some() || dx.is_some()
         }

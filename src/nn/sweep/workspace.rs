@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::Masks;
-use super::affine::Transposed;
 use crate::Real;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
@@ -36,7 +35,6 @@ pub(crate) struct Workspace<T> {
     pub(super) curvatures: Vec<T>,
     /// Which nodes' second derivatives have been written.
     pub(super) bent: Vec<bool>,
-    pub(super) transposed: Transposed<T>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
 }
@@ -107,7 +105,6 @@ impl<T: Real> Workspace<T> {
             reached: vec![false; tape.records().len()],
             curvatures: Vec::new(),
             bent: vec![false; tape.records().len()],
-            transposed: Transposed::new(tape.records()),
             scratch: vec![T::ZERO; layout.rows * widest],
             layout,
         }

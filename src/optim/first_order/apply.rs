@@ -8,7 +8,8 @@ use crate::Real;
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
-use crate::variables::{Gradient, Gradients, Variable, Variables};
+use crate::optim::gradients::check_gradients;
+use crate::variables::{Gradient, Variable, Variables};
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Applies the gradients in memory. Returns whether the variables were changed.
@@ -201,29 +202,6 @@ impl<T: Real> Memory<T> {
             }
         }
     }
-}
-
-/// Refuses rows that are not there and numbers that are none, or no gradients at all.
-fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-    let mut any = false;
-    for variable in variables.iter() {
-        let (rows, values) = match gradients.of(variable) {
-            Gradient::Absent => continue,
-            Gradient::Dense(values) => (&[][..], values),
-            Gradient::Rows { rows, values } => (rows, values),
-        };
-        any = true;
-        let name = || variables.name(variable).to_owned();
-        if let Some(&row) = rows.iter().find(|&&row| row >= variable.rows()) {
-            return Err(OptimizerError::RowOutOfRange { variable: name(), row, rows: variable.rows() });
-        }
-        if let Some(place) = first_non_finite(values) {
-            let (columns, value) = (variable.columns(), values[place].to_f64());
-            let index = if rows.is_empty() { place } else { rows[place / columns] * columns + place % columns };
-            return Err(OptimizerError::NonFiniteGradient { variable: name(), index, value });
-        }
-    }
-    if any { Ok(()) } else { Err(OptimizerError::NoGradients) }
 }
 
 /// The gradient of the penalty `½ l2 ‖w‖²`.

@@ -3,8 +3,8 @@
 use super::journal::Journal;
 use super::{FirstOrder, Slot, UpdateRule};
 use crate::Real;
-use crate::optim::layout::Layout;
-use crate::optim::pattern;
+use crate::variables::Layout;
+use crate::variables::pattern;
 use crate::variables::{Gradients, Variables};
 
 /// Slots and workspace.

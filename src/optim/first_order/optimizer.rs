@@ -1,10 +1,11 @@
 //! The trait, served by the shell.
 
+use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
 use super::memory::Memory;
 use super::{FirstOrder, UpdateRule};
-use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::optim::{Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::variables::{Gradients, Variable, Variables};
 use crate::{Objective, Real};
 
@@ -30,7 +31,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         let at_least_one = |name: &str, value: u64| match value {
             0 => {
                 let requirement = "at least 1".to_owned();
-                Err(OptimizerError::Hyperparameter { name: name.to_owned(), requirement, value: 0.0 })
+                Err(HyperparameterError::Value { name: name.to_owned(), requirement, value: 0.0 })
             }
             _ => Ok(()),
         };
@@ -121,7 +122,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
         let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;
-        memory.layout.view(optimizer, variable, flat)
+        memory.layout.checked_view(optimizer, variable, flat)
     }
 
     fn state(&self) -> OptimizerState<T> {

@@ -4,6 +4,7 @@ use super::memory::{Accumulated, Memory};
 use super::optimizer::AVERAGE;
 use super::{FirstOrder, UpdateRule};
 use crate::Real;
+use crate::optim::layout::Checked;
 use crate::optim::state::entry;
 use crate::optim::{Convention, OptimizerError, OptimizerState};
 use crate::variables::{Gradient, Variables};

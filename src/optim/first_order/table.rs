@@ -1,6 +1,6 @@
 //! The hyperparameters of a first-order optimizer.
 
-use crate::optim::{Domain, Hyperparameter, HyperparameterSpec, OptimizerError};
+use crate::optim::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec, OptimizerError};
 
 /// First the learning rate, then those of the rule, then these, which all have. Zero means "off", but for the last.
 const SHARED: [HyperparameterSpec; 6] = [
@@ -98,11 +98,12 @@ impl Table {
     fn check_clips(&self) -> Result<(), OptimizerError> {
         let mut on = self.iter().filter(|(name, value)| CLIPS.contains(name) && **value != Hyperparameter::Number(0.0));
         match (on.next(), on.next()) {
-            (Some((first, _)), Some((second, value))) => Err(OptimizerError::Hyperparameter {
+            (Some((first, _)), Some((second, value))) => Err(HyperparameterError::Value {
                 name: second.to_owned(),
                 requirement: format!("0 where {first} is set"),
                 value: value.at(0),
-            }),
+            }
+            .into()),
             _ => Ok(()),
         }
     }

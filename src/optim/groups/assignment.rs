@@ -2,7 +2,8 @@
 
 use super::Group;
 use crate::Real;
-use crate::optim::{OptimizerError, pattern};
+use crate::optim::OptimizerError;
+use crate::variables::pattern;
 use crate::variables::{Variable, Variables};
 
 /// For every variable its group; a frozen one may have none.

@@ -6,9 +6,9 @@ mod step;
 
 use assignment::Assignment;
 
-use super::layout::Layout;
 use super::{Optimizer, OptimizerState};
 use crate::Real;
+use crate::variables::Layout;
 use crate::variables::{Gradients, Variables};
 
 const NAME: &str = "groups";

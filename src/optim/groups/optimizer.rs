@@ -1,11 +1,12 @@
 //! The trait, served by several optimizers.
 
+use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
 use super::{Assignment, Group, Groups, Memory, NAME};
-use crate::optim::layout::Layout;
 use crate::optim::state::entry;
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::variables::Layout;
 use crate::variables::{Gradients, Variable, Variables};
 use crate::{Objective, Real};
 
@@ -124,7 +125,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
 
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
         let memory = self.memory()?;
-        memory.layout.shape(NAME, variable)?;
+        memory.layout.checked_shape(NAME, variable)?;
         match memory.assignment.of(variable) {
             Some(group) => self.groups[group].optimizer.slot(variable, name),
             None => Err(OptimizerError::Groups(format!("variable {} belongs to no group", variable.index()))),

@@ -1,6 +1,7 @@
 //! The step of several optimizers: all of them, or none.
 
 use super::{Group, Groups, Memory, NAME};
+use crate::optim::layout::Checked;
 use crate::optim::{Optimizer, OptimizerError, StepReport};
 use crate::variables::{Gradient, Gradients, Variables};
 use crate::{Objective, Real};

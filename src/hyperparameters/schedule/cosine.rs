@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `peak · ((1 − alpha) · ½(1 + cos(π · step / decay_steps)) + alpha)`, and `peak · alpha` after `decay_steps`.
 ///
@@ -61,7 +61,7 @@ impl CosineDecay {
         peak * ((1.0 - self.alpha) * (0.5 * (1.0 + (PI * past).cos())) + self.alpha)
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "CosineDecay";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "decay_steps", self.decay_steps)?;

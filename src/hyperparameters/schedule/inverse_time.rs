@@ -1,7 +1,7 @@
 //! Inverse-time decay.
 
 use super::{require, require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `initial_learning_rate / (1 + decay_rate · step / decay_steps)`.
 ///
@@ -41,7 +41,7 @@ impl InverseTimeDecay {
         self.initial_learning_rate / (1.0 + self.decay_rate * periods)
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "InverseTimeDecay";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "decay_steps", self.decay_steps)?;

@@ -1,7 +1,7 @@
 //! Polynomial decay.
 
 use super::{require, require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `(initial_learning_rate − end_learning_rate) · (1 − step / decay_steps)^power + end_learning_rate`, and
 /// `end_learning_rate` after `decay_steps`.
@@ -57,7 +57,7 @@ impl PolynomialDecay {
         (self.initial_learning_rate - self.end_learning_rate) * (1.0 - past).powf(self.power) + self.end_learning_rate
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "PolynomialDecay";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "decay_steps", self.decay_steps)?;

@@ -1,7 +1,7 @@
 //! Patterns of variable names.
 
 /// Whether a pattern matches a name: `*` stands for any characters, also none; all others stand for themselves.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut parts = rest.split('*');

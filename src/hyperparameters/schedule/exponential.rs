@@ -1,7 +1,7 @@
 //! Exponential decay.
 
 use super::{require, require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `initial_learning_rate · decay_rate^(step / decay_steps)`.
 ///
@@ -39,7 +39,7 @@ impl ExponentialDecay {
         self.initial_learning_rate * self.decay_rate.powf(if self.staircase { periods.floor() } else { periods })
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "ExponentialDecay";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "decay_steps", self.decay_steps)?;

@@ -1,7 +1,7 @@
 //! Values that jump at given steps.
 
 use super::{require, require_finite};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `values[i]` for `boundaries[i − 1] < step ≤ boundaries[i]`: a boundary belongs to the value before it.
 ///
@@ -33,7 +33,7 @@ impl PiecewiseConstantDecay {
         self.values[self.boundaries.partition_point(|&boundary| boundary < step)]
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let (name, count) = ("PiecewiseConstantDecay", self.values.len());
         let fits = count == self.boundaries.len() + 1;
         require(name, "values", count as f64, fits, "one more than the boundaries")?;

@@ -16,7 +16,7 @@ pub use piecewise_constant::PiecewiseConstantDecay;
 pub use polynomial::PolynomialDecay;
 pub use warmup::LinearWarmup;
 
-use super::{Hyperparameter, OptimizerError};
+use super::{Hyperparameter, HyperparameterError};
 
 /// A number for every step: the first step, with none before it, gets `at(0)`.
 ///
@@ -67,8 +67,8 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// [`OptimizerError::Schedule`].
-    pub fn check(&self) -> Result<(), OptimizerError> {
+    /// [`HyperparameterError::Schedule`].
+    pub fn check(&self) -> Result<(), HyperparameterError> {
         match self {
             Schedule::Exponential(schedule) => schedule.check(),
             Schedule::PiecewiseConstant(schedule) => schedule.check(),
@@ -116,17 +116,17 @@ fn require(
     value: f64,
     fits: bool,
     requirement: &'static str,
-) -> Result<(), OptimizerError> {
-    if fits { Ok(()) } else { Err(OptimizerError::Schedule { schedule, argument, requirement, value }) }
+) -> Result<(), HyperparameterError> {
+    if fits { Ok(()) } else { Err(HyperparameterError::Schedule { schedule, argument, requirement, value }) }
 }
 
 /// An error unless an argument is finite.
-fn require_finite(schedule: &'static str, argument: &'static str, value: f64) -> Result<(), OptimizerError> {
+fn require_finite(schedule: &'static str, argument: &'static str, value: f64) -> Result<(), HyperparameterError> {
     require(schedule, argument, value, value.is_finite(), "finite")
 }
 
 /// An error unless there is at least one step.
-fn require_steps(schedule: &'static str, argument: &'static str, steps: u64) -> Result<(), OptimizerError> {
+fn require_steps(schedule: &'static str, argument: &'static str, steps: u64) -> Result<(), HyperparameterError> {
     require(schedule, argument, steps as f64, steps > 0, "at least 1")
 }
 

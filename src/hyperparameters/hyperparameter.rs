@@ -1,6 +1,6 @@
 //! Hyperparameters: numbers, or schedules of them.
 
-use super::{OptimizerError, Schedule};
+use super::{HyperparameterError, Schedule};
 
 /// The value of a hyperparameter: a number, or a schedule that gives one for every step.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,16 +58,16 @@ impl HyperparameterSpec {
     }
 
     /// Refuses a number outside the domain.
-    pub(super) fn check_number(&self, value: f64) -> Result<(), OptimizerError> {
+    pub(crate) fn check_number(&self, value: f64) -> Result<(), HyperparameterError> {
         if self.domain.contains(value) {
             return Ok(());
         }
         let requirement = self.domain.requirement().to_owned();
-        Err(OptimizerError::Hyperparameter { name: self.name.to_owned(), requirement, value })
+        Err(HyperparameterError::Value { name: self.name.to_owned(), requirement, value })
     }
 
     /// Refuses a number outside the domain, and a schedule that makes no sense or starts outside it.
-    pub(super) fn check(&self, value: &Hyperparameter) -> Result<(), OptimizerError> {
+    pub(crate) fn check(&self, value: &Hyperparameter) -> Result<(), HyperparameterError> {
         if let Hyperparameter::Schedule(schedule) = value {
             schedule.check()?;
         }
@@ -89,6 +89,8 @@ pub enum Domain {
     Fraction,
     /// `0 ≤ x < 1`.
     FractionBelowOne,
+    /// 1, 2, 3, …
+    Count,
 }
 
 impl Domain {
@@ -101,6 +103,7 @@ impl Domain {
                 Domain::NonNegative => value >= 0.0,
                 Domain::Fraction => (0.0..=1.0).contains(&value),
                 Domain::FractionBelowOne => (0.0..1.0).contains(&value),
+                Domain::Count => value >= 1.0 && value.fract() == 0.0,
             }
     }
 
@@ -112,6 +115,7 @@ impl Domain {
             Domain::NonNegative => "at least 0",
             Domain::Fraction => "between 0 and 1",
             Domain::FractionBelowOne => "at least 0 and below 1",
+            Domain::Count => "a whole number from 1",
         }
     }
 }

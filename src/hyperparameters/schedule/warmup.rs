@@ -1,7 +1,7 @@
 //! A linear warm-up before any other schedule.
 
 use super::{require_finite, require_steps};
-use crate::optim::{Hyperparameter, OptimizerError};
+use crate::hyperparameters::{Hyperparameter, HyperparameterError};
 
 /// Rises in a line from `initial_learning_rate` to where another schedule starts, in `warmup_steps`, and then follows it.
 ///
@@ -40,7 +40,7 @@ impl LinearWarmup {
         (self.then.at(0) - self.initial_learning_rate) * part + self.initial_learning_rate
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "LinearWarmup";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "warmup_steps", self.warmup_steps)?;

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{require, require_finite, require_steps};
-use crate::optim::OptimizerError;
+use crate::hyperparameters::HyperparameterError;
 
 /// `initial_learning_rate · ((1 − alpha) · m_mulⁱ · ½(1 + cos(π · past)) + alpha)`, where `past` is the part of period `i`
 /// that is over. The first period has `first_decay_steps`, and each has `t_mul` times as many as the one before.
@@ -64,16 +64,14 @@ impl CosineDecayRestarts {
         }
         let start = |period: f64| (self.t_mul.powf(period) - 1.0) / (self.t_mul - 1.0);
         let mut period = ((1.0 + past * (self.t_mul - 1.0)).ln() / self.t_mul.ln()).floor();
-        // The quotient of logarithms can round to the wrong side of a restart.
-        if start(period + 1.0) <= past {
+        // At a restart itself rounding, here and in the logarithms, must not decide for the period before.
+        if start(period + 1.0) <= past * (1.0 + 1e-9) {
             period += 1.0;
-        } else if start(period) > past {
-            period -= 1.0;
         }
-        (period, (past - start(period)) / self.t_mul.powf(period))
+        (period, ((past - start(period)) / self.t_mul.powf(period)).max(0.0))
     }
 
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
         let name = "CosineDecayRestarts";
         require_finite(name, "initial_learning_rate", self.initial_learning_rate)?;
         require_steps(name, "first_decay_steps", self.first_decay_steps)?;

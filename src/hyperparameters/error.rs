@@ -1,0 +1,31 @@
+//! What a hyperparameter cannot be.
+
+use thiserror::Error;
+
+/// A hyperparameter or a schedule that makes no sense.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum HyperparameterError {
+    /// A hyperparameter cannot have this value.
+    #[error("{name} must be {requirement}, not {value}")]
+    Value {
+        /// Its name.
+        name: String,
+        /// What it must be.
+        requirement: String,
+        /// The value.
+        value: f64,
+    },
+    /// An argument of a schedule makes no sense.
+    #[error("{schedule}: {argument} must be {requirement}, not {value}")]
+    Schedule {
+        /// The schedule.
+        schedule: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// The value.
+        value: f64,
+    },
+}

@@ -1,0 +1,12 @@
+//! Hyperparameters: numbers that optimizers have, and how they change with the steps.
+
+mod error;
+mod hyperparameter;
+mod schedule;
+
+pub use error::HyperparameterError;
+pub use hyperparameter::{Domain, Hyperparameter, HyperparameterSpec};
+pub use schedule::{
+    CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay,
+    PolynomialDecay, Schedule,
+};

@@ -1,0 +1,206 @@
+//! Products with a vector in them.
+
+use super::simd::{Kernel, multiply_add};
+use crate::Real;
+
+/// Columns summed side by side: eight registers of four doubles, so that no sum waits for the one before.
+const WIDE: usize = 32;
+
+/// `y = Aᵀx` or `y += Aᵀx`, for an `A` whose rows have as many numbers as `y`.
+pub(super) struct RowsTimes<'a, T> {
+    pub(super) y: &'a mut [T],
+    pub(super) accumulate: bool,
+    pub(super) rows: &'a [T],
+    pub(super) x: &'a [T],
+}
+
+impl<T: Real> Kernel for RowsTimes<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { y, accumulate, rows, x } = self;
+        let n = y.len();
+        if !accumulate {
+            y.fill(T::ZERO);
+        }
+        for left in (0..n).step_by(WIDE) {
+            let columns = left..n.min(left + WIDE);
+            let y = &mut y[columns.clone()];
+            let mut sums = [T::ZERO; WIDE];
+            let done = strip::<T, FUSED>(rows.get(left..).unwrap_or_default(), n, x, &mut sums);
+            for (y, sum) in y.iter_mut().zip(sums) {
+                *y += sum;
+            }
+            for (row, &x) in rows.chunks_exact(n).zip(x).skip(done) {
+                for (y, &a) in y.iter_mut().zip(&row[columns.clone()]) {
+                    *y = multiply_add::<T, FUSED>(x, a, *y);
+                }
+            }
+        }
+    }
+}
+
+/// Sums the first `WIDE` numbers of rows of `step` numbers, each times an entry of `x`. Where rows are shorter than that,
+/// the rest is of no use, but does no harm; near the end there is no such rest, and the rows that are left are not summed.
+/// Returns how many are.
+#[inline(always)]
+fn strip<T: Real, const FUSED: bool>(mut rows: &[T], step: usize, x: &[T], result: &mut [T; WIDE]) -> usize {
+    // In an array of its own, so that it is kept in registers.
+    let mut sums = [T::ZERO; WIDE];
+    let mut done = 0;
+    while let (Some(row), Some(&x)) = (rows.first_chunk::<WIDE>(), x.get(done)) {
+        for j in 0..WIDE {
+            sums[j] = multiply_add::<T, FUSED>(x, row[j], sums[j]);
+        }
+        done += 1;
+        rows = rows.get(step..).unwrap_or_default();
+    }
+    *result = sums;
+    done
+}
+
+/// `y = Ax` or `y += Ax`, for an `A` whose rows have as many numbers as `x`.
+pub(super) struct RowDots<'a, T> {
+    pub(super) y: &'a mut [T],
+    pub(super) accumulate: bool,
+    pub(super) rows: &'a [T],
+    pub(super) x: &'a [T],
+}
+
+/// Numbers of a row multiplied side by side.
+const LANES: usize = 8;
+
+impl<T: Real> Kernel for RowDots<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { y, accumulate, rows, x } = self;
+        let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+        for (y, row) in y.iter_mut().zip(rows.chunks_exact(x.len())) {
+            let (blocks, rest) = row.as_chunks::<LANES>();
+            let mut lanes = [T::ZERO; LANES];
+            for (a, x) in blocks.iter().zip(x_blocks) {
+                for lane in 0..LANES {
+                    lanes[lane] = multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]);
+                }
+            }
+            for ((lane, &a), &x) in lanes.iter_mut().zip(rest).zip(x_rest) {
+                *lane = multiply_add::<T, FUSED>(a, x, *lane);
+            }
+            let sum = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+            *y = if accumulate { *y + sum } else { sum };
+        }
+    }
+}
+
+/// `C = abᵀ` or `C += abᵀ`, for a `C` whose rows have as many numbers as `b`.
+pub(super) struct Outer<'a, T> {
+    pub(super) c: &'a mut [T],
+    pub(super) accumulate: bool,
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+}
+
+impl<T: Real> Kernel for Outer<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        for (c, &a) in self.c.chunks_exact_mut(self.b.len()).zip(self.a) {
+            for (c, &b) in c.iter_mut().zip(self.b) {
+                *c = if self.accumulate { multiply_add::<T, FUSED>(a, b, *c) } else { a * b };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{Factor, Kernels};
+
+    /// Small whole numbers, whose products are exact in every order.
+    fn numbers<T: Real>(count: usize, seed: usize) -> Vec<T> {
+        (0..count).map(|k| T::from_f64(((k * 7 + seed * 5) % 11) as f64 - 5.0)).collect()
+    }
+
+    /// `AB` or `C + AB`, term by term.
+    fn expected<T: Real>(c: &[T], accumulate: bool, a: &[T], b: &[T], [m, depth, n]: [usize; 3]) -> Vec<T> {
+        let entry = |at: usize| {
+            let (i, j) = (at / n, at % n);
+            let sum: T = (0..depth).map(|k| a[i * depth + k] * b[k * n + j]).sum();
+            if accumulate { c[at] + sum } else { sum }
+        };
+        (0..m * n).map(entry).collect()
+    }
+
+    /// The transpose of a matrix with rows of `n` numbers.
+    fn transposed<T: Real>(a: &[T], n: usize) -> Vec<T> {
+        let m = a.len().checked_div(n).unwrap_or(0);
+        (0..a.len()).map(|at| a[(at % m) * n + at / m]).collect()
+    }
+
+    fn products_agree<T: Real>(shape: [usize; 3]) {
+        let [m, depth, n] = shape;
+        let (a, b, before): (Vec<T>, _, _) = (numbers(m * depth, 1), numbers(depth * n, 2), numbers(m * n, 3));
+        let (a_transposed, b_transposed) = (transposed(&a, depth), transposed(&b, n));
+        for accumulate in [false, true] {
+            let expected = expected(&before, accumulate, &a, &b, shape);
+            for a in [Factor::Plain(a.as_slice()), Factor::Transposed(a_transposed.as_slice())] {
+                let mut c = before.clone();
+                T::multiply(&mut c, accumulate, a, &b, depth, n);
+                assert_eq!(c, expected, "{shape:?}, {accumulate}, {a:?}");
+            }
+            let mut c = before.clone();
+            T::multiply_transposed(&mut c, accumulate, &a, &b_transposed, depth, n);
+            assert_eq!(c, expected, "{shape:?}, {accumulate}, second factor transposed");
+        }
+    }
+
+    #[test]
+    fn products_of_every_small_shape_agree() {
+        for m in 0..10 {
+            for depth in 0..10 {
+                for n in 0..10 {
+                    products_agree::<f32>([m, depth, n]);
+                    products_agree::<f64>([m, depth, n]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_larger_shapes_agree() {
+        for shape in [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1]] {
+            products_agree::<f32>(shape);
+            products_agree::<f64>(shape);
+        }
+    }
+
+    /// The copies for other processors than this one.
+    #[test]
+    fn every_set_of_instructions_agrees() {
+        for n in 1..100 {
+            for deep in [0, 1, 2, 40] {
+                let (rows, x, before): (Vec<f64>, _, _) = (numbers(deep * n, 1), numbers(deep, 2), numbers(n, 3));
+                for accumulate in [false, true] {
+                    let expected = expected(&before, accumulate, &x, &rows, [1, deep, n]);
+                    let copies: [fn(RowsTimes<'_, f64>); 3] =
+                        [|rows| rows.run::<4, false>(), |rows| rows.run::<4, true>(), |rows| rows.run::<8, true>()];
+                    for run in copies {
+                        let mut y = before.clone();
+                        run(RowsTimes { y: &mut y, accumulate, rows: &rows, x: &x });
+                        assert_eq!(y, expected, "{deep} rows of {n}, {accumulate}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// What stands behind a short row is read along with it, but must not count.
+    #[test]
+    fn a_number_that_is_not_finite_stays_in_its_column() {
+        let mut rows = numbers::<f64>(300, 1);
+        rows[31] = f64::NAN;
+        rows[62] = f64::INFINITY;
+        let mut y = [0.0; 3];
+        f64::multiply(&mut y, false, Factor::Transposed(&rows), &[1.0; 100], 100, 1);
+        assert!(y[0].is_finite() && y[1].is_nan() && y[2] == f64::INFINITY, "{y:?}");
+    }
+}

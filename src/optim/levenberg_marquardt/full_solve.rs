@@ -1,0 +1,57 @@
+//! A full solve over variables.
+
+use crate::damping::DampingPolicy;
+use crate::optim::OptimizerError;
+use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
+use crate::variables::Variables;
+use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
+
+impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
+    /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
+    ///
+    /// The variables end at the best point found, whatever the status.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError`] for what prevents a start; the variables are unchanged then.
+    pub fn minimize_variables(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<Report<T>, OptimizerError> {
+        self.minimize_variables_observed(objective, variables, &mut ())
+    }
+
+    /// [`minimize_variables`](Self::minimize_variables) with an observer that sees each trial.
+    ///
+    /// # Errors
+    ///
+    /// As [`minimize_variables`](Self::minimize_variables).
+    pub fn minimize_variables_observed(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+        observer: &mut (impl Observer<T> + ?Sized),
+    ) -> Result<Report<T>, OptimizerError> {
+        let columns = variables.trainable_ranges();
+        if columns.is_empty() {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        let problem = objective.least_squares()?;
+        let (expected, found) = (problem.parameter_count(), variables.values().len());
+        if expected != found {
+            return Err(SolveError::WrongStartLength { expected, found }.into());
+        }
+        let mut memory = SelectionMemory::of(variables.values());
+        let mut start = vec![T::ZERO; count(&columns)];
+        gather(&mut start, variables.values(), &columns);
+        let report = if start.len() == variables.values().len() {
+            self.minimize_observed(problem, &start, observer)?
+        } else {
+            let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
+            self.minimize_observed(&mut selected, &start, observer)?
+        };
+        scatter(variables.values_mut(), &report.x, &columns);
+        Ok(report)
+    }
+}

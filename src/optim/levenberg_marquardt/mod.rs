@@ -1,0 +1,236 @@
+//! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
+
+mod full_solve;
+mod settings;
+
+use ndarray::ArrayViewD;
+
+use super::gradients::check_gradients;
+use super::layout::Checked;
+use super::state::entry;
+use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::damping::DampingPolicy;
+use crate::solver::{HYPERPARAMETERS, Training};
+use crate::variables::{Gradients, Variable, Variables};
+use crate::{LevenbergMarquardt, Objective, Real, SolveError};
+
+const NAME: &str = "levenberg_marquardt";
+const SLOTS: [&str; 2] = ["momentum", "scaling"];
+
+impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
+    /// What is carried from batch to batch, for these variables.
+    fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
+        let (settings, damping) = (&self.settings, &self.damping);
+        if self.training.is_none() {
+            check_hyperparameters(&settings.training.hyperparameters)?;
+        }
+        let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
+        if !variables.iter().any(is_free) {
+            return Err(OptimizerError::NothingToTrain);
+        }
+        let training = self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables)));
+        training.layout.check(NAME, variables.iter())?;
+        Ok(training)
+    }
+}
+
+/// Checks hyperparameters, and schedules of them.
+fn check_hyperparameters(hyperparameters: &[Hyperparameter]) -> Result<(), OptimizerError> {
+    HYPERPARAMETERS.iter().zip(hyperparameters).try_for_each(|(spec, value)| spec.check(value))?;
+    Ok(())
+}
+
+/// Where a hyperparameter is in the table.
+fn place(name: &str) -> Result<usize, OptimizerError> {
+    HYPERPARAMETERS.iter().position(|spec| spec.name == name).ok_or_else(|| OptimizerError::UnknownHyperparameter {
+        optimizer: NAME.to_owned(),
+        name: name.to_owned(),
+        known: HYPERPARAMETERS.map(|spec| spec.name.to_owned()).to_vec(),
+    })
+}
+
+impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T, D> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        check_hyperparameters(&self.settings.training.hyperparameters)?;
+        self.training = Some(Box::new(Training::new(&self.settings, &self.damping, variables)));
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        batch: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<StepReport<T>, OptimizerError> {
+        let problem = batch.least_squares()?;
+        let is_new = self.training.is_none();
+        self.training_for(variables)?;
+        let Some(training) = &mut self.training else { return Err(not_built()) };
+        let step = match training.step(&self.settings, problem, variables) {
+            Ok(step) => step,
+            Err(error) => {
+                self.training.take_if(|_| is_new);
+                return Err(own_error(error));
+            }
+        };
+        Ok(StepReport {
+            loss: step.loss,
+            loss_after: Some(step.loss_after),
+            applied: step.trial.accepted,
+            damped: Some(DampedStep {
+                damping: step.trial.lambda,
+                gain_ratio: if step.trial.predicted > T::ZERO { step.trial.gain_ratio() } else { T::ZERO },
+                attempts: step.attempts,
+                linear_form: step.form,
+                rows: step.rows,
+                columns: step.columns,
+            }),
+        })
+    }
+
+    /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
+    /// (last step)`.
+    fn apply_gradients(
+        &mut self,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
+        let [learning_rate, momentum, ..] = now.map(T::from_f64);
+        let training = self.training_for(variables)?;
+        training.layout.check(NAME, gradients.variables())?;
+        check_gradients(gradients, variables)?;
+        training.apply_direction(learning_rate, momentum, gradients, variables)?;
+        Ok(())
+    }
+
+    fn iterations(&self) -> u64 {
+        self.training.as_ref().map_or(0, |training| training.steps)
+    }
+
+    fn hyperparameters(&self) -> Vec<&'static str> {
+        HYPERPARAMETERS.map(|spec| spec.name).to_vec()
+    }
+
+    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+        Ok(self.settings.training.hyperparameters[place(name)?].clone())
+    }
+
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+        let place = place(name)?;
+        HYPERPARAMETERS[place].check(&value)?;
+        self.settings.training.hyperparameters[place] = value;
+        Ok(())
+    }
+
+    fn slots(&self) -> Vec<&'static str> {
+        SLOTS.to_vec()
+    }
+
+    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+        let training = self.training.as_ref().ok_or_else(not_built)?;
+        let slot = match name {
+            "momentum" => &training.velocity,
+            "scaling" => &training.scale,
+            _ => {
+                let known = SLOTS.map(str::to_owned).to_vec();
+                return Err(OptimizerError::UnknownSlot { optimizer: NAME.to_owned(), name: name.to_owned(), known });
+            }
+        };
+        training.layout.checked_view(NAME, variable, slot)
+    }
+
+    fn state(&self) -> OptimizerState<T> {
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
+        state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        state.optimizer.clear();
+        state.optimizer.push_str(NAME);
+        state.iterations = self.iterations();
+        for (index, (spec, value)) in HYPERPARAMETERS.iter().zip(&self.settings.training.hyperparameters).enumerate() {
+            let saved = entry(&mut state.hyperparameters, index, spec.name);
+            if saved != value {
+                saved.clone_from(value);
+            }
+        }
+        state.hyperparameters.truncate(HYPERPARAMETERS.len());
+        state.parts.clear();
+        let Some(training) = &self.training else {
+            state.variables.clear();
+            state.slots.clear();
+            state.numbers.clear();
+            return;
+        };
+        training.layout.save(state);
+        for (index, slot) in [&training.velocity, &training.scale].into_iter().enumerate() {
+            entry(&mut state.slots, index, SLOTS[index]).clone_from(slot);
+        }
+        state.slots.truncate(SLOTS.len());
+        let damping = entry(&mut state.numbers, 0, "damping");
+        damping.clear();
+        training.save_damping(damping);
+        let flags = entry(&mut state.numbers, 1, "flags");
+        flags.clear();
+        flags.extend(training.flags());
+        state.numbers.truncate(2);
+    }
+
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+        let refuse = |difference: String| Err(OptimizerError::State { difference });
+        if state.optimizer != NAME {
+            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
+        }
+        let mut restored = self.clone();
+        for (name, value) in &state.hyperparameters {
+            restored.set_hyperparameter(name, value.clone())?;
+        }
+        if !state.variables.is_empty() {
+            let mut training = Training::new(&restored.settings, &restored.damping, variables);
+            training.layout.check_state(state)?;
+            if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
+                return refuse(format!("slot {missing} is missing"));
+            }
+            for (name, slot) in &state.slots {
+                let target = match name.as_str() {
+                    "momentum" => &mut training.velocity,
+                    "scaling" => &mut training.scale,
+                    _ => return refuse(format!("slot {name} is unknown")),
+                };
+                if slot.len() != target.len() {
+                    return refuse(format!("slot {name} has {} numbers instead of {}", slot.len(), target.len()));
+                }
+                target.copy_from_slice(slot);
+            }
+            if !training.restore(&state.numbers) {
+                return refuse("its damping is not that of this policy".to_owned());
+            }
+            training.steps = state.iterations;
+            restored.training = Some(Box::new(training));
+        }
+        *self = restored;
+        Ok(())
+    }
+
+    fn is_first_order(&self) -> bool {
+        false
+    }
+}
+
+fn not_built() -> OptimizerError {
+    OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
+}
+
+/// An error of the solver, under the name that all optimizers have for it.
+fn own_error(error: SolveError) -> OptimizerError {
+    match error {
+        SolveError::Hyperparameter(error) => error.into(),
+        SolveError::Evaluation(error) => error.into(),
+        error => error.into(),
+    }
+}

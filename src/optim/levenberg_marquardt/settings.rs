@@ -1,0 +1,60 @@
+//! The settings that only training has.
+
+use crate::optim::Hyperparameter;
+use crate::solver::HYPERPARAMETERS;
+use crate::{LevenbergMarquardt, Real};
+
+/// # Training
+///
+/// As an [`Optimizer`], one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
+/// solve the damped system, try the step, and try again with more damping until one lowers the loss *of that minibatch*
+/// or the attempts are used up. Then the step is not taken. Damping and scaling are carried from batch to batch.
+///
+/// The learning rate, momentum and clipping act on the step before it is tried, and the gain ratio is judged on what is
+/// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
+impl<T: Real, D> LevenbergMarquardt<T, D> {
+    /// Factor of the step when training. One by default: the damped step is taken whole.
+    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("learning_rate", learning_rate)
+    }
+
+    /// Share of the last step that is added to the next when training. Zero by default.
+    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("momentum", momentum)
+    }
+
+    /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
+    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("weight_decay", weight_decay)
+    }
+
+    /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
+    pub fn exclude_from_weight_decay<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
+        self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
+        self.training = None;
+        self
+    }
+
+    /// The least damping `λ` when training. Zero by default.
+    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("minimum_damping", damping)
+    }
+
+    /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
+    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("global_clipnorm", norm)
+    }
+
+    /// Trials for each minibatch when training. Eight by default.
+    pub fn with_attempts(self, attempts: usize) -> Self {
+        self.with_hyperparameter("attempts", attempts as f64)
+    }
+
+    /// Sets a hyperparameter, which is checked by the first step.
+    fn with_hyperparameter(mut self, name: &str, value: impl Into<Hyperparameter>) -> Self {
+        if let Some(place) = HYPERPARAMETERS.iter().position(|spec| spec.name == name) {
+            self.settings.training.hyperparameters[place] = value.into();
+        }
+        self
+    }
+}

@@ -1,0 +1,74 @@
+//! The names and shapes of variables, and where they lie in the flat vector.
+
+use ndarray::{ArrayView, ArrayViewD, IxDyn};
+
+use super::{Variable, Variables};
+use crate::Real;
+
+/// What variables were when something was built for them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layout {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    handle: Variable,
+    name: String,
+    shape: Vec<usize>,
+}
+
+impl Layout {
+    pub(crate) fn of<T: Real>(variables: &Variables<T>) -> Self {
+        let entry = |handle| {
+            let (name, shape) = (variables.name(handle).to_owned(), variables.shape(handle).to_vec());
+            Entry { handle, name, shape }
+        };
+        Layout { entries: variables.iter().map(entry).collect() }
+    }
+
+    /// The variables.
+    pub(crate) fn variables(&self) -> impl ExactSizeIterator<Item = Variable> {
+        self.entries.iter().map(|entry| entry.handle)
+    }
+
+    /// Names and shapes.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[usize])> {
+        self.entries.iter().map(|entry| (entry.name.as_str(), entry.shape.as_slice()))
+    }
+
+    /// Numbers in all variables.
+    pub(crate) fn numbers(&self) -> usize {
+        self.entries.last().map_or(0, |last| last.handle.range().end)
+    }
+
+    /// How variables, or their gradients, lie in memory in another way. Compares no names, as every step calls it.
+    pub(crate) fn difference(&self, mut handles: impl ExactSizeIterator<Item = Variable>) -> Option<String> {
+        let (expected, found) = (self.entries.len(), handles.len());
+        if expected != found {
+            return Some(format!("{expected} then, {found} now"));
+        }
+        let entry = self.entries.iter().find(|entry| handles.next() != Some(entry.handle))?;
+        Some(format!("{} had the shape {:?}", entry.name, entry.shape))
+    }
+
+    /// Overwrites the trainable variables with as many numbers as all variables have.
+    pub(crate) fn write_trainable<T: Real>(&self, values: &[T], variables: &mut Variables<T>) {
+        for variable in self.variables() {
+            if variables.is_trainable(variable) {
+                variables.values_mut()[variable.range()].copy_from_slice(&values[variable.range()]);
+            }
+        }
+    }
+
+    /// The shape of a variable; `None` where it is not one of these.
+    pub(crate) fn shape(&self, variable: Variable) -> Option<&[usize]> {
+        self.entries.get(variable.index()).filter(|entry| entry.handle == variable).map(|entry| entry.shape.as_slice())
+    }
+
+    /// One variable's part of as many numbers as all variables have; `None` where it is not one of these.
+    pub(crate) fn view<'a, T>(&self, variable: Variable, flat: &'a [T]) -> Option<ArrayViewD<'a, T>> {
+        let shape = IxDyn(self.shape(variable)?);
+        Some(ArrayView::from_shape(shape, &flat[variable.range()]).expect("a range has its shape's size"))
+    }
+}
