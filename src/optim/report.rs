@@ -21,7 +21,8 @@ pub struct StepReport<T> {
 pub struct DampedStep<T> {
     /// The damping `λ` of the last trial.
     pub damping: T,
-    /// Actual over predicted reduction of the last trial, for the step as applied; zero where none was predicted.
+    /// Actual over predicted reduction of the last trial, for the step as applied; zero where none was
+    /// predicted, or the damped system could not be solved.
     pub gain_ratio: T,
     /// Trials made.
     pub attempts: usize,

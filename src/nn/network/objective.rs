@@ -135,6 +135,8 @@ impl<T: Real> Network<T> {
         mut jacobian: Option<&mut [T]>,
     ) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
+        // Acceleration may come late, and should find its memory there.
+        self.workspace.reserve_curvatures();
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, columns, written, .. } = self;
         let width = group * columns.count();

@@ -15,9 +15,9 @@ impl<T: Real> Workspace<T> {
     ///
     /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
     pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
+        self.reserve_curvatures();
         self.tangent(tile, wanted, direction);
         let Workspace { layout, values, derivatives, reached, curvatures, bent, scratch, .. } = self;
-        curvatures.resize(derivatives.len(), T::ZERO);
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         let tangent = Tangents { layout, numbers: derivatives, reached, count };

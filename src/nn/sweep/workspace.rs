@@ -110,6 +110,11 @@ impl<T: Real> Workspace<T> {
         }
     }
 
+    /// Makes room for second derivatives.
+    pub(crate) fn reserve_curvatures(&mut self) {
+        self.curvatures.resize(self.derivatives.len(), T::ZERO);
+    }
+
     /// Rows in a tile at most.
     pub(crate) fn tile_rows(&self) -> usize {
         self.layout.rows

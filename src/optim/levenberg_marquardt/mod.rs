@@ -9,7 +9,7 @@ use super::gradients::check_gradients;
 use super::layout::Checked;
 use super::state::entry;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
-use crate::damping::DampingPolicy;
+use crate::damping::{DampingPolicy, Trial};
 use crate::solver::{HYPERPARAMETERS, Training};
 use crate::variables::{Gradients, Variable, Variables};
 use crate::{LevenbergMarquardt, Objective, Real, SolveError};
@@ -82,7 +82,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
             applied: step.trial.accepted,
             damped: Some(DampedStep {
                 damping: step.trial.lambda,
-                gain_ratio: if step.trial.predicted > T::ZERO { step.trial.gain_ratio() } else { T::ZERO },
+                gain_ratio: gain_ratio(&step.trial),
                 attempts: step.attempts,
                 linear_form: step.form,
                 rows: step.rows,
@@ -220,6 +220,11 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     fn is_first_order(&self) -> bool {
         false
     }
+}
+
+/// Actual over predicted reduction; zero where no step could be solved for, or none was to gain anything.
+fn gain_ratio<T: Real>(trial: &Trial<T>) -> T {
+    if trial.predicted > T::ZERO && trial.predicted.is_finite() { trial.gain_ratio() } else { T::ZERO }
 }
 
 fn not_built() -> OptimizerError {
