@@ -1,9 +1,10 @@
 //! What a solve takes from the heap, counted by the allocator: nothing at fixed sizes, nothing for each iteration at
 //! dynamic ones, and nothing that grows with the number of rows.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/allocator.rs"]
+mod allocator;
 
+use allocator::account;
 use marquardt::nn::{Huber, MeanSquaredError, Network, Tape};
 use marquardt::optim::{
     Adagrad, Adam, AdamW, CosineDecay, Groups, LinearWarmup, MovingAverage, Optimizer, PiecewiseConstantDecay, RmsProp,
@@ -15,60 +16,6 @@ use marquardt::{
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};
-
-/// What one thread has allocated.
-#[derive(Clone, Copy)]
-struct Account {
-    allocations: usize,
-    bytes: usize,
-    peak: usize,
-}
-
-const EMPTY: Account = Account { allocations: 0, bytes: 0, peak: 0 };
-
-thread_local! {
-    static ACCOUNT: Cell<Account> = const { Cell::new(EMPTY) };
-}
-
-/// The system's allocator, with an account for each thread, as tests run side by side.
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn enter(change: impl Fn(&mut Account)) {
-    // A thread allocates after its account is gone, too.
-    let _ = ACCOUNT.try_with(|account| {
-        let mut balance = account.get();
-        change(&mut balance);
-        balance.peak = balance.peak.max(balance.bytes);
-        account.set(balance);
-    });
-}
-
-// SAFETY: every call goes on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        enter(|account| {
-            account.allocations += 1;
-            account.bytes += layout.size();
-        });
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // What was allocated before the account was opened may be given back after.
-        enter(|account| account.bytes = account.bytes.saturating_sub(layout.size()));
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-/// What `work` allocates.
-fn account<R>(work: impl FnOnce() -> R) -> (R, Account) {
-    ACCOUNT.set(EMPTY);
-    let result = work();
-    (result, ACCOUNT.get())
-}
 
 /// `y = b₁·(1 − exp(−b₂·x))`: NIST's Misra1a.
 struct Misra1a;

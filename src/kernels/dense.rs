@@ -8,7 +8,7 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 use super::cholesky::{self, BlockedCholesky};
 use super::gram::{FewProducts, Products};
-use super::product::{Outer, RowsTimes};
+use super::product::{Outer, RowDots, RowsTimes};
 use super::simd::{self, Kernel};
 use super::triangular::{cholesky as plain_cholesky, is_sound};
 use crate::Real;
@@ -118,6 +118,9 @@ macro_rules! float_kernels {
                     Factor::Transposed(rows) if n == 1 && m > 1 => {
                         simd::run(RowsTimes { y: c, accumulate, rows, x: b });
                     }
+                    Factor::Plain(rows) if n == 1 && depth > 0 => {
+                        simd::run(RowDots { y: c, accumulate, rows, x: b });
+                    }
                     Factor::Transposed(a) if m > 1 => {
                         let a = MatRef::from_row_major_slice(a, depth, m).transpose();
                         product(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n));
@@ -142,6 +145,9 @@ macro_rules! float_kernels {
                 }
                 if depth == 1 {
                     return simd::run(Outer { c, accumulate, a, b });
+                }
+                if n == 1 && depth > 0 {
+                    return simd::run(RowDots { y: c, accumulate, rows: a, x: b });
                 }
                 let m = c.len() / n;
                 let b = MatRef::from_row_major_slice(b, n, depth).transpose();

@@ -58,6 +58,39 @@ fn strip<T: Real, const FUSED: bool>(mut rows: &[T], step: usize, x: &[T], resul
     done
 }
 
+/// `y = Ax` or `y += Ax`, for an `A` whose rows have as many numbers as `x`.
+pub(super) struct RowDots<'a, T> {
+    pub(super) y: &'a mut [T],
+    pub(super) accumulate: bool,
+    pub(super) rows: &'a [T],
+    pub(super) x: &'a [T],
+}
+
+/// Numbers of a row multiplied side by side.
+const LANES: usize = 8;
+
+impl<T: Real> Kernel for RowDots<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { y, accumulate, rows, x } = self;
+        let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+        for (y, row) in y.iter_mut().zip(rows.chunks_exact(x.len())) {
+            let (blocks, rest) = row.as_chunks::<LANES>();
+            let mut lanes = [T::ZERO; LANES];
+            for (a, x) in blocks.iter().zip(x_blocks) {
+                for lane in 0..LANES {
+                    lanes[lane] = multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]);
+                }
+            }
+            for ((lane, &a), &x) in lanes.iter_mut().zip(rest).zip(x_rest) {
+                *lane = multiply_add::<T, FUSED>(a, x, *lane);
+            }
+            let sum = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+            *y = if accumulate { *y + sum } else { sum };
+        }
+    }
+}
+
 /// `C = abᵀ` or `C += abᵀ`, for a `C` whose rows have as many numbers as `b`.
 pub(super) struct Outer<'a, T> {
     pub(super) c: &'a mut [T],

@@ -105,6 +105,11 @@ impl<T: Real> RowGram<T> {
     /// Makes room for another number of rows.
     pub(crate) fn resize(&mut self, m: usize) {
         self.m = m;
+        for rows in [&mut self.current, &mut self.candidate] {
+            // They change places with every batch, and the next may find the other.
+            rows.jacobian.reserve((m * self.n).saturating_sub(rows.jacobian.len()));
+            rows.r.reserve(m.saturating_sub(rows.r.len()));
+        }
         self.scaled.resize(m * self.n, T::ZERO);
         for square in [&mut self.gram, &mut self.factor] {
             square.resize(m * m, T::ZERO);

@@ -309,13 +309,17 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         Ok(())
     }
 
-    /// What is carried besides the slots, as numbers by name.
-    pub(crate) fn save(&self) -> Vec<(String, Vec<f64>)> {
-        let flags = [self.underway, self.iteration.accelerate].map(|flag| f64::from(u8::from(flag)));
-        vec![("damping".to_owned(), self.iteration.damping.save()), ("flags".to_owned(), flags.to_vec())]
+    /// Appends what the damping has learnt.
+    pub(crate) fn save_damping(&self, numbers: &mut Vec<f64>) {
+        self.iteration.damping.save(numbers);
     }
 
-    /// Takes over what was [saved](Self::save); `false` when it is not of this kind.
+    /// What else is carried besides the slots.
+    pub(crate) fn flags(&self) -> [f64; 2] {
+        [self.underway, self.iteration.accelerate].map(|flag| f64::from(u8::from(flag)))
+    }
+
+    /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
     pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
         let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
         let (Some(damping), Some(&[underway, accelerate])) = (find("damping"), find("flags")) else { return false };

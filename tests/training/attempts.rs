@@ -7,7 +7,10 @@ use marquardt::{Acceleration, LevenbergMarquardt, Scaling};
 use crate::common::{close, damped_step};
 use crate::problems::{Affine, Spoilt, assert_same_bits, damped, difference, linearized, slot};
 
-pub const POLICIES: [(&str, fn() -> Damping<f64>); 4] = [
+/// A damping policy as it starts.
+type Start = fn() -> Damping<f64>;
+
+pub const POLICIES: [(&str, Start); 4] = [
     ("gain ratio", || GainRatio::default().into()),
     ("Nielsen", || GainRatio::nielsen(1e-2).into()),
     ("trust region", || TrustRegion::default().into()),
@@ -56,7 +59,7 @@ fn a_step_whose_attempts_run_out_is_not_kept() {
 #[test]
 fn rejected_attempts_move_nothing_but_the_damping() {
     for (name, policy) in POLICIES {
-        let optimizer = || plain(policy).with_momentum(0.5).with_learning_rate(0.5);
+        let optimizer = || plain(policy).with_momentum(0.3).with_learning_rate(0.5);
         let (batch, start) = Affine::new(20, 5, 2);
         let (mut at_once, mut later) = ((optimizer(), start.clone()), (optimizer(), start));
         for run in [&mut at_once, &mut later] {
@@ -121,7 +124,8 @@ fn each_attempt_has_more_damping() {
             let mut last = f64::NEG_INFINITY;
             for attempts in 1..8 {
                 let (batch, mut variables) = Affine::new(20, 5, 4);
-                let mut optimizer = plain(policy).with_attempts(attempts).with_minimum_damping(minimum);
+                let optimizer = plain(policy).with_attempts(attempts).with_minimum_damping(minimum);
+                let mut optimizer = optimizer.with_learning_rate(0.5);
                 for _ in 0..4 {
                     optimizer.step(&mut batch.clone(), &mut variables).unwrap();
                 }
@@ -130,6 +134,25 @@ fn each_attempt_has_more_damping() {
                 assert!(damping > last, "{name}, minimum {minimum}, {attempts} attempts: {damping} after {last}");
                 last = damping;
             }
+        }
+    }
+}
+
+/// However many batches go wrong in a row, the next good one is learnt from.
+#[test]
+fn a_streak_of_bad_batches_is_survived() {
+    for (name, policy) in POLICIES {
+        for spoilt in [Spoilt::Large, Spoilt::NotFinite] {
+            let (batch, mut variables) = Affine::new(20, 5, 5);
+            let mut optimizer = plain(policy);
+            for _ in 0..30 {
+                assert!(!optimizer.step(&mut batch.spoil(usize::MAX, spoilt), &mut variables).unwrap().applied);
+            }
+            let losses = (0..20).map(|_| optimizer.step(&mut batch.clone(), &mut variables).unwrap());
+            let losses: Vec<_> = losses.map(|report| report.loss).collect();
+            let (mut solved, mut fresh) = (variables.clone(), plain(policy));
+            let least = (0..20).map(|_| fresh.step(&mut batch.clone(), &mut solved).unwrap().loss).last().unwrap();
+            assert!(losses[19] - least < 0.1 * (losses[0] - least), "{name}, {spoilt:?}: {losses:?}, at best {least}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Damping: its floor, and what is carried from batch to batch.
 
-use marquardt::LevenbergMarquardt;
 use marquardt::damping::{GainRatio, Multiplicative};
 use marquardt::optim::{Optimizer, PiecewiseConstantDecay, Schedule};
+use marquardt::{LevenbergMarquardt, Objective};
 
 use crate::attempts::POLICIES;
-use crate::problems::{Data, curved, damped};
+use crate::problems::{Data, curved, damped, linear};
 
 #[test]
 fn the_minimum_is_a_floor() {
@@ -40,7 +40,7 @@ fn more_minimum_damping_makes_shorter_steps() {
         crate::problems::norm(&crate::problems::difference(variables.values(), &before))
     };
     let lengths = [1.0, 10.0, 100.0].map(length);
-    assert!(lengths.is_sorted_by(|a, b| *a > 2.0 * b), "{lengths:?}");
+    assert!(lengths.is_sorted_by(|a, b| *a > 1.5 * b), "{lengths:?}");
 }
 
 /// Each batch starts with the damping that the one before has ended with.
@@ -74,5 +74,29 @@ fn the_minimum_may_change_with_the_steps() {
     for step in 0..5 {
         let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
         assert_eq!(damped(&report).damping, schedule.at(step), "step {step}");
+    }
+}
+
+/// A batch with nothing left to learn says nothing of the damping: the next one is learnt at once.
+#[test]
+fn rounding_does_not_raise_the_damping() {
+    let data = Data::new(40, 3, 24);
+    let (first, second): (Vec<_>, Vec<_>) = ((0..20).collect(), (20..40).collect());
+    for (name, policy) in POLICIES {
+        let (mut network, mut variables) = linear(3);
+        let mut optimizer = LevenbergMarquardt::new().with_damping(policy());
+        for _ in 0..40 {
+            optimizer.step(data.bind_rows(&mut network, &first), &mut variables).unwrap();
+        }
+        let idle = optimizer.step(data.bind_weighted(&mut network, &[0.0; 40]), &mut variables).unwrap();
+        assert_eq!((idle.applied, idle.loss), (false, 0.0), "{name}");
+        let report = optimizer.step(data.bind_rows(&mut network, &second), &mut variables).unwrap();
+        let mut best = variables.clone();
+        for _ in 0..20 {
+            optimizer.step(data.bind_rows(&mut network, &second), &mut best).unwrap();
+        }
+        let least = data.bind_rows(&mut network, &second).loss(best.values()).unwrap();
+        let left = (report.loss_after.unwrap() - least) / (report.loss - least);
+        assert!(left < 0.1, "{name}: {left} is left, {report:?}");
     }
 }

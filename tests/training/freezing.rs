@@ -1,9 +1,9 @@
 //! Frozen variables do not move, and cost nothing.
 
 use marquardt::damping::GainRatio;
-use marquardt::nn::Network;
+use marquardt::nn::{MeanSquaredError, Network, Tape};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{LevenbergMarquardt, LinearForm, Scaling, Variables};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, Scaling, Variables};
 use nalgebra::DMatrix;
 
 use crate::common::{close, damped_step};
@@ -74,6 +74,37 @@ fn the_step_is_that_of_the_trainable_columns() {
     }
 }
 
+/// Accelerated steps, with and without a Jacobian at hand: frozen biases are as good as constants.
+#[test]
+fn frozen_variables_are_constants_to_acceleration() {
+    for (rows, form) in [(4, LinearForm::Dual), (50, LinearForm::Cholesky), (3000, LinearForm::Cholesky)] {
+        let data = Data::new(rows, 2, 34);
+        let (mut network, mut variables) = curved(2, 8);
+        freeze(&mut variables, &["0.bias", "2.bias"], true);
+        let mut others = Variables::new();
+        let [hidden, head] = ["0.weight", "2.weight"]
+            .map(|name| others.add(name, variables.get(variables.find(name).unwrap())).unwrap());
+        let mut tape = Tape::new();
+        let x = tape.input(2);
+        let x = tape.dense(x, hidden, None).unwrap();
+        let x = tape.tanh(x);
+        let y = tape.dense(x, head, None).unwrap();
+        let mut without = Network::new(tape, &others).unwrap().with_loss(y, MeanSquaredError).unwrap();
+
+        let make = || LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+        let [mut optimizer, mut other] = [make(), make()];
+        for _ in 0..4 {
+            let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
+            let expected = other.step(data.bind(&mut without), &mut others).unwrap();
+            assert_eq!(damped(&report).linear_form, form);
+            assert_eq!(damped(&report).attempts, damped(&expected).attempts);
+        }
+        for name in ["0.weight", "2.weight"] {
+            assert!(close(&values(&variables, name), &values(&others, name), 1e-9), "{rows} rows: {name}");
+        }
+    }
+}
+
 #[test]
 fn with_everything_frozen_there_is_nothing_to_train() {
     let data = Data::new(50, 2, 32);
@@ -106,6 +137,7 @@ fn freezing_half_way() {
         report
     };
     let ((mut network, mut variables), mut optimizer) = (curved(2, 6), make());
+    optimizer.build(&variables).unwrap();
     let head = ["2.weight", "2.bias"];
     for phase in 0..4 {
         freeze(&mut variables, &head, phase % 2 == 0);

@@ -15,3 +15,4 @@ mod rule;
 mod samples;
 mod state;
 mod swap;
+mod wrappers;

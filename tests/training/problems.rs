@@ -226,12 +226,16 @@ impl Objective<f64> for Affine {
 #[derive(Debug, PartialEq)]
 pub struct Snapshot {
     values: Vec<u64>,
-    state: marquardt::optim::OptimizerState<f64>,
+    /// In words, in which NaN is NaN.
+    state: String,
 }
 
 impl Snapshot {
     pub fn of(optimizer: &dyn Optimizer<f64>, variables: &Variables<f64>) -> Self {
-        Snapshot { values: variables.values().iter().map(|v| v.to_bits()).collect(), state: optimizer.state() }
+        Snapshot {
+            values: variables.values().iter().map(|v| v.to_bits()).collect(),
+            state: format!("{:?}", optimizer.state()),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use marquardt::damping::{Damping, DampedSystem, DampingPolicy, IllConditioned, Trial};
+use marquardt::damping::{DampedSystem, Damping, DampingPolicy, IllConditioned, Trial};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::Optimizer;
 use marquardt::{LevenbergMarquardt, Objective, Scaling, Variables};
@@ -40,8 +40,7 @@ impl DampingPolicy<f64> for Watched {
     }
 }
 
-const SCALINGS: [Scaling; 4] =
-    [Scaling::Identity, Scaling::Marquardt, Scaling::RunningMaximum, Scaling::FadingMaximum];
+const SCALINGS: [Scaling; 4] = [Scaling::Identity, Scaling::Marquardt, Scaling::RunningMaximum, Scaling::FadingMaximum];
 
 /// A linear model with data of any rank, small or large, and settings of a step that is no momentum's.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{LevenbergMarquardt, LinearForm, LinearSolver, Scaling};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling};
 use nalgebra::{DMatrix, DVector};
 
 use crate::attempts::POLICIES;
@@ -12,9 +12,9 @@ use crate::problems::{Data, curved, damped, difference, linear, linearized, norm
 /// The gain is that of the step that is made, so that a quadratic loss always has a gain ratio of one.
 #[test]
 fn the_gain_is_judged_on_the_step_as_applied() {
-    const CLIP: f64 = 0.05;
-    let data = Data::new(50, 4, 11);
+    const CLIP: f64 = 0.15;
     for form in [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Dual] {
+        let data = Data::new(if form == LinearForm::Dual { 3 } else { 50 }, 4, 11);
         for (name, policy) in POLICIES {
             let (mut network, mut variables) = linear(4);
             let optimizer = LevenbergMarquardt::new().with_damping(policy());
@@ -29,16 +29,18 @@ fn the_gain_is_judged_on_the_step_as_applied() {
                 let (r, jacobian) = linearized(batch, &before);
                 let report = optimizer.step(batch, &mut variables).unwrap();
                 let damped = damped(&report);
-                assert!(report.applied && damped.attempts == 1, "{name}, {form}: {report:?}");
+                assert!(report.applied, "{name}, {form}: {report:?}");
                 assert!((damped.gain_ratio - 1.0).abs() < 1e-9, "{name}, {form}: {report:?}");
 
                 let scale = slot(&optimizer, &variables, "scaling");
-                let plain = if damped.damping > 0.0 || form != LinearForm::Dual {
+                let plain = if damped.damping > 0.0 {
                     damped_step(&r, &jacobian, damped.damping, &scale)
                 } else {
-                    continue;
+                    shortest_step(&r, &jacobian, &scale)
                 };
-                let raw: Vec<_> = plain.iter().zip(&last).map(|(step, last)| 0.1 * step + 0.5 * last).collect();
+                // Where momentum leads uphill it is left out.
+                let momentum = if damped.attempts == 1 { 0.5 } else { 0.0 };
+                let raw: Vec<_> = plain.iter().zip(&last).map(|(step, last)| 0.1 * step + momentum * last).collect();
                 let factor = (CLIP / norm(&raw)).min(1.0);
                 clipped += usize::from(factor < 1.0);
                 let step = difference(variables.values(), &before);
@@ -48,9 +50,16 @@ fn the_gain_is_judged_on_the_step_as_applied() {
                 last = slot(&optimizer, &variables, "momentum");
                 assert!(norm(&difference(&step, &last)) < 1e-13, "{name}: momentum is the step as applied");
             }
-            assert!((2..12).contains(&clipped) || form == LinearForm::Dual, "{name}, {form}: {clipped} clipped");
+            assert!((2..12).contains(&clipped), "{name}, {form}: {clipped} clipped");
         }
     }
+}
+
+/// The Gauss–Newton step that is shortest in `‖Dδ‖`.
+fn shortest_step(r: &DVector<f64>, jacobian: &DMatrix<f64>, d: &[f64]) -> DVector<f64> {
+    let scaled = DMatrix::from_fn(jacobian.nrows(), jacobian.ncols(), |i, j| jacobian[(i, j)] / d[j]);
+    let step = -scaled.svd(true, true).solve(r, 1e-12).unwrap();
+    DVector::from_fn(d.len(), |j, _| step[j] / d[j])
 }
 
 /// A small learning rate makes small steps, not ever smaller ones.
@@ -112,20 +121,15 @@ fn ridge(data: &Data, decay: f64) -> DVector<f64> {
 /// Weight decay is part of the damped system: a step from anywhere lands on the ridge solution.
 #[test]
 fn one_step_lands_on_the_ridge_solution() {
-    let small: [Damping<f64>; 3] = [
-        GainRatio::nielsen(1e-14).into(),
-        TrustRegion::new(1e6).into(),
-        Multiplicative::new(1e-14, 10.0, 10.0).into(),
-    ];
+    let small: [Damping<f64>; 3] =
+        [GainRatio::nielsen(1e-14).into(), TrustRegion::new(1e6).into(), Multiplicative::new(1e-14, 10.0, 10.0).into()];
     // More rows than columns, and fewer.
     for rows in [60, 3] {
         let data = Data::new(rows, 5, 14);
         for damping in small {
-            for solver in [
-                LinearSolver::Auto,
-                LinearSolver::Always(LinearForm::Cholesky),
-                LinearSolver::Always(LinearForm::Qr),
-            ] {
+            for solver in
+                [LinearSolver::Auto, LinearSolver::Always(LinearForm::Cholesky), LinearSolver::Always(LinearForm::Qr)]
+            {
                 for decay in [1e-2, 1.0] {
                     let (mut network, mut variables) = linear(5);
                     let optimizer = LevenbergMarquardt::new().with_damping(damping).with_linear_solver(solver);
@@ -168,6 +172,7 @@ fn weight_decay_in_the_dual_is_refused_or_counts() {
     let (mut network, mut variables) = linear(5);
     let optimizer = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Dual));
     let mut optimizer = optimizer.with_weight_decay(1.0).with_damping(GainRatio::nielsen(1e-14));
+    optimizer.build(&variables).unwrap();
     let error = refused(&mut optimizer, data.bind(&mut network), &mut variables);
     assert!(matches!(&error, OptimizerError::Solve(_)), "{error}");
     assert!(error.to_string().contains("weight_decay"), "{error}");
@@ -179,7 +184,8 @@ fn weight_decay_in_the_dual_is_refused_or_counts() {
 #[test]
 fn neutral_settings_change_nothing() {
     let data = Data::new(30, 2, 17);
-    let (mut plain, mut set) = (LevenbergMarquardt::new(), LevenbergMarquardt::new().with_global_clipnorm(1e9));
+    let optimizer = || LevenbergMarquardt::new().with_acceleration(Acceleration::Never);
+    let (mut plain, mut set) = (optimizer(), optimizer().with_global_clipnorm(1e9));
     let ((mut network, mut variables), (_, mut others)) = (curved(2, 4), curved(2, 4));
     for _ in 0..10 {
         plain.step(data.bind(&mut network), &mut variables).unwrap();

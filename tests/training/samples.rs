@@ -103,8 +103,7 @@ fn a_step_sees_one_mask() {
 fn the_next_minibatch_has_another_mask_and_evaluation_has_none() {
     let data = Data::new(40, 6, 8);
     let (mut network, variables) = with_dropout(6);
-    let mut losses: Vec<_> =
-        (0..10).map(|_| data.bind(&mut network).loss(variables.values()).unwrap()).collect();
+    let mut losses: Vec<_> = (0..10).map(|_| data.bind(&mut network).loss(variables.values()).unwrap()).collect();
     losses.sort_by(f64::total_cmp);
     losses.dedup();
     assert_eq!(losses.len(), 10, "ten masks");

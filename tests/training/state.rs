@@ -141,7 +141,7 @@ fn a_state_that_does_not_fit_is_refused() {
     refuses(&mut optimizer, &variables, &state, &["0.bias", "0.offset"]);
     let mut state = good.clone();
     state.variables.pop();
-    refuses(&mut optimizer, &variables, &state, &["2.bias"]);
+    refuses(&mut optimizer, &variables, &state, &["3 variables", "4"]);
 
     let mut adam = Adam::<f64>::new(0.1);
     adam.step(data.bind(&mut network), &mut variables).unwrap();

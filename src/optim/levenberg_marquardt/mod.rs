@@ -7,6 +7,7 @@ use ndarray::ArrayViewD;
 
 use super::gradients::check_gradients;
 use super::layout::Checked;
+use super::state::entry;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::damping::DampingPolicy;
 use crate::solver::{HYPERPARAMETERS, Training};
@@ -143,22 +144,41 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn state(&self) -> OptimizerState<T> {
-        let names = HYPERPARAMETERS.iter().map(|spec| spec.name.to_owned());
-        let mut state = OptimizerState {
-            optimizer: NAME.to_owned(),
-            iterations: self.iterations(),
-            hyperparameters: names.zip(self.settings.training.hyperparameters.iter().cloned()).collect(),
-            ..OptimizerState::default()
-        };
-        if let Some(training) = &self.training {
-            training.layout.save(&mut state);
-            state.slots = vec![
-                ("momentum".to_owned(), training.velocity.clone()),
-                ("scaling".to_owned(), training.scale.clone()),
-            ];
-            state.numbers = training.save();
-        }
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
         state
+    }
+
+    fn save_into(&self, state: &mut OptimizerState<T>) {
+        state.optimizer.clear();
+        state.optimizer.push_str(NAME);
+        state.iterations = self.iterations();
+        for (index, (spec, value)) in HYPERPARAMETERS.iter().zip(&self.settings.training.hyperparameters).enumerate() {
+            let saved = entry(&mut state.hyperparameters, index, spec.name);
+            if saved != value {
+                saved.clone_from(value);
+            }
+        }
+        state.hyperparameters.truncate(HYPERPARAMETERS.len());
+        state.parts.clear();
+        let Some(training) = &self.training else {
+            state.variables.clear();
+            state.slots.clear();
+            state.numbers.clear();
+            return;
+        };
+        training.layout.save(state);
+        for (index, slot) in [&training.velocity, &training.scale].into_iter().enumerate() {
+            entry(&mut state.slots, index, SLOTS[index]).clone_from(slot);
+        }
+        state.slots.truncate(SLOTS.len());
+        let damping = entry(&mut state.numbers, 0, "damping");
+        damping.clear();
+        training.save_damping(damping);
+        let flags = entry(&mut state.numbers, 1, "flags");
+        flags.clear();
+        flags.extend(training.flags());
+        state.numbers.truncate(2);
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {

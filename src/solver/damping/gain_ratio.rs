@@ -100,8 +100,8 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
         self.growth *= T::from_f64(2.0);
     }
 
-    fn save(&self) -> Vec<f64> {
-        vec![self.lambda.to_f64(), self.growth.to_f64(), self.faithful as f64, self.reach.to_f64()]
+    fn save(&self, numbers: &mut Vec<f64>) {
+        numbers.extend([self.lambda.to_f64(), self.growth.to_f64(), self.faithful as f64, self.reach.to_f64()]);
     }
 
     fn restore(&mut self, numbers: &[f64]) -> bool {

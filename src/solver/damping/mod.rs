@@ -101,9 +101,9 @@ pub trait DampingPolicy<T: Real>: Clone {
     /// Damps the next step more than the last, which could not be solved for.
     fn damp_more(&mut self);
 
-    /// What the policy has learnt, as numbers to be saved.
-    fn save(&self) -> Vec<f64> {
-        Vec::new()
+    /// Appends what the policy has learnt, as numbers to be saved.
+    fn save(&self, numbers: &mut Vec<f64>) {
+        let _ = numbers;
     }
 
     /// Takes over saved numbers, and returns whether they can be its own.
@@ -165,11 +165,11 @@ impl<T: Real> DampingPolicy<T> for Damping<T> {
         }
     }
 
-    fn save(&self) -> Vec<f64> {
+    fn save(&self, numbers: &mut Vec<f64>) {
         match self {
-            Damping::TrustRegion(policy) => policy.save(),
-            Damping::GainRatio(policy) => policy.save(),
-            Damping::Multiplicative(policy) => policy.save(),
+            Damping::TrustRegion(policy) => policy.save(numbers),
+            Damping::GainRatio(policy) => policy.save(numbers),
+            Damping::Multiplicative(policy) => policy.save(numbers),
         }
     }
 

@@ -57,8 +57,8 @@ impl<T: Real> DampingPolicy<T> for Multiplicative<T> {
         self.lambda = (self.lambda * self.up).max(T::EPSILON);
     }
 
-    fn save(&self) -> Vec<f64> {
-        vec![self.lambda.to_f64()]
+    fn save(&self, numbers: &mut Vec<f64>) {
+        numbers.push(self.lambda.to_f64());
     }
 
     fn restore(&mut self, numbers: &[f64]) -> bool {

@@ -122,8 +122,8 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
         self.lambda = (self.lambda / T::from_f64(SHORTEST)).max(T::EPSILON);
     }
 
-    fn save(&self) -> Vec<f64> {
-        vec![self.radius.to_f64(), self.lambda.to_f64(), f64::from(u8::from(self.untried))]
+    fn save(&self, numbers: &mut Vec<f64>) {
+        numbers.extend([self.radius.to_f64(), self.lambda.to_f64(), f64::from(u8::from(self.untried))]);
     }
 
     fn restore(&mut self, numbers: &[f64]) -> bool {
