@@ -1,6 +1,7 @@
 //! Elementary functions of many numbers at once, in vector instructions.
 
-use super::exponential::{Coefficients, DOUBLE, SINGLE, exp, sigmoid, softplus, tanh};
+use super::exponential::{self, Coefficients, exp, sigmoid, softplus, tanh};
+use super::gelu::{self, TailCoefficients};
 use super::simd::{self, Kernel};
 use crate::Real;
 
@@ -11,6 +12,8 @@ const LANES: usize = 16;
 pub trait Elementary: Sized + 'static {
     /// The constants behind the exponential function.
     const COEFFICIENTS: Coefficients<Self>;
+    /// The constants behind the normal distribution function.
+    const TAIL: TailCoefficients<Self>;
 
     /// `2ⁿ` for an `n` that has been added to [`Coefficients::rounder`].
     fn power_of_two(self) -> Self;
@@ -25,14 +28,13 @@ pub trait Elementary: Sized + 'static {
     fn sigmoid_all(x: &[Self], y: &mut [Self]);
     /// `ln(1 + eˣ)`.
     fn softplus_all(x: &[Self], y: &mut [Self]);
-    /// The error function.
-    fn erf_all(x: &[Self], y: &mut [Self]);
 }
 
 macro_rules! elementary {
-    ($float:ident, $coefficients:ident, $erf:path) => {
+    ($float:ident, $coefficients:ident) => {
         impl Elementary for $float {
-            const COEFFICIENTS: Coefficients<$float> = $coefficients;
+            const COEFFICIENTS: Coefficients<$float> = exponential::$coefficients;
+            const TAIL: TailCoefficients<$float> = gelu::$coefficients;
 
             #[inline(always)]
             fn power_of_two(self) -> $float {
@@ -55,17 +57,12 @@ macro_rules! elementary {
             fn softplus_all(x: &[$float], y: &mut [$float]) {
                 simd::run(Softplus { x, y });
             }
-            fn erf_all(x: &[$float], y: &mut [$float]) {
-                for (y, &x) in y.iter_mut().zip(x) {
-                    *y = $erf(x);
-                }
-            }
         }
     };
 }
 
-elementary!(f32, SINGLE, libm::erff);
-elementary!(f64, DOUBLE, libm::erf);
+elementary!(f32, SINGLE);
+elementary!(f64, DOUBLE);
 
 /// `y[i] = f(x[i])`, the same at every place: what is left at the end is worked on as a whole block too.
 #[inline(always)]
@@ -132,12 +129,5 @@ mod tests {
         same_everywhere(f32::tanh_all, [tanh::<f32, true>, tanh::<f32, false>]);
         same_everywhere(f32::sigmoid_all, [sigmoid::<f32, true>, sigmoid::<f32, false>]);
         same_everywhere(f32::softplus_all, [softplus::<f32, true>, softplus::<f32, false>]);
-    }
-
-    #[test]
-    fn the_error_function_is_odd() {
-        let mut y = [0.0; 3];
-        f64::erf_all(&[-0.5, 0.0, 0.5], &mut y);
-        assert_eq!(y, [-0.520_499_877_813_046_5, 0.0, 0.520_499_877_813_046_5]);
     }
 }
