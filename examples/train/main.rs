@@ -1,4 +1,5 @@
-//! Trains a small network on sinc(10x), with any optimizer, by the same loop.
+//! Trains a small network on sinc(10x), with any optimizer, by the same loop. At the end it prints one line, with the mean
+//! squared error on all points.
 //!
 //! ```text
 //! cargo run --release --example train                                 Levenberg–Marquardt

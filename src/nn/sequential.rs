@@ -26,8 +26,7 @@ use crate::variables::Variables;
 ///
 /// let (inputs, targets) = (array![[0.0], [0.5], [1.0]], array![[1.0], [0.0], [2.0]]);
 /// network.batch(&[inputs.view()], &[targets.view()])?;
-/// let fit = LevenbergMarquardt::new().minimize(&mut network, variables.values())?;
-/// variables.values_mut().copy_from_slice(&fit.x);
+/// LevenbergMarquardt::new().minimize_variables(&mut network, &mut variables)?;
 ///
 /// let output = network.outputs()[0];
 /// let predicted = network.predict(&variables, &[array![[0.5]].view()], output)?;

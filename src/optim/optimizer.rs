@@ -10,6 +10,29 @@ use crate::{Objective, Real};
 ///
 /// Object safe: a training loop takes a `Box<dyn Optimizer<T>>` and is the same for every optimizer. After the first step
 /// no step allocates. A step that fails leaves variables and slots as they were.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::optim::{Adam, Optimizer};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::Array2;
+///
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64 / 10.0 - 1.0);
+/// let y = x.mapv(|x| x * x);
+/// let optimizers: [Box<dyn Optimizer<f64>>; 2] = [Box::new(LevenbergMarquardt::new()), Box::new(Adam::new(0.05))];
+/// for mut optimizer in optimizers {
+///     let mut variables = Variables::new();
+///     let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+///     for _ in 0..100 {
+///         let minibatch = network.batch(&[x.view()], &[y.view()])?;
+///         let report = optimizer.step(minibatch, &mut variables)?;
+///         assert!(report.loss.is_finite());
+///     }
+///     assert!(network.evaluate(&variables, &[x.view()], &[y.view()])? < 0.01);
+///     assert_eq!(optimizer.iterations(), 100);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Optimizer<T: Real>: Send {
     /// The optimizer's name, in snake case.
     fn name(&self) -> &'static str;

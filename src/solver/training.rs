@@ -196,6 +196,9 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             rule.ridge.resize(n, T::ZERO);
             gather(&mut rule.ridge, &self.decays, &self.columns);
             rule.ridge.iter_mut().for_each(|weight| *weight *= decay);
+            if rule.ridge.iter().all(|&weight| weight == T::ZERO) {
+                rule.ridge.clear();
+            }
         }
         Ok(attempts.to_f64() as usize)
     }
@@ -248,7 +251,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     ) -> Result<(), SolveError> {
         let (m, group) = (settings.check(problem, x)?, problem.row_group());
         let iteration = &mut self.iteration;
-        let solver = match (settings.linear_solver, iteration.rule.ridge.first()) {
+        let solver = match (settings.linear_solver, iteration.rule.ridge.iter().copied().reduce(T::max)) {
             // The dual has no room for a ridge.
             (LinearSolver::Auto, Some(_)) => LinearSolver::Always(LinearForm::Cholesky),
             (LinearSolver::Always(LinearForm::Dual), Some(decay)) => {

@@ -2,10 +2,11 @@
 
 use marquardt::damping::{GainRatio, Multiplicative};
 use marquardt::optim::{Optimizer, PiecewiseConstantDecay, Schedule};
-use marquardt::{LevenbergMarquardt, Objective};
+use marquardt::{LevenbergMarquardt, Objective, Scaling};
 
 use crate::attempts::POLICIES;
-use crate::problems::{Data, curved, damped, linear};
+use crate::common::close;
+use crate::problems::{Data, curved, damped, linear, linearized, slot};
 
 #[test]
 fn the_minimum_is_a_floor() {
@@ -61,6 +62,34 @@ fn damping_is_carried_from_batch_to_batch() {
         next = damped(&report).damping * if report.applied { 0.5 } else { 3.0 };
     }
     assert!(rejected > 0, "some attempts are rejected");
+}
+
+/// The scaling remembers the columns of earlier batches.
+#[test]
+fn scaling_is_carried_from_batch_to_batch() {
+    let data = Data::new(64, 2, 25);
+    type Rule = fn(f64, f64) -> f64;
+    let rules: [(Scaling, Rule); 3] = [
+        (Scaling::Marquardt, |_, norm| norm),
+        (Scaling::RunningMaximum, f64::max),
+        (Scaling::FadingMaximum, |before, norm| norm.max(0.7 * before)),
+    ];
+    for (scaling, rule) in rules {
+        let (mut network, mut variables) = linear(2);
+        let mut optimizer = LevenbergMarquardt::new().with_scaling(scaling).with_attempts(2);
+        let mut expected = [0.0; 3];
+        for step in 0..8 {
+            let rows: Vec<_> = (0..[16, 2][step % 2]).map(|row| (8 * step + row) % 64).collect();
+            let batch = data.bind_rows(&mut network, &rows);
+            let (_, jacobian) = linearized(batch, variables.values());
+            for (expected, column) in expected.iter_mut().zip(jacobian.column_iter()) {
+                *expected = rule(*expected, column.norm());
+            }
+            optimizer.step(batch, &mut variables).unwrap();
+            let scale = slot(&optimizer, &variables, "scaling");
+            assert!(close(&scale, &expected, 1e-12), "{scaling:?}, step {step}: {scale:?} instead of {expected:?}");
+        }
+    }
 }
 
 /// A minimum that is a schedule is that of the step at hand.

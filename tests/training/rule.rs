@@ -105,16 +105,13 @@ fn a_rise_that_was_foreseen_is_no_gain() {
     }
 }
 
-/// `argmin ‖X w − y‖² / m + ½ decay ‖w‖²`, by the normal equations.
-fn ridge(data: &Data, decay: f64) -> DVector<f64> {
+/// `argmin ‖X w − y‖² / m + ½ ‖w‖²`, each number of `w` with a decay of its own, by the normal equations.
+fn ridge(data: &Data, decays: &[f64]) -> DVector<f64> {
     let (rows, columns) = data.x.dim();
     let design = DMatrix::from_fn(rows, columns + 1, |i, j| if j < columns { data.x[[i, j]] } else { 1.0 });
     let y = DVector::from_fn(rows, |i, _| data.y[[i, 0]]);
     let factor = 2.0 / rows as f64;
-    let mut gram = design.tr_mul(&design) * factor;
-    for diagonal in 0..=columns {
-        gram[(diagonal, diagonal)] += decay;
-    }
+    let gram = design.tr_mul(&design) * factor + DMatrix::from_diagonal(&DVector::from_row_slice(decays));
     gram.cholesky().unwrap().solve(&(design.tr_mul(&y) * factor))
 }
 
@@ -138,7 +135,7 @@ fn one_step_lands_on_the_ridge_solution() {
                     let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
                     let what = format!("{rows} rows, {solver:?}, decay {decay}: {report:?}");
                     assert!(report.applied && damped(&report).attempts == 1, "{what}");
-                    assert!(close(variables.values(), ridge(&data, decay).as_slice(), 1e-9), "{what}");
+                    assert!(close(variables.values(), ridge(&data, &[decay; 6]).as_slice(), 1e-9), "{what}");
                     assert!((damped(&report).gain_ratio - 1.0).abs() < 1e-9, "{what}");
                     let loss = network.evaluate(&variables, &[data.x.view()], &[data.y.view()]).unwrap();
                     assert!((report.loss - loss_at_start).abs() < 1e-12 * loss_at_start, "without the penalty: {what}");
@@ -146,6 +143,33 @@ fn one_step_lands_on_the_ridge_solution() {
                 }
             }
         }
+    }
+}
+
+/// What is excluded does not decay, and what is frozen has no share in the penalty.
+#[test]
+fn exclusions_from_weight_decay() {
+    let data = Data::new(60, 5, 18);
+    for solver in [LinearSolver::Auto, LinearSolver::Always(LinearForm::Qr)] {
+        let (mut network, mut variables) = linear(5);
+        let optimizer = LevenbergMarquardt::new().with_damping(GainRatio::nielsen(1e-14)).with_linear_solver(solver);
+        let optimizer = optimizer.with_weight_decay(0.5);
+        let mut without_bias = optimizer.clone().exclude_from_weight_decay(["*.bias"]);
+        without_bias.step(data.bind(&mut network), &mut variables).unwrap();
+        let expected = ridge(&data, &[0.5, 0.5, 0.5, 0.5, 0.5, 0.0]);
+        assert!(close(variables.values(), expected.as_slice(), 1e-9), "{solver:?}");
+
+        let bias = variables.find("0.bias").unwrap();
+        variables.set_trainable(bias, false);
+        variables.get_mut(bias)[[0]] = 0.25;
+        let mut shifted = data.select(&(0..60).collect::<Vec<_>>());
+        shifted.y -= 0.25;
+        let mut optimizer = optimizer;
+        let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
+        // As if the bias were held at zero, of shifted targets.
+        let expected = ridge(&shifted, &[0.5, 0.5, 0.5, 0.5, 0.5, 1e12]);
+        assert!(close(&variables.values()[..5], &expected.as_slice()[..5], 1e-9), "{solver:?}");
+        assert!((damped(&report).gain_ratio - 1.0).abs() < 1e-9, "{report:?}");
     }
 }
 
@@ -176,6 +200,13 @@ fn weight_decay_in_the_dual_is_refused_or_counts() {
     let error = refused(&mut optimizer, data.bind(&mut network), &mut variables);
     assert!(matches!(&error, OptimizerError::Solve(_)), "{error}");
     assert!(error.to_string().contains("weight_decay"), "{error}");
+    assert!(error.to_string().ends_with("not 1"), "{error}");
+    let mut others = optimizer.clone().exclude_from_weight_decay(["0.weight"]);
+    others.build(&variables).unwrap();
+    let error = refused(&mut others, data.bind(&mut network), &mut variables);
+    assert!(error.to_string().ends_with("not 1"), "the bias decays: {error}");
+    let mut nothing_decays = optimizer.clone().exclude_from_weight_decay(["*"]);
+    assert!(nothing_decays.step(data.bind(&mut network), &mut variables.clone()).unwrap().applied);
     optimizer.set_hyperparameter("weight_decay", 0.0.into()).unwrap();
     assert!(optimizer.step(data.bind(&mut network), &mut variables).unwrap().applied);
 }

@@ -76,6 +76,28 @@ fn a_state_survives_a_file() {
     goes_on::<f32>(|state| serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap());
 }
 
+/// At every moment of a training whose steps are accelerated only where the path is curved.
+#[test]
+fn every_moment_can_be_saved() {
+    for damping in policies::<f64>() {
+        let make = || LevenbergMarquardt::new().with_damping(damping).with_scaling(Scaling::RunningMaximum);
+        let ((mut network, mut variables), mut optimizer) = (self::network(), make());
+        let mut accelerated = 0;
+        for step in 0..30 {
+            let state = optimizer.state();
+            accelerated += state.numbers.iter().filter(|(name, flags)| name == "flags" && flags[1] != 0.0).count();
+            let (mut restored, mut others) = (make(), variables.clone());
+            restored.restore(&state, &variables).unwrap();
+            let report = train(&mut optimizer, &mut network, &mut variables, step..step + 1);
+            let expected = train(&mut restored, &mut self::network().0, &mut others, step..step + 1);
+            assert_eq!(report, expected, "{damping:?}, step {step}");
+            assert!(variables.values() == others.values(), "{damping:?}, step {step}");
+            assert_eq!(optimizer.state(), restored.state(), "{damping:?}, step {step}");
+        }
+        assert!((1..30).contains(&accelerated), "{damping:?}: {accelerated} accelerated");
+    }
+}
+
 /// A state is of one moment: restoring it into the optimizer it came from goes back.
 #[test]
 fn a_restored_state_goes_back_in_time() {

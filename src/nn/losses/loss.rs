@@ -7,10 +7,63 @@ use crate::Real;
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
 /// All methods work on blocks of rows: `outputs` has rows of `width` numbers, and there are as many rows of targets: of
-/// `width` numbers for [`Targets::Values`] and [`Targets::Probabilities`], of one for [`Targets::Labels`], of none for [`Targets::None`].
+/// `width` numbers for [`Targets::Values`] and [`Targets::Probabilities`], of one for [`Targets::Labels`], of none for
+/// [`Targets::None`].
 ///
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
+///
+/// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the residuals as well:
+///
+/// ```
+/// use marquardt::nn::{LeastSquaresForm, Loss, Sequential, Targets};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::{Array2, array};
+///
+/// /// `√(1 + e²) − 1` for every error `e`.
+/// #[derive(Debug)]
+/// struct Charbonnier;
+///
+/// impl Loss<f64> for Charbonnier {
+///     fn name(&self) -> &'static str { "charbonnier" }
+///     fn targets(&self) -> Targets { Targets::Values }
+///
+///     fn values(&self, outputs: &[f64], width: usize, targets: &[f64], losses: &mut [f64]) {
+///         let samples = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
+///         for (loss, (outputs, targets)) in losses.iter_mut().zip(samples) {
+///             *loss = outputs.iter().zip(targets).map(|(y, t)| (y - t).hypot(1.0) - 1.0).sum();
+///         }
+///     }
+///
+///     fn gradients(&self, outputs: &[f64], _: usize, targets: &[f64], gradients: &mut [f64]) {
+///         for ((gradient, y), t) in gradients.iter_mut().zip(outputs).zip(targets) {
+///             *gradient = (y - t) / (y - t).hypot(1.0);
+///         }
+///     }
+///
+///     fn least_squares(&self) -> LeastSquaresForm { LeastSquaresForm::Approximate }
+///
+///     /// Reweighted: `s² = 1/√(1 + e²)`, and `r = s e`.
+///     fn residuals(&self, outputs: &[f64], _: usize, targets: &[f64], residuals: &mut [f64], roots: &mut [f64]) {
+///         for (i, (y, t)) in outputs.iter().zip(targets).enumerate() {
+///             roots[i] = (y - t).hypot(1.0).sqrt().recip();
+///             residuals[i] = roots[i] * (y - t);
+///         }
+///     }
+/// }
+///
+/// // A line through points of which the last is wrong.
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64 / 10.0);
+/// let mut y = x.mapv(|x| 2.0 * x - 1.0);
+/// y[[19, 0]] = 100.0;
+/// let mut variables = Variables::new();
+/// let mut line = Sequential::new(1).dense(1).compile(&mut variables, 0, Charbonnier)?;
+/// line.batch(&[x.view()], &[y.view()])?;
+/// LevenbergMarquardt::new().minimize_variables(&mut line, &mut variables)?;
+/// let at_one = line.predict(&variables, &[array![[1.0]].view()], line.outputs()[0])?;
+/// assert!((at_one[[0, 0]] - 1.0).abs() < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Loss<T: Real>: Debug + Send {
     /// Its name, for messages.
     fn name(&self) -> &'static str;

@@ -42,8 +42,7 @@ use crate::variables::{Gradients, Variable, Variables};
 ///
 /// let (inputs, targets) = (array![[0.0], [1.0], [2.0]], array![[1.0], [3.0], [5.0]]);
 /// line.batch(&[inputs.view()], &[targets.view()])?;
-/// let report = LevenbergMarquardt::new().minimize(&mut line, variables.values())?;
-/// variables.values_mut().copy_from_slice(&report.x);
+/// LevenbergMarquardt::new().minimize_variables(&mut line, &mut variables)?;
 ///
 /// let at_four = line.predict(&variables, &[array![[4.0]].view()], y)?;
 /// assert!((at_four[[0, 0]] - 9.0_f64).abs() < 1e-12);

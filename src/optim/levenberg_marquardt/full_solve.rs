@@ -9,7 +9,34 @@ use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
     ///
-    /// The variables end at the best point found, whatever the status.
+    /// The variables end at the best point found, whatever the status. Several residual functions of several variables
+    /// are several losses of one [`Network`](crate::nn::Network):
+    ///
+    /// ```
+    /// use marquardt::nn::{HalfSumOfSquares, Network, Tape};
+    /// use marquardt::{LevenbergMarquardt, Variables};
+    /// use ndarray::array;
+    ///
+    /// // Rosenbrock's valley: 10 (y - x²) and x - 1.
+    /// let mut variables = Variables::new();
+    /// let x = variables.add("x", array![-1.2].view())?;
+    /// let y = variables.add("y", array![1.0].view())?;
+    ///
+    /// let mut tape = Tape::new();
+    /// let (x, y) = (tape.variable(x), tape.variable(y));
+    /// let squared = tape.square(x);
+    /// let across = tape.sub(y, squared)?;
+    /// let across = tape.scale(across, 10.0);
+    /// let along = tape.shift(x, -1.0);
+    /// let mut valley =
+    ///     Network::new(tape, &variables)?.with_loss(across, HalfSumOfSquares)?.with_loss(along, HalfSumOfSquares)?;
+    /// valley.batch(&[], &[])?;
+    ///
+    /// let report = LevenbergMarquardt::new().minimize_variables(&mut valley, &mut variables)?;
+    /// assert!(report.is_converged());
+    /// assert!(variables.values().iter().all(|value: &f64| (value - 1.0).abs() < 1e-12));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
