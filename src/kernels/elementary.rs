@@ -1,38 +1,30 @@
 //! Elementary functions of many numbers at once, in vector instructions.
 
-use super::exponential::{Coefficients, DOUBLE, SINGLE, exp, sigmoid, softplus, tanh};
-use super::simd::{self, Kernel};
+use super::exponential::{self, Coefficients};
+use super::gelu::{self, TailCoefficients};
 use crate::Real;
 
 /// Numbers worked on at a time: two registers of eight doubles, or four of four.
 const LANES: usize = 16;
 
-/// Elementary functions of slices: `y[i] = f(x[i])`.
+/// What elementary functions need of a float type.
 pub trait Elementary: Sized + 'static {
     /// The constants behind the exponential function.
     const COEFFICIENTS: Coefficients<Self>;
+    /// The constants behind the normal distribution function.
+    const TAIL: TailCoefficients<Self>;
 
-    /// `2ⁿ` for an `n` that has been added to [`Coefficients::rounder`].
+    /// `2ⁿ` for an `n` that has been added to the rounder of [`COEFFICIENTS`](Self::COEFFICIENTS).
     fn power_of_two(self) -> Self;
     /// The value with the sign of another.
     fn copy_sign(self, sign: Self) -> Self;
-
-    /// `eˣ`.
-    fn exp_all(x: &[Self], y: &mut [Self]);
-    /// `tanh x`.
-    fn tanh_all(x: &[Self], y: &mut [Self]);
-    /// `1 / (1 + e⁻ˣ)`.
-    fn sigmoid_all(x: &[Self], y: &mut [Self]);
-    /// `ln(1 + eˣ)`.
-    fn softplus_all(x: &[Self], y: &mut [Self]);
-    /// The error function.
-    fn erf_all(x: &[Self], y: &mut [Self]);
 }
 
 macro_rules! elementary {
-    ($float:ident, $coefficients:ident, $erf:path) => {
+    ($float:ident, $coefficients:ident) => {
         impl Elementary for $float {
-            const COEFFICIENTS: Coefficients<$float> = $coefficients;
+            const COEFFICIENTS: Coefficients<$float> = exponential::$coefficients;
+            const TAIL: TailCoefficients<$float> = gelu::$coefficients;
 
             #[inline(always)]
             fn power_of_two(self) -> $float {
@@ -42,30 +34,12 @@ macro_rules! elementary {
             fn copy_sign(self, sign: $float) -> $float {
                 self.copysign(sign)
             }
-
-            fn exp_all(x: &[$float], y: &mut [$float]) {
-                simd::run(Exp { x, y });
-            }
-            fn tanh_all(x: &[$float], y: &mut [$float]) {
-                simd::run(Tanh { x, y });
-            }
-            fn sigmoid_all(x: &[$float], y: &mut [$float]) {
-                simd::run(Sigmoid { x, y });
-            }
-            fn softplus_all(x: &[$float], y: &mut [$float]) {
-                simd::run(Softplus { x, y });
-            }
-            fn erf_all(x: &[$float], y: &mut [$float]) {
-                for (y, &x) in y.iter_mut().zip(x) {
-                    *y = $erf(x);
-                }
-            }
         }
     };
 }
 
-elementary!(f32, SINGLE, libm::erff);
-elementary!(f64, DOUBLE, libm::erf);
+elementary!(f32, SINGLE);
+elementary!(f64, DOUBLE);
 
 /// `y[i] = f(x[i])`, the same at every place: what is left at the end is worked on as a whole block too.
 #[inline(always)]
@@ -85,38 +59,32 @@ pub(crate) fn map<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
     }
 }
 
-/// Kernels that apply a function of [`super::exponential`].
-macro_rules! kernels {
-    ($($name:ident: $function:ident),*) => {$(
-        #[doc = concat!("`y[i] = ", stringify!($function), "(x[i])`.")]
-        struct $name<'a, T> {
-            x: &'a [T],
-            y: &'a mut [T],
-        }
-
-        impl<T: Real> Kernel for $name<'_, T> {
-            #[inline(always)]
-            fn run<const TALL: usize, const FUSED: bool>(self) {
-                map(self.x, self.y, $function::<T, FUSED>);
-            }
-        }
-    )*};
-}
-
-kernels!(Exp: exp, Tanh: tanh, Sigmoid: sigmoid, Softplus: softplus);
-
 #[cfg(test)]
 mod tests {
+    use super::super::exponential::tanh;
+    use super::super::simd::{self, Kernel};
     use super::*;
 
-    /// A number's value is that of the plain function, fused or not, wherever it stands.
-    fn same_everywhere<T: Real>(all: fn(&[T], &mut [T]), one: [fn(T) -> T; 2]) {
-        let x: Vec<T> = (0..71).map(|k| T::from_f64(f64::from(k) * 0.37 - 11.0)).collect();
-        let expected = one.map(|f| x.iter().map(|&x| f(x)).collect::<Vec<_>>());
+    struct Tanh<'a, T> {
+        x: &'a [T],
+        y: &'a mut [T],
+    }
+
+    impl<T: Real> Kernel for Tanh<'_, T> {
+        #[inline(always)]
+        fn run<const TALL: usize, const FUSED: bool>(self) {
+            map(self.x, self.y, tanh::<T, FUSED>);
+        }
+    }
+
+    /// A number's value is that of the plain function, fused or not, to the last bit, wherever it stands.
+    fn same_everywhere<T: Real>() {
+        let x: Vec<T> = (0..71).map(|k| T::from_f64(f64::from(k) * 0.037 - 1.3)).collect();
+        let expected = [tanh::<T, true>, tanh::<T, false>].map(|f| x.iter().map(|&x| f(x)).collect::<Vec<_>>());
         for start in [0, 1, 7] {
             for end in start..x.len() {
                 let mut y = vec![T::ZERO; end - start];
-                all(&x[start..end], &mut y);
+                simd::run(Tanh { x: &x[start..end], y: &mut y });
                 assert!(expected.iter().any(|expected| y == expected[start..end]), "{start}..{end}");
             }
         }
@@ -124,20 +92,7 @@ mod tests {
 
     #[test]
     fn values_do_not_depend_on_their_place() {
-        same_everywhere(f64::exp_all, [exp::<f64, true>, exp::<f64, false>]);
-        same_everywhere(f64::tanh_all, [tanh::<f64, true>, tanh::<f64, false>]);
-        same_everywhere(f64::sigmoid_all, [sigmoid::<f64, true>, sigmoid::<f64, false>]);
-        same_everywhere(f64::softplus_all, [softplus::<f64, true>, softplus::<f64, false>]);
-        same_everywhere(f32::exp_all, [exp::<f32, true>, exp::<f32, false>]);
-        same_everywhere(f32::tanh_all, [tanh::<f32, true>, tanh::<f32, false>]);
-        same_everywhere(f32::sigmoid_all, [sigmoid::<f32, true>, sigmoid::<f32, false>]);
-        same_everywhere(f32::softplus_all, [softplus::<f32, true>, softplus::<f32, false>]);
-    }
-
-    #[test]
-    fn the_error_function_is_odd() {
-        let mut y = [0.0; 3];
-        f64::erf_all(&[-0.5, 0.0, 0.5], &mut y);
-        assert_eq!(y, [-0.520_499_877_813_046_5, 0.0, 0.520_499_877_813_046_5]);
+        same_everywhere::<f64>();
+        same_everywhere::<f32>();
     }
 }

@@ -93,17 +93,40 @@ pub(super) const SINGLE: Coefficients<f32> = Coefficients {
     artanh: &[0.333_332_06, 0.200_108_84, 0.139_989_36, 0.140_156_24],
 };
 
-/// `2ⁿ` and `eʳ − 1` such that `eˣ` is the one times one more than the other; `2ⁿ` biased, see
-/// [`Coefficients::rounder`].
+/// `n` and `r` such that `x = n ln 2 + r`; `n` biased, see [`Coefficients::rounder`].
 #[inline(always)]
-fn split<T: Real, const FUSED: bool>(x: T) -> (T, T) {
+fn reduce<T: Real, const FUSED: bool>(x: T) -> (T, T) {
     let table = T::COEFFICIENTS;
     let biased = multiply_add::<T, FUSED>(x, table.log2_e, table.rounder);
     let n = biased - table.rounder;
     let r = multiply_add::<T, FUSED>(-n, table.ln_2_high, x);
-    let r = multiply_add::<T, FUSED>(-n, table.ln_2_low, r);
+    (biased, multiply_add::<T, FUSED>(-n, table.ln_2_low, r))
+}
+
+/// `eʳ − 1`.
+#[inline(always)]
+fn reduced_exp_m1<T: Real, const FUSED: bool>(r: T) -> T {
     let square = r * r;
-    (biased, multiply_add::<T, FUSED>(square, polynomial::<T, FUSED>(table.exp, r, square), r))
+    multiply_add::<T, FUSED>(square, polynomial::<T, FUSED>(T::COEFFICIENTS.exp, r, square), r)
+}
+
+/// `n`, biased, and `eʳ − 1` such that `eˣ = 2ⁿ eʳ`.
+#[inline(always)]
+fn split<T: Real, const FUSED: bool>(x: T) -> (T, T) {
+    let (biased, r) = reduce::<T, FUSED>(x);
+    (biased, reduced_exp_m1::<T, FUSED>(r))
+}
+
+/// `2ⁿ (1 + p)` for a biased `n`.
+#[inline(always)]
+fn scaled<T: Real, const FUSED: bool>(biased: T, p: T) -> T {
+    // 2ⁿ in two factors, each of them normal where the product is not.
+    let rounder = T::COEFFICIENTS.rounder;
+    let n = biased - rounder;
+    let half = multiply_add::<T, FUSED>(n, T::from_f64(0.5), rounder);
+    let rest = (n - (half - rounder)) + rounder;
+    let scale = half.power_of_two();
+    multiply_add::<T, FUSED>(scale, p, scale) * rest.power_of_two()
 }
 
 /// `Σ cₖ xᵏ` for a few coefficients.
@@ -115,7 +138,7 @@ fn short_polynomial<T: Real, const FUSED: bool>(c: &'static [T], x: T) -> T {
 
 /// `Σ cₖ xᵏ` for many coefficients, given `x²`: in powers of that, half as long a chain.
 #[inline(always)]
-fn polynomial<T: Real, const FUSED: bool>(c: &'static [T], x: T, square: T) -> T {
+pub(super) fn polynomial<T: Real, const FUSED: bool>(c: &'static [T], x: T, square: T) -> T {
     let (pairs, last) = c.as_chunks::<2>();
     let pairs = pairs.iter().rev().map(|&[even, odd]| multiply_add::<T, FUSED>(odd, x, even));
     let mut sum = last.iter().copied().chain(pairs);
@@ -133,14 +156,15 @@ fn clamp<T: Real>(x: T, [low, high]: [T; 2]) -> T {
 /// `eˣ`, within 1.1 units in the last place, subnormal results too.
 #[inline(always)]
 pub(crate) fn exp<T: Real, const FUSED: bool>(x: T) -> T {
-    let table = T::COEFFICIENTS;
-    let (biased, p) = split::<T, FUSED>(clamp(x, table.reach));
-    // 2ⁿ in two factors, each of them normal where the product is not.
-    let n = biased - table.rounder;
-    let half = multiply_add::<T, FUSED>(n, T::from_f64(0.5), table.rounder);
-    let rest = (n - (half - table.rounder)) + table.rounder;
-    let scale = half.power_of_two();
-    multiply_add::<T, FUSED>(scale, p, scale) * rest.power_of_two()
+    let (biased, p) = split::<T, FUSED>(clamp(x, T::COEFFICIENTS.reach));
+    scaled::<T, FUSED>(biased, p)
+}
+
+/// `e^(x + rest)` for a small rest, and `x` not beyond the reach.
+#[inline(always)]
+pub(super) fn exp_of_sum<T: Real, const FUSED: bool>(x: T, rest: T) -> T {
+    let (biased, r) = reduce::<T, FUSED>(x);
+    scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r + rest))
 }
 
 /// `eˣ − 1` for `x ≤ 0`, within 1.3 units in the last place.

@@ -5,6 +5,7 @@ mod cholesky;
 mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;
+pub(crate) mod gelu;
 mod gram;
 mod product;
 pub(crate) mod simd;
