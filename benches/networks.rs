@@ -1,4 +1,5 @@
-//! What a network costs on one minibatch: residuals, residuals with Jacobian, and loss with gradient.
+//! What a network costs on one minibatch: residuals, residuals with Jacobian, loss with gradient, and whole steps of
+//! optimizers.
 //!
 //! ```text
 //! cargo bench --bench networks
@@ -6,7 +7,8 @@
 
 use divan::{Bencher, black_box};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
-use marquardt::{Gradients, LeastSquares, Objective, Real, Variables};
+use marquardt::optim::{Adam, Optimizer};
+use marquardt::{Acceleration, Gradients, LeastSquares, LevenbergMarquardt, Objective, Real, Scaling, Variables};
 use ndarray::Array2;
 
 fn main() {
@@ -67,11 +69,41 @@ impl<T: Real> Workload<T> {
             black_box(loss)
         });
     }
+
+    /// Steps from the same start, with all that the optimizer carries from step to step.
+    fn step(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize, mut optimizer: impl Optimizer<T>) {
+        let Workload { mut network, mut variables } = Self::new(widths, rows);
+        let start = variables.values().to_vec();
+        bencher.bench_local(|| {
+            variables.values_mut().copy_from_slice(&start);
+            optimizer.step(&mut network, &mut variables).expect("a batch is bound")
+        });
+    }
+}
+
+/// Steps by the linear model alone.
+fn plain() -> LevenbergMarquardt<f64> {
+    LevenbergMarquardt::new().with_acceleration(Acceleration::Never).with_scaling(Scaling::RunningMaximum)
 }
 
 /// The network of the sinc example, 61 parameters, on 1,000 rows.
 mod sinc {
     use super::*;
+
+    #[divan::bench]
+    fn step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[1, 20, 1], 1000, LevenbergMarquardt::new());
+    }
+
+    #[divan::bench]
+    fn plain_step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[1, 20, 1], 1000, plain());
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn plain_step_on_20_000_rows(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[1, 20, 1], 20_000, plain());
+    }
 
     #[divan::bench]
     fn residuals(bencher: Bencher<'_, '_>) {
@@ -88,6 +120,11 @@ mod sinc {
 mod two_hidden_layers {
     use super::*;
 
+    #[divan::bench(sample_count = 10)]
+    fn plain_step_on_20_000_rows(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[1, 20, 20, 1], 20_000, plain());
+    }
+
     #[divan::bench]
     fn residuals(bencher: Bencher<'_, '_>) {
         Workload::<f64>::residuals(bencher, &[1, 20, 20, 1], 1000);
@@ -102,6 +139,11 @@ mod two_hidden_layers {
 /// A minibatch of 128 in single precision, as a first-order optimizer sees it.
 mod single_precision {
     use super::*;
+
+    #[divan::bench]
+    fn adam_step(bencher: Bencher<'_, '_>) {
+        Workload::<f32>::step(bencher, &[10, 32, 32, 1], 128, Adam::new(1e-3));
+    }
 
     #[divan::bench]
     fn loss_and_gradient(bencher: Bencher<'_, '_>) {
