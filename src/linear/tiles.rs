@@ -8,6 +8,10 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;
 
+/// Rows in a tile of a wide problem, whatever their bytes: each tile passes over the whole of `JᵀJ`, which is not in the
+/// cache by then.
+const FEWEST_ROWS: usize = 96;
+
 /// A reusable buffer that a problem's rows are evaluated into, tile after tile.
 pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     /// Rows in a tile: a multiple of the problem's row group.
@@ -46,7 +50,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     #[inline]
     fn rows(m: usize, n: usize, group: usize) -> usize {
         let wanted = match S::TILE_ROWS {
-            0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(32, 1024),
+            0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(FEWEST_ROWS, 1024),
             on_stack => on_stack,
         };
         let group = group.max(1);

@@ -1,56 +1,21 @@
 //! One step for each minibatch: the iteration of the full solve, and what is carried from one batch to the next.
 
+mod settings;
+
+pub(crate) use settings::{HYPERPARAMETERS, TrainingSettings};
+
 use std::ops::Range;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::{Settings, SolveError};
-use crate::hyperparameters::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec};
+use crate::hyperparameters::HyperparameterError;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
-
-/// The hyperparameters of training.
-pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 6] = [
-    HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
-    HyperparameterSpec::new("momentum", 0.0, Domain::FractionBelowOne),
-    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("minimum_damping", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("attempts", 8.0, Domain::Count),
-];
-
-/// The settings that only training has.
-#[derive(Debug, Clone)]
-pub(crate) struct TrainingSettings {
-    /// In the order of [`HYPERPARAMETERS`].
-    pub(crate) hyperparameters: [Hyperparameter; 6],
-    /// Patterns of the names of variables that do not decay.
-    pub(crate) exclusions: Vec<String>,
-}
-
-impl Default for TrainingSettings {
-    fn default() -> Self {
-        let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
-        TrainingSettings { hyperparameters, exclusions: Vec::new() }
-    }
-}
-
-impl TrainingSettings {
-    /// All hyperparameters, for the step after `steps` others.
-    ///
-    /// # Errors
-    ///
-    /// [`HyperparameterError`] when a schedule leaves its domain.
-    pub(crate) fn at(&self, steps: u64) -> Result<[f64; 6], HyperparameterError> {
-        let now = self.hyperparameters.each_ref().map(|hyperparameter| hyperparameter.at(steps));
-        HYPERPARAMETERS.iter().zip(now).try_for_each(|(spec, value)| spec.check_number(value))?;
-        Ok(now)
-    }
-}
 
 /// What is carried from minibatch to minibatch, for variables of one layout.
 pub(crate) struct Training<T: Real, D> {
