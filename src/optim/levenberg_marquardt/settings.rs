@@ -6,7 +6,7 @@ use crate::{LevenbergMarquardt, Real};
 
 /// # Training
 ///
-/// As an [`Optimizer`], one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
+/// As an [`Optimizer`](crate::optim::Optimizer), one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
 /// solve the damped system, try the step, and try again with more damping until one lowers the loss *of that minibatch*
 /// or the attempts are used up. Then the step is not taken. Damping and scaling are carried from batch to batch.
 ///
