@@ -6,9 +6,10 @@ use crate::{LevenbergMarquardt, Real};
 
 /// # Training
 ///
-/// As an [`Optimizer`](crate::optim::Optimizer), one step is one iteration on the minibatch at hand, the same as a full solve repeats: linearise,
-/// solve the damped system, try the step, and try again with more damping until one lowers the loss *of that minibatch*
-/// or the attempts are used up. Then the step is not taken. Damping and scaling are carried from batch to batch.
+/// As an [`Optimizer`](crate::optim::Optimizer), one step is one iteration on the minibatch at hand, the same as a full
+/// solve repeats: linearise, solve the damped system, try the step, and try again with more damping until one lowers the
+/// loss *of that minibatch* or the attempts are used up. Then the step is not taken. Damping and scaling are carried from
+/// batch to batch.
 ///
 /// The learning rate, momentum and clipping act on the step before it is tried, and the gain ratio is judged on what is
 /// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
