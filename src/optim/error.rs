@@ -113,3 +113,21 @@ pub enum OptimizerError {
     #[error(transparent)]
     Variables(#[from] VariableError),
 }
+
+impl OptimizerError {
+    /// [`UnknownHyperparameter`](Self::UnknownHyperparameter), with the names there are.
+    pub(super) fn unknown_hyperparameter<'a>(
+        optimizer: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known = known.into_iter().map(str::to_owned).collect();
+        OptimizerError::UnknownHyperparameter { optimizer: optimizer.to_owned(), name: name.to_owned(), known }
+    }
+
+    /// [`UnknownSlot`](Self::UnknownSlot), with the names there are.
+    pub(super) fn unknown_slot<'a>(optimizer: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().map(str::to_owned).collect();
+        OptimizerError::UnknownSlot { optimizer: optimizer.to_owned(), name: name.to_owned(), known }
+    }
+}

@@ -28,6 +28,14 @@ impl<T: Real> SelectionMemory<T> {
     pub(crate) fn of(all: &[T]) -> Self {
         SelectionMemory { all: all.to_vec(), direction: Vec::new(), rows: Vec::new() }
     }
+
+    /// Takes up a point and a direction of the selected parameters; along the others it does not move.
+    fn take_up(&mut self, x: &[T], v: &[T], columns: &[Range<usize>]) {
+        scatter(&mut self.all, x, columns);
+        self.direction.clear();
+        self.direction.resize(self.all.len(), T::ZERO);
+        scatter(&mut self.direction, v, columns);
+    }
 }
 
 /// How many parameters there are in these columns.
@@ -96,11 +104,8 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        let SelectionMemory { all, direction, .. } = &mut *self.memory;
-        scatter(all, x, self.columns);
-        direction.clear();
-        direction.resize(all.len(), T::ZERO);
-        scatter(direction, v, self.columns);
+        self.memory.take_up(x, v, self.columns);
+        let SelectionMemory { all, direction, .. } = &*self.memory;
         self.problem.second_directional_derivative(all, direction, first, second)
     }
 
@@ -112,11 +117,8 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         second: &mut [T],
         product: &mut [T],
     ) -> Result<bool, EvaluationError> {
+        self.memory.take_up(x, v, self.columns);
         let SelectionMemory { all, direction, rows } = &mut *self.memory;
-        scatter(all, x, self.columns);
-        direction.clear();
-        direction.resize(all.len(), T::ZERO);
-        scatter(direction, v, self.columns);
         rows.clear();
         rows.resize(all.len(), T::ZERO);
         scatter(rows, product, self.columns);

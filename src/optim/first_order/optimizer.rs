@@ -115,8 +115,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         let optimizer = self.rule.name();
         let known = self.slots();
         if !known.contains(&name) {
-            let (optimizer, known) = (optimizer.to_owned(), known.into_iter().map(str::to_owned).collect());
-            return Err(OptimizerError::UnknownSlot { optimizer, name: name.to_owned(), known });
+            return Err(OptimizerError::unknown_slot(optimizer, name, known));
         }
         let not_built = || OptimizerError::NotBuilt { optimizer: optimizer.to_owned() };
         let memory = self.memory.as_ref().ok_or_else(not_built)?;

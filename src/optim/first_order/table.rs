@@ -60,11 +60,8 @@ impl Table {
     }
 
     fn place(&self, optimizer: &str, name: &str) -> Result<usize, OptimizerError> {
-        self.specs.iter().position(|spec| spec.name == name).ok_or_else(|| OptimizerError::UnknownHyperparameter {
-            optimizer: optimizer.to_owned(),
-            name: name.to_owned(),
-            known: self.names().into_iter().map(str::to_owned).collect(),
-        })
+        let found = self.specs.iter().position(|spec| spec.name == name);
+        found.ok_or_else(|| OptimizerError::unknown_hyperparameter(optimizer, name, self.names()))
     }
 
     pub(super) fn get(&self, optimizer: &str, name: &str) -> Result<&Hyperparameter, OptimizerError> {

@@ -30,11 +30,7 @@ impl<T: Real> Groups<T> {
     }
 
     fn unknown(&self, name: &str) -> OptimizerError {
-        OptimizerError::UnknownHyperparameter {
-            optimizer: NAME.to_owned(),
-            name: name.to_owned(),
-            known: self.hyperparameters().into_iter().map(str::to_owned).collect(),
-        }
+        OptimizerError::unknown_hyperparameter(NAME, name, self.hyperparameters())
     }
 }
 

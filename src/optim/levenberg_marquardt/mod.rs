@@ -42,11 +42,8 @@ fn check_hyperparameters(hyperparameters: &[Hyperparameter]) -> Result<(), Optim
 
 /// Where a hyperparameter is in the table.
 fn place(name: &str) -> Result<usize, OptimizerError> {
-    HYPERPARAMETERS.iter().position(|spec| spec.name == name).ok_or_else(|| OptimizerError::UnknownHyperparameter {
-        optimizer: NAME.to_owned(),
-        name: name.to_owned(),
-        known: HYPERPARAMETERS.map(|spec| spec.name.to_owned()).to_vec(),
-    })
+    let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
+    found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
 }
 
 impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T, D> {
@@ -135,10 +132,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         let slot = match name {
             "momentum" => &training.velocity,
             "scaling" => &training.scale,
-            _ => {
-                let known = SLOTS.map(str::to_owned).to_vec();
-                return Err(OptimizerError::UnknownSlot { optimizer: NAME.to_owned(), name: name.to_owned(), known });
-            }
+            _ => return Err(OptimizerError::unknown_slot(NAME, name, SLOTS)),
         };
         training.layout.checked_view(NAME, variable, slot)
     }
