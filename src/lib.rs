@@ -133,8 +133,8 @@ pub use curve::{
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
-    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, LeastSquares, NotLeastSquares, Objective,
-    Residuals, SumOfSquares,
+    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
+    NotLeastSquares, Objective, ProductWork, Residuals, SumOfSquares,
 };
 pub use real::Real;
 pub use scalar::Scalar;

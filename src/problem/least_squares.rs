@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+use super::JacobianProducts;
 use crate::Real;
 use crate::kernels::vector::dot;
 
@@ -129,6 +130,11 @@ pub trait LeastSquares<T: Real> {
     /// trial point at once instead of asking for its cost first.
     fn derivatives_are_cheap(&self) -> bool {
         self.parameter_count() <= 16
+    }
+
+    /// The problem as one that multiplies by its Jacobian without forming it, where it can.
+    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        None
     }
 
     /// What to call parameter `index` in reports.

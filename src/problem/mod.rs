@@ -2,6 +2,7 @@
 
 mod autodiff;
 mod closure;
+mod jacobian_products;
 mod least_squares;
 mod objective;
 pub(crate) mod selected;
@@ -9,6 +10,7 @@ mod sum_of_squares;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};
+pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use objective::{NotLeastSquares, Objective};
 pub use sum_of_squares::SumOfSquares;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{EvaluationError, LeastSquares};
+use super::{EvaluationError, JacobianProducts, LeastSquares, ProductWork};
 use crate::Real;
 
 /// A problem seen as one in the parameters of some `columns`, ascending ranges.
@@ -131,6 +131,10 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         self.problem.derivatives_are_cheap()
     }
 
+    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        if self.problem.products().is_some() { Some(self) } else { None }
+    }
+
     fn parameter_name(&self, index: usize) -> String {
         let mut left = index;
         for range in self.columns {
@@ -140,6 +144,44 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
             left -= range.len();
         }
         format!("x[{index}]")
+    }
+}
+
+/// Products in the selected parameters: the problem's own, for these columns.
+impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, T, P> {
+    fn work(&mut self, _all: &[Range<usize>]) -> Option<ProductWork> {
+        self.problem.products()?.work(self.columns)
+    }
+
+    fn linearize_products(&mut self, x: &[T], _all: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+        scatter(&mut self.memory.all, x, self.columns);
+        let products = self.problem.products().ok_or("the problem has no products any more")?;
+        products.linearize_products(&self.memory.all, self.columns, r)
+    }
+
+    fn row_gram(&mut self, gram: &mut [T]) {
+        self.with_products(|products| products.row_gram(gram));
+    }
+
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) {
+        self.with_products(|products| products.row_gram_blocks(blocks));
+    }
+
+    fn multiply(&mut self, v: &[T], product: &mut [T]) {
+        self.with_products(|products| products.multiply(v, product));
+    }
+
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
+        self.with_products(|products| products.multiply_transposed(u, product));
+    }
+}
+
+impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {
+    /// Uses the products that the last linearisation has found.
+    fn with_products(&mut self, use_them: impl FnOnce(&mut dyn JacobianProducts<T>)) {
+        if let Some(products) = self.problem.products() {
+            use_them(products);
+        }
     }
 }
 

@@ -1,0 +1,54 @@
+//! A Jacobian that is multiplied by without being formed.
+
+use std::ops::Range;
+
+use super::EvaluationError;
+use crate::Real;
+
+/// A problem that multiplies by its Jacobian without forming it.
+///
+/// Networks do: the Jacobian of a dense layer is made of the layer's inputs and the outputs' sensitivities, which are far
+/// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
+/// [`products`](crate::LeastSquares::products); a sparse Jacobian is another example.
+///
+/// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
+/// there, whatever else is evaluated in between.
+pub trait JacobianProducts<T: Real> {
+    /// What the products would cost for the parameters of `columns`, ascending ranges; `None` when these cannot be had
+    /// without forming the Jacobian.
+    fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
+
+    /// Fills `r` with all residuals at `x`, keeps what the products at `x` take, and returns the cost there: the sum of
+    /// [`cost_of`](crate::LeastSquares::cost_of) over all rows. `x` holds all parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize`](crate::LeastSquares::linearize).
+    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError>;
+
+    /// `JJᵀ`, row after row; only the lower triangle is asked for.
+    fn row_gram(&mut self, gram: &mut [T]);
+
+    /// The blocks on the diagonal of `JJᵀ`, each of as many rows as are computed together, row after row: what conjugate
+    /// gradients are preconditioned with.
+    fn row_gram_blocks(&mut self, blocks: &mut [T]);
+
+    /// `Jv`, for a number in `v` for each of the parameters of the columns.
+    fn multiply(&mut self, v: &[T], product: &mut [T]);
+
+    /// `Jᵀu`, a number for each of the parameters of the columns.
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]);
+}
+
+/// Estimated flops and memory of products with a Jacobian that is not formed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProductWork {
+    /// Flops of evaluating residuals and what products take.
+    pub linearize: f64,
+    /// Flops of `JJᵀ`.
+    pub row_gram: f64,
+    /// Flops of `Jv` or `Jᵀu`.
+    pub product: f64,
+    /// Numbers that are kept.
+    pub numbers: usize,
+}
