@@ -8,7 +8,7 @@ use crate::nn::BatchError;
 use crate::nn::losses::LeastSquaresForm;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
 use crate::variables::Gradients;
-use crate::{EvaluationError, LeastSquares, NotLeastSquares, Objective, Real};
+use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, Real};
 
 impl<T: Real> Objective<T> for Network<T> {
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
@@ -120,6 +120,10 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         false
     }
 
+    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        Some(self)
+    }
+
     fn parameter_name(&self, index: usize) -> String {
         self.variables.parameter_name(index)
     }
@@ -215,7 +219,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Whether `½‖r‖²` is the loss.
-    fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         self.terms.iter().all(|term| term.form() == LeastSquaresForm::Exact)
     }
 }
