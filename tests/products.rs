@@ -126,7 +126,7 @@ fn bind<T: Real>(network: &mut Network<T>, widths: &[usize], rows: usize) {
     network.batch(&[shaped(x, inputs).view()], &[shaped(y, outputs).view()]).unwrap();
 }
 
-/// More rows than a tile, than a stack of adjoints, and than a block of the Gram matrix have.
+/// More rows than a tile and than a block of the Gram matrix have, and many residuals of each sample.
 #[test]
 fn large_batches_and_single_precision() {
     for (widths, rows) in [([3, 8, 7, 1], 530), ([4, 9, 6, 3], 70), ([2, 2, 1, 65], 9)] {
@@ -136,6 +136,23 @@ fn large_batches_and_single_precision() {
         let (mut network, variables) = bound::<f32>(&widths, rows);
         agree(&mut network, variables.values(), std::slice::from_ref(&all), 1e-4).unwrap();
     }
+}
+
+/// More rows than a stack of adjoints has.
+#[test]
+fn many_residuals_of_many_samples() {
+    let (mut network, variables) = bound::<f64>(&[2, 3, 70], 40);
+    let (x, m) = (variables.values(), 2800);
+    let mut r = vec![0.0; m];
+    network.linearize_products(x, std::slice::from_ref(&(0..x.len())), &mut r).unwrap();
+    let (mut found, mut expected) = (vec![f64::NAN; m], vec![f64::NAN; m]);
+    network.multiply(&wave(x.len()), &mut found);
+    network.jacobian_vector(x, &wave(x.len()), &mut expected).unwrap();
+    close(&found, &expected, 1e-13).unwrap();
+    let (mut found, mut expected) = (vec![f64::NAN; x.len()], vec![f64::NAN; x.len()]);
+    network.multiply_transposed(&r, &mut found);
+    network.jacobian_transposed_vector(x, &r, &mut expected).unwrap();
+    close(&found, &expected, 1e-13).unwrap();
 }
 
 /// A loss that is no sum of squares, and one that is, of two outputs.

@@ -8,7 +8,7 @@ use super::plan::DenseUse;
 use crate::Real;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{Block, put_hadamard};
-use crate::kernels::samples::{add_matrices_times, put_transposed_matrices_times};
+use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
 
 /// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
@@ -126,22 +126,15 @@ fn put_block<T: Real>(
 }
 
 /// Adds to the blocks of every sample's residuals with each other.
-pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, blocks: &mut [T]) {
-    let group = kept.group;
+pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, memory: &mut Vec<T>, blocks: &mut [T]) {
+    let (factors, memory) = room(memory, kept.samples + kept.group).split_at_mut(kept.samples);
     for (left, right) in pairs(layers) {
-        let (n, outputs) = (left.x.width(), left.y.width());
-        let inputs = left.inputs(kept).chunks_exact(n).zip(right.inputs(kept).chunks_exact(n));
-        let rows = left.sensitivities(kept).chunks_exact(group * outputs);
-        let columns = right.sensitivities(kept).chunks_exact(group * outputs);
-        let samples = blocks.chunks_exact_mut(group * group).zip(inputs.zip(rows.zip(columns)));
-        for (block, ((a, b), (rows, columns))) in samples {
-            let factor = dot(a, b) + ones(left, right);
-            for (block, row) in block.chunks_exact_mut(group).zip(rows.chunks_exact(outputs)) {
-                for (number, column) in block.iter_mut().zip(columns.chunks_exact(outputs)) {
-                    *number += factor * dot(row, column);
-                }
-            }
+        let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.x.width()));
+        for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
+            *factor = dot(a, b) + ones(left, right);
         }
+        let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
+        add_row_grams(blocks, factors, sensitivities, left.y.width(), kept.group, memory);
     }
 }
 

@@ -141,11 +141,6 @@ impl<T: Real> Factors<T> {
         look_ups::sort(&mut self.look_ups);
     }
 
-    /// The formed columns; `None` when there are none.
-    fn formed(&self) -> Option<Formed<'_, T>> {
-        formed(&self.plan, &self.kept, &self.formed)
-    }
-
     /// `JJᵀ`: its lower triangle.
     pub(crate) fn row_gram(&mut self, gram: &mut [T]) {
         let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
@@ -160,13 +155,13 @@ impl<T: Real> Factors<T> {
     }
 
     /// The blocks of every sample's residuals on the diagonal of `JJᵀ`.
-    pub(crate) fn row_gram_blocks(&self, blocks: &mut [T]) {
-        let Factors { plan, kept, look_ups, .. } = self;
+    pub(crate) fn row_gram_blocks(&mut self, blocks: &mut [T]) {
+        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
         blocks.fill(T::ZERO);
-        if let Some(formed) = self.formed() {
-            formed.add_row_gram_blocks(blocks, kept.group);
+        if let Some(formed) = formed(plan, kept, columns) {
+            formed.add_row_gram_blocks(memory, blocks, kept.group);
         }
-        dense::add_row_gram_blocks(&plan.dense, kept, blocks);
+        dense::add_row_gram_blocks(&plan.dense, kept, memory, blocks);
         look_ups::add_row_gram_blocks(&plan.tables, look_ups, kept, blocks);
     }
 
