@@ -118,9 +118,10 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// The scaling `D` of the damping.
+    /// The scaling `D` of the damping. By default it is the [`FadingMaximum`](Scaling::FadingMaximum), and the
+    /// [`Identity`](Scaling::Identity) where the Jacobian is not formed, which allows for no other.
     pub fn with_scaling(self, scaling: Scaling) -> Self {
-        self.set(|settings| settings.scaling = scaling)
+        self.set(|settings| settings.scaling = Some(scaling))
     }
 
     /// When steps get a second-order correction.
@@ -261,7 +262,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
-        let plan = Plan::stacked(self.settings.linear_solver, self.settings.check(problem, &start)?, N);
+        let (m, group) = (self.settings.check(problem, &start)?, problem.row_group());
+        let plan = Plan::stacked(self.settings.linear_solver, m, N, group)
+            .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
         let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
@@ -277,7 +280,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
-        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, problem.row_group(), start);
+        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
         iteration.start(problem)?;
         iteration.start_damping();
         let mut journal = Journal::new(observer);

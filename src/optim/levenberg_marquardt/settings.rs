@@ -19,7 +19,12 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.with_hyperparameter("learning_rate", learning_rate)
     }
 
-    /// Share of the last step that is added to the next when training. Zero by default.
+    /// The damping draws each step towards so many times the last one, `λ‖D(δ − momentum · last)‖²`, instead of towards
+    /// nothing. Zero by default.
+    ///
+    /// What the minibatch determines is decided by the minibatch; along all other directions, of which there are many with
+    /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024),
+    /// and Kaczmarz' method at `momentum = 1`.
     pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("momentum", momentum)
     }

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
-use super::{Settings, SolveError};
+use super::{Scaling, Settings, SolveError};
 use crate::hyperparameters::HyperparameterError;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
-use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
+use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
@@ -36,6 +36,8 @@ pub(crate) struct Training<T: Real, D> {
     next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
     decays: Vec<T>,
+    /// Which scaling it is: what was set, or what the form of the first batch's linear system called for.
+    scaling: Option<Scaling>,
     /// The scaling `D`, for all variables.
     pub(crate) scale: Vec<T>,
     /// Steps made.
@@ -75,6 +77,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             velocity: zeros.clone(),
             next: Vec::new(),
             decays: decays(&settings.training.exclusions, variables),
+            scaling: settings.scaling,
             scale: zeros,
             steps: 0,
             underway: false,
@@ -137,9 +140,13 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             self.x.resize(n, T::ZERO);
         }
         gather(&mut self.x, variables.values(), &self.columns);
-        gather(&mut self.iteration.d, &self.scale, &self.columns);
-        self.memory.all.clear();
-        self.memory.all.extend_from_slice(variables.values());
+        if self.scaling != Some(Scaling::Identity) {
+            gather(&mut self.iteration.d, &self.scale, &self.columns);
+        }
+        if self.x.len() < variables.values().len() {
+            self.memory.all.clear();
+            self.memory.all.extend_from_slice(variables.values());
+        }
     }
 
     /// Sets the rule for this step, and returns how many attempts it has.
@@ -211,10 +218,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     fn prepare<P: LeastSquares<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
-        problem: &P,
+        problem: &mut P,
         x: &[T],
     ) -> Result<(), SolveError> {
-        let (m, group) = (settings.check(problem, x)?, problem.row_group());
+        let m = settings.check(problem, x)?;
         let iteration = &mut self.iteration;
         let solver = match (settings.linear_solver, iteration.rule.ridge.iter().copied().reduce(T::max)) {
             // The dual has no room for a ridge.
@@ -225,8 +232,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             }
             (solver, _) => solver,
         };
-        let plan = Plan::new::<T>(solver, m, x.len(), group, settings.memory_budget)
-            .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: settings.memory_budget })?;
+        let plan = settings.plan_for(solver, problem, self.scaling, m)?;
+        iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
         // A system that is too badly conditioned is answered by more damping.
         iteration.plan = Plan { may_orthogonalize: false, ..plan };
         if iteration.model.form() != plan.form {
@@ -234,8 +241,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             let next = next.unwrap_or_else(|| LinearModel::new(&plan));
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
-        iteration.model.resize(m);
-        iteration.tiles.resize(m, x.len(), group);
+        iteration.model.resize(m, plan.group);
+        iteration.tiles.resize(m, if plan.form.multiplies() { 0 } else { x.len() }, plan.group);
         Ok(())
     }
 
@@ -283,15 +290,21 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// What else is carried besides the slots.
-    pub(crate) fn flags(&self) -> [f64; 2] {
-        [self.underway, self.iteration.accelerate].map(|flag| f64::from(u8::from(flag)))
+    pub(crate) fn flags(&self) -> [f64; 3] {
+        let uniform = self.scaling == Some(Scaling::Identity);
+        [self.underway, self.iteration.accelerate, uniform].map(|flag| f64::from(u8::from(flag)))
     }
 
     /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
     pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
         let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
-        let (Some(damping), Some(&[underway, accelerate])) = (find("damping"), find("flags")) else { return false };
+        let (Some(damping), Some(&[underway, accelerate, uniform])) = (find("damping"), find("flags")) else {
+            return false;
+        };
         (self.underway, self.iteration.accelerate) = (underway != 0.0, accelerate != 0.0);
+        if self.scaling.is_none() && self.steps > 0 {
+            self.scaling = Some(if uniform != 0.0 { Scaling::Identity } else { Scaling::default() });
+        }
         self.iteration.damping.restore(damping)
     }
 
@@ -301,7 +314,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             scatter(variables.values_mut(), &self.x, &self.columns);
             scatter(&mut self.velocity, &self.iteration.step, &self.columns);
         }
-        scatter(&mut self.scale, &self.iteration.d, &self.columns);
+        if self.scaling != Some(Scaling::Identity) || self.steps == 0 {
+            scatter(&mut self.scale, &self.iteration.d, &self.columns);
+        }
+        self.scaling = Some(self.iteration.scaling);
         self.steps += 1;
         self.underway = true;
     }
@@ -324,9 +340,9 @@ fn iteration_over<T: Real, D: DampingPolicy<T>>(
     settings: &Settings<T>,
     damping: D,
 ) -> Iteration<T, Dynamic, D> {
-    // The form is planned with each batch; one row of the dual is the smallest until then.
-    let plan = Plan { m: 1, n, form: LinearForm::Dual, may_orthogonalize: false };
-    let mut iteration = Iteration::new(settings, damping, plan, 1, vec![T::ZERO; n]);
+    // The form is planned with each batch; this is the smallest until then.
+    let plan = Plan { m: 1, n, group: 1, form: LinearForm::FactoredDual, may_orthogonalize: false };
+    let mut iteration = Iteration::new(settings, damping, plan, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;
     iteration
 }
