@@ -50,7 +50,7 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
-            let rounding = settings.ftol.max(T::EPSILON) * before;
+            let rounding = settings.ftol.max(T::EPSILON) * before.abs();
             let left =
                 if cost <= (before + promise + rounding).min(self.initial_cost) { self.gauss_newton() } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {

@@ -89,8 +89,8 @@ mod testing {
             for (j, gradient) in gradients.iter().map(|gradient| gradient.to_f64()).enumerate() {
                 let products = || (0..width).map(|k| root[k * width + j].to_f64() * residuals[k].to_f64());
                 let (product, scale) = (products().sum::<f64>(), products().map(f64::abs).sum::<f64>());
-                // Below 1e-38, an f32 has fewer digits.
-                let rounding = 4.0 * T::EPSILON.to_f64() * scale.max(gradient.abs()) + 1e-44;
+                // Products that an f32 has no digits for count as zero.
+                let rounding = 4.0 * T::EPSILON.to_f64() * scale.max(gradient.abs()) + 1e-41;
                 let close = (product - gradient).abs() <= rounding;
                 assert!(close, "{}, output {j} of {outputs:?}: {product:e}, {gradient:e}", loss.name());
             }
