@@ -135,7 +135,7 @@ impl<T: Real> ProductDual<T> {
     /// `‖Jᵀr‖² / (‖J‖² · 2 cost)`.
     pub(crate) fn squared_mean_cosine(&self, cost: T) -> T {
         let squared = dot(&self.gradient, &self.gradient);
-        if squared > T::ZERO { squared / (self.trace * (cost + cost)) } else { T::ZERO }
+        if squared > T::ZERO { squared / (self.trace * (cost + cost).abs()) } else { T::ZERO }
     }
 
     /// The residuals.

@@ -36,6 +36,8 @@ pub(crate) enum Numbers {
     Any,
     /// From 0 to 1.
     Probabilities,
+    /// Not negative.
+    NonNegative,
     /// Class numbers, of so many classes.
     Classes(usize),
 }
@@ -110,6 +112,8 @@ impl Schema {
                 Numbers::Any => None,
                 Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
                     .map(|(row, column, value)| BatchError::Probability { array, row, column, value }),
+                Numbers::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
+                    .map(|(row, column, value)| BatchError::Negative { array, row, column, value }),
                 Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
                     .map(|(row, _, value)| BatchError::Label { array, row, value, classes }),
             };

@@ -224,6 +224,18 @@ pub enum BatchError {
         /// The number.
         value: f64,
     },
+    /// A number that must not be negative is.
+    #[error("{array} is {value} in row {row}, column {column}: negative")]
+    Negative {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        value: f64,
+    },
     /// Another number of sample weights than rows.
     #[error("{expected} rows, but {found} sample weights")]
     SampleWeightCount {

@@ -18,8 +18,8 @@ pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{Activation, BatchNormalization, Dense, Dropout, Embedding, Layer, NetworkError, Recorder, Residual};
 pub use losses::{
-    BinaryCrossentropy, CategoricalCrossentropy, HalfSumOfSquares, Huber, LeastSquaresForm, LogCosh, Loss,
-    MeanAbsoluteError, MeanSquaredError, Reduction, SparseCategoricalCrossentropy, Targets,
+    BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,
+    MeanAbsoluteError, MeanSquaredError, Poisson, Reduction, SparseCategoricalCrossentropy, Targets,
 };
 pub use network::Network;
 pub use sequential::{Model, Sequential};

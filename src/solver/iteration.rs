@@ -33,7 +33,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) tiles: Tiles<T, S>,
     /// The current point, the best so far.
     pub(super) x: S::Vector,
-    /// `½‖r‖²` there.
+    /// `½‖r‖²` there, or the loss that it stands for.
     pub(super) cost: T,
     /// `½‖r‖²` at the start.
     pub(super) initial_cost: T,
@@ -329,7 +329,8 @@ where
         outcome.map(|_| ())
     }
 
-    /// Square of the largest cosine between the residuals and a column of the Jacobian.
+    /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
+    /// promises, the share in the cost. A loss that stands for a sum of squares may be negative, and counts by its size.
     #[inline]
     pub(super) fn squared_gradient_cosine(&self) -> T {
         if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
@@ -339,7 +340,7 @@ where
         let largest = columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
             if norm > T::ZERO { largest.max((gradient / norm) * (gradient / norm)) } else { largest }
         });
-        if largest > T::ZERO { largest / (self.cost + self.cost) } else { largest }
+        if largest > T::ZERO { largest / (self.cost + self.cost).abs() } else { largest }
     }
 
     /// Finds what is not finite at the start, and names it.

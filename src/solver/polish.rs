@@ -54,7 +54,7 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
-            let rounding = settings.ftol.max(T::EPSILON) * before;
+            let rounding = settings.ftol.max(T::EPSILON) * before.abs();
             let left = if cost <= (before + promise + rounding).min(self.initial_cost) {
                 self.gauss_newton(problem)
             } else {

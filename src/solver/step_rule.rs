@@ -94,6 +94,6 @@ where
 
     /// Rounding swallows what the step promised.
     pub(super) fn is_lost(&self, trial: &Trial<T>) -> bool {
-        trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost
+        trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost.abs()
     }
 }

@@ -94,17 +94,17 @@ where
         problem: &mut P,
         trial: &Trial<T>,
     ) -> Option<Status> {
-        let before = if trial.accepted { self.cost + trial.actual } else { self.cost };
+        let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();
         let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
         // A step held back by damping is short for that reason, and says little of what is left.
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
-        if !held_back && trial.predicted <= settings.ftol * before && trial.actual.abs() <= settings.ftol * before {
+        if !held_back && trial.predicted <= settings.ftol * size && trial.actual.abs() <= settings.ftol * size {
             return Some(Status::CostTolerance);
         }
         if !held_back && trial.length <= settings.xtol * resolution && trial.actual.is_finite() {
             return Some(Status::StepTolerance);
         }
-        let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * before;
+        let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * size;
         if trial.accepted || !drowned {
             return None;
         }
@@ -114,12 +114,12 @@ where
     /// What is left is rounding: of the cost, against what the undamped step promises; of the parameters, against its
     /// length; or of the residuals, against those of the start.
     fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, resolution: T) -> bool {
-        if self.cost <= T::EPSILON * T::EPSILON * self.initial_cost {
+        if self.cost.abs() <= T::EPSILON * T::EPSILON * self.initial_cost.abs() {
             return true;
         }
         let unit = T::from_f64(ROUNDING) * T::EPSILON;
         let Some(promise) = self.gauss_newton(problem) else { return self.squared_gradient_cosine() <= unit };
-        promise <= unit * self.cost || self.model.length(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
+        promise <= unit * self.cost.abs() || self.model.length(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
     }
 
     /// Patience has run out.

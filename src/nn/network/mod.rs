@@ -164,6 +164,7 @@ impl<T: Real> Network<T> {
             Targets::None => None,
             Targets::Values => Some(TargetRule { width, numbers: Numbers::Any }),
             Targets::Probabilities => Some(TargetRule { width, numbers: Numbers::Probabilities }),
+            Targets::NonNegative => Some(TargetRule { width, numbers: Numbers::NonNegative }),
             Targets::Labels => Some(TargetRule { width: 1, numbers: Numbers::Classes(width) }),
         };
         let target = rule.map(|rule| {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::Network;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
-use crate::nn::losses::LeastSquaresForm;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
 use crate::variables::Gradients;
 use crate::{EvaluationError, LeastSquares, NotLeastSquares, Objective, Real};
@@ -208,7 +207,7 @@ impl<T: Real> Network<T> {
 
     /// Refuses a loss that Levenberg–Marquardt does not see.
     fn check_forms(&self) -> Result<(), NotLeastSquares> {
-        match self.terms.iter().find(|term| term.form() == LeastSquaresForm::None) {
+        match self.terms.iter().find(|term| term.loss.least_squares().is_none()) {
             Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),
             None => Ok(()),
         }
@@ -216,6 +215,6 @@ impl<T: Real> Network<T> {
 
     /// Whether `½‖r‖²` is the loss.
     fn is_exact(&self) -> bool {
-        self.terms.iter().all(|term| term.form() == LeastSquaresForm::Exact)
+        self.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
     }
 }
