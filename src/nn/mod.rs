@@ -3,6 +3,7 @@
 mod arithmetic;
 mod batch;
 mod error;
+mod factors;
 mod function;
 mod initializer;
 mod layers;

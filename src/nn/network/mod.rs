@@ -3,6 +3,7 @@
 mod derivatives;
 mod inference;
 mod objective;
+mod products;
 
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use ndarray::ArrayView2;
 
 use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, row_count};
 use super::error::{BatchError, TapeError};
+use super::factors::Factors;
 use super::losses::{Loss, Targets};
 use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
@@ -72,6 +74,8 @@ pub struct Network<T> {
     residuals: Vec<T>,
     /// What the rows that were evaluated last add to the loss.
     cost: T,
+    /// Of the Jacobian, for products with it.
+    factors: Factors<T>,
 }
 
 impl<T: Real> Network<T> {
@@ -129,6 +133,7 @@ impl<T: Real> Network<T> {
             written: Vec::new(),
             residuals: Vec::new(),
             cost: T::ZERO,
+            factors: Factors::new(),
             tape,
         })
     }
@@ -176,8 +181,9 @@ impl<T: Real> Network<T> {
         self.buffers.reserve(self.workspace.tile_rows(), width);
         self.residuals.resize(self.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         leading_to(self.tape.records(), self.terms.iter().map(|term| term.output), &mut self.loss_nodes);
-        // A batch that was bound before has no target for this loss.
+        // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
         self.batch = Batch::new();
+        self.factors = Factors::new();
         Ok(self)
     }
 

@@ -7,7 +7,7 @@ use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
 use crate::variables::Gradients;
-use crate::{EvaluationError, LeastSquares, NotLeastSquares, Objective, Real};
+use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, Real};
 
 impl<T: Real> Objective<T> for Network<T> {
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
@@ -119,6 +119,10 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         false
     }
 
+    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        Some(self)
+    }
+
     fn parameter_name(&self, index: usize) -> String {
         self.variables.parameter_name(index)
     }
@@ -214,7 +218,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Whether `½‖r‖²` is the loss.
-    fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         self.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
     }
 }

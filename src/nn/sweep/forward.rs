@@ -57,6 +57,6 @@ impl<T: Real> Workspace<T> {
 }
 
 /// The row number that a checked input holds.
-pub(super) fn row_number<T: Real>(number: T) -> usize {
+pub(crate) fn row_number<T: Real>(number: T) -> usize {
     number.to_f64() as usize
 }

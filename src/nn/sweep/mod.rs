@@ -15,6 +15,7 @@ mod reverse;
 mod tangent;
 mod workspace;
 
+pub(crate) use forward::row_number;
 pub(crate) use gradient::{FlatSums, GradientSums};
 pub(crate) use jacobian::{JacobianRows, WantedColumns};
 pub(crate) use masks::Masks;

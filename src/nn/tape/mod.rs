@@ -271,6 +271,11 @@ impl<T: Real> Tape<T> {
         node.tape == self.id && self.records.get(node.index).is_some_and(|record| record.width == node.width)
     }
 
+    /// The node of this index.
+    pub(crate) fn node(&self, index: usize) -> Node {
+        Node { tape: self.id, index, width: self.records[index].width }
+    }
+
     /// Everything recorded, in order: arguments come before what is computed from them.
     pub(crate) fn records(&self) -> &[Record<T>] {
         &self.records

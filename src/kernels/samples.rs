@@ -1,0 +1,92 @@
+//! Products of a small matrix with a vector, for each sample of a batch.
+
+use super::product::{RowDots, RowsTimes};
+use super::simd::{self, Kernel};
+use crate::Real;
+
+/// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` numbers, and `matrices` for each of them `group` rows.
+pub(crate) fn add_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
+    simd::run(MatricesTimes { y, matrices, x, n, group });
+}
+
+/// `y_b = M_bᵀ x_b` for every sample `b`: `y` has rows of `n` numbers, and `matrices` for each of them `group` rows.
+pub(crate) fn put_transposed_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
+    simd::run(TransposedMatricesTimes { y, matrices, x, n, group });
+}
+
+struct MatricesTimes<'a, T> {
+    y: &'a mut [T],
+    matrices: &'a [T],
+    x: &'a [T],
+    n: usize,
+    group: usize,
+}
+
+impl<T: Real> Kernel for MatricesTimes<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let MatricesTimes { y, matrices, x, n, group } = self;
+        let samples = y.chunks_exact_mut(group).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(n));
+        for ((y, rows), x) in samples {
+            RowDots { y, accumulate: true, rows, x }.run::<TALL, FUSED>();
+        }
+    }
+}
+
+struct TransposedMatricesTimes<'a, T> {
+    y: &'a mut [T],
+    matrices: &'a [T],
+    x: &'a [T],
+    n: usize,
+    group: usize,
+}
+
+impl<T: Real> Kernel for TransposedMatricesTimes<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let TransposedMatricesTimes { y, matrices, x, n, group } = self;
+        let samples = y.chunks_exact_mut(n).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(group));
+        for ((y, rows), x) in samples {
+            if group == 1 {
+                y.iter_mut().zip(rows).for_each(|(y, &a)| *y = x[0] * a);
+            } else {
+                RowsTimes { y, accumulate: false, rows, x }.run::<TALL, FUSED>();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers, whose products are exact in every order.
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|k| ((k * 7 + seed * 5) % 11) as f64 - 5.0).collect()
+    }
+
+    #[test]
+    fn every_sample_has_a_matrix_of_its_own() {
+        for (samples, n, group) in [(1, 1, 1), (4, 3, 1), (3, 40, 1), (3, 1, 4), (5, 7, 2), (2, 33, 10)] {
+            let matrices = numbers(samples * group * n, 1);
+            let entry = |b: usize, k: usize, j: usize| matrices[(b * group + k) * n + j];
+
+            let (x, before) = (numbers(samples * n, 2), numbers(samples * group, 3));
+            let mut y = before.clone();
+            add_matrices_times(&mut y, &matrices, &x, n, group);
+            for (i, (y, before)) in y.iter().zip(before).enumerate() {
+                let (b, k) = (i / group, i % group);
+                let product: f64 = (0..n).map(|j| entry(b, k, j) * x[b * n + j]).sum();
+                assert_eq!(*y, before + product, "{samples} of {group} × {n}");
+            }
+
+            let (x, mut y) = (numbers(samples * group, 4), vec![f64::NAN; samples * n]);
+            put_transposed_matrices_times(&mut y, &matrices, &x, n, group);
+            for (i, y) in y.iter().enumerate() {
+                let (b, j) = (i / n, i % n);
+                let product: f64 = (0..group).map(|k| entry(b, k, j) * x[b * group + k]).sum();
+                assert_eq!(*y, product, "{samples} of {group} × {n}, transposed");
+            }
+        }
+    }
+}

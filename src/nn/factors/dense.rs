@@ -1,0 +1,155 @@
+//! Dense layers, as their inputs `A` and sensitivities `D`: the rows of `J` are `D_i ⊗ A_b` for the weight, for residual
+//! `i` of sample `b`, and `D_i` for the bias.
+
+use std::ops::Range;
+
+use super::kept::{Kept, room};
+use super::plan::DenseUse;
+use crate::Real;
+use crate::kernels::Factor;
+use crate::kernels::hadamard::{Block, put_hadamard};
+use crate::kernels::samples::{add_matrices_times, put_transposed_matrices_times};
+use crate::kernels::vector::{add_scaled, dot};
+
+/// Rows of `JJᵀ` that are worked on together, so that they stay in the second-level cache; or those of one sample.
+const BLOCK_ROWS: usize = 64;
+
+impl DenseUse {
+    fn inputs<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
+        kept.inputs(self.inputs, self.x.width())
+    }
+
+    fn sensitivities<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
+        kept.sensitivities(self.sensitivities, self.y.width())
+    }
+
+    /// Where the weight's numbers are among the wanted ones.
+    fn weight(&self) -> Range<usize> {
+        self.weight..self.weight + self.x.width() * self.y.width()
+    }
+
+    /// Where the bias's numbers are among the wanted ones.
+    fn bias(&self) -> Option<Range<usize>> {
+        self.bias.map(|start| start..start + self.y.width())
+    }
+}
+
+/// Pairs of layers that share their weight, both ways round, and of each layer with itself.
+fn pairs(layers: &[DenseUse]) -> impl Iterator<Item = (DenseUse, DenseUse)> {
+    let of_one_weight = layers.chunk_by(|a, b| a.weight == b.weight);
+    of_one_weight.flat_map(|layers| layers.iter().flat_map(|&left| layers.iter().map(move |&right| (left, right))))
+}
+
+/// What is added to products of inputs: the product of the ones that a bias is multiplied by.
+fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
+    if left.bias.is_some() && left.bias == right.bias { T::ONE } else { T::ZERO }
+}
+
+/// Flops of [`put_row_gram`].
+pub(super) fn row_gram_flops(layers: &[DenseUse], samples: usize, group: usize) -> f64 {
+    let (samples, residuals) = (samples as f64, (samples * group) as f64);
+    let block = (BLOCK_ROWS as f64).max(group as f64).min(residuals);
+    let area = 0.5 * residuals * (residuals + block);
+    let of_pair = |(left, _): (DenseUse, DenseUse)| {
+        let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
+        area * (2.0 * outputs + 2.0) + area * (samples / residuals).powi(2) * 2.0 * inputs
+    };
+    pairs(layers).map(of_pair).sum()
+}
+
+/// Flops of [`add_product`], or of [`add_transposed_product`].
+pub(super) fn product_flops(layers: &[DenseUse], samples: usize, group: usize) -> f64 {
+    let of_layer = |layer: &DenseUse| 2.0 * layer.y.width() as f64 * (layer.x.width() + group) as f64;
+    samples as f64 * layers.iter().map(of_layer).sum::<f64>()
+}
+
+/// `K = Σ (AAᵀ + 1) ⊙ DDᵀ`, or added to `K`: its lower triangle, in blocks of rows.
+pub(super) fn put_row_gram<T: Real>(
+    layers: &[DenseUse],
+    kept: &Kept<T>,
+    memory: &mut Vec<T>,
+    gram: &mut [T],
+    accumulate: bool,
+) {
+    let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
+    let together = (BLOCK_ROWS / group).max(1);
+    for first in (0..samples).step_by(together) {
+        let end = samples.min(first + together);
+        let (height, width) = ((end - first) * group, end * group);
+        let memory = room(memory, height * width + (end - first) * end + width);
+        let (products, memory) = memory.split_at_mut(height * width);
+        let (factors, memory) = memory.split_at_mut((end - first) * end);
+        let mut accumulate = accumulate;
+        for (left, right) in pairs(layers) {
+            let (n, outputs) = (left.x.width(), left.y.width());
+            let (a, b) = (&left.inputs(kept)[first * n..end * n], &right.inputs(kept)[..end * n]);
+            T::multiply_transposed(factors, false, a, b, n, end);
+            let rows = &left.sensitivities(kept)[first * group * outputs..end * group * outputs];
+            let columns = &right.sensitivities(kept)[..width * outputs];
+            T::multiply_transposed(products, false, rows, columns, outputs, width);
+            let block = Block { rows: &mut gram[first * group * stride..end * group * stride], stride, width };
+            put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
+            accumulate = true;
+        }
+    }
+}
+
+/// Adds to the blocks of every sample's residuals with each other.
+pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, blocks: &mut [T]) {
+    let group = kept.group;
+    for (left, right) in pairs(layers) {
+        let (n, outputs) = (left.x.width(), left.y.width());
+        let inputs = left.inputs(kept).chunks_exact(n).zip(right.inputs(kept).chunks_exact(n));
+        let rows = left.sensitivities(kept).chunks_exact(group * outputs);
+        let columns = right.sensitivities(kept).chunks_exact(group * outputs);
+        let samples = blocks.chunks_exact_mut(group * group).zip(inputs.zip(rows.zip(columns)));
+        for (block, ((a, b), (rows, columns))) in samples {
+            let factor = dot(a, b) + ones(left, right);
+            for (block, row) in block.chunks_exact_mut(group).zip(rows.chunks_exact(outputs)) {
+                for (number, column) in block.iter_mut().zip(columns.chunks_exact(outputs)) {
+                    *number += factor * dot(row, column);
+                }
+            }
+        }
+    }
+}
+
+/// Adds `Jv`: `D_i · (V A_b + v)`.
+pub(super) fn add_product<T: Real>(
+    layers: &[DenseUse],
+    kept: &Kept<T>,
+    memory: &mut Vec<T>,
+    v: &[T],
+    product: &mut [T],
+) {
+    for layer in layers {
+        let (n, outputs) = (layer.x.width(), layer.y.width());
+        let changes = room(memory, kept.samples * outputs);
+        if let Some(bias) = layer.bias() {
+            changes.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&v[bias.clone()]));
+        }
+        T::multiply_transposed(changes, layer.bias.is_some(), layer.inputs(kept), &v[layer.weight()], n, outputs);
+        add_matrices_times(product, layer.sensitivities(kept), changes, outputs, kept.group);
+    }
+}
+
+/// Adds `Jᵀu`: `ΔᵀA` for the weight and the sum of the rows of `Δ` for the bias, with `Δ_b = Σ u_i D_i`.
+pub(super) fn add_transposed_product<T: Real>(
+    layers: &[DenseUse],
+    kept: &Kept<T>,
+    memory: &mut Vec<T>,
+    u: &[T],
+    product: &mut [T],
+) {
+    for layer in layers {
+        let (n, outputs) = (layer.x.width(), layer.y.width());
+        let sums = room(memory, kept.samples * outputs);
+        put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
+        let weight = &mut product[layer.weight()];
+        T::multiply(weight, true, Factor::Transposed(sums), layer.inputs(kept), kept.samples, n);
+        if let Some(bias) = layer.bias() {
+            let bias = &mut product[bias];
+            sums.chunks_exact(outputs).for_each(|row| add_scaled(bias, T::ONE, row));
+        }
+    }
+}

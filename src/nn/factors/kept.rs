@@ -1,0 +1,78 @@
+//! What is kept of a linearisation: the layers' inputs and sensitivities.
+
+use crate::Real;
+use crate::nn::sweep::{Tile, Workspace};
+use crate::nn::tape::Node;
+
+/// Inputs of layers, a row for each sample, and sensitivities of nodes, a row for each residual: the derivatives of the
+/// residual by the numbers of the node.
+#[derive(Debug, Clone)]
+pub(super) struct Kept<T> {
+    pub(super) samples: usize,
+    /// Residuals of each sample.
+    pub(super) group: usize,
+    inputs: Vec<T>,
+    sensitivities: Vec<T>,
+}
+
+impl<T: Real> Kept<T> {
+    pub(super) fn new() -> Self {
+        Kept { samples: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
+    }
+
+    /// How many residuals there are.
+    pub(super) fn residuals(&self) -> usize {
+        self.samples * self.group
+    }
+
+    /// Makes room for another batch, of so many numbers for each sample and each residual.
+    pub(super) fn resize(&mut self, samples: usize, group: usize, per_sample: usize, per_residual: usize) {
+        (self.samples, self.group) = (samples, group);
+        room(&mut self.inputs, samples * per_sample);
+        room(&mut self.sensitivities, samples * group * per_residual);
+    }
+
+    /// The inputs that `before` numbers of each sample are kept before.
+    pub(super) fn inputs(&self, before: usize, width: usize) -> &[T] {
+        &self.inputs[before * self.samples..(before + width) * self.samples]
+    }
+
+    /// The sensitivities that `before` numbers of each residual are kept before.
+    pub(super) fn sensitivities(&self, before: usize, width: usize) -> &[T] {
+        &self.sensitivities[before * self.residuals()..(before + width) * self.residuals()]
+    }
+
+    /// Keeps a node's values for a tile, after a forward sweep.
+    pub(super) fn keep_inputs(&mut self, before: usize, node: Node, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
+        let (width, start) = (node.width(), before * self.samples);
+        let rows = start + tile.rows.start * width..start + tile.rows.end * width;
+        self.inputs[rows].copy_from_slice(workspace.value(tile, node));
+    }
+
+    /// Keeps a node's adjoints for a tile, after a reverse sweep from one residual of each sample.
+    pub(super) fn keep_sensitivities(
+        &mut self,
+        before: usize,
+        node: Node,
+        tile: &Tile<'_, T>,
+        workspace: &Workspace<T>,
+        residual: usize,
+    ) {
+        let (width, stride) = (node.width(), self.group * node.width());
+        let start = before * self.residuals() + tile.rows.start * stride;
+        let samples = self.sensitivities[start..start + tile.rows.len() * stride].chunks_exact_mut(stride);
+        let rows = samples.map(|sample| &mut sample[residual * width..(residual + 1) * width]);
+        match workspace.derivative(tile, node) {
+            Some(adjoint) => rows.zip(adjoint.chunks_exact(width)).for_each(|(to, from)| to.copy_from_slice(from)),
+            None => rows.for_each(|row| row.fill(T::ZERO)),
+        }
+    }
+}
+
+/// The first numbers of memory that grows where it has to.
+pub(super) fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
+    if memory.len() < count {
+        memory.resize(count, T::ZERO);
+    }
+    &mut memory[..count]
+}

@@ -1,0 +1,145 @@
+//! Tables that rows are looked up in: a row of `J` has the sensitivities where the looked-up rows are, and zeros
+//! elsewhere.
+
+use super::kept::Kept;
+use super::plan::TableUse;
+use crate::Real;
+use crate::kernels::vector::{add_scaled, dot};
+use crate::nn::sweep::{Tile, Workspace, row_number};
+
+/// A row of a table that a sample has looked up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LookUp {
+    /// The first of the table row's columns, among those that are wanted.
+    column: usize,
+    sample: usize,
+    /// Which of the uses it belongs to, and the place of its sensitivities in a row of this use's.
+    of: usize,
+    start: usize,
+}
+
+/// Lists what a tile looks up.
+pub(super) fn list<T: Real>(
+    tables: &[TableUse],
+    tile: &Tile<'_, T>,
+    workspace: &Workspace<T>,
+    look_ups: &mut Vec<LookUp>,
+) {
+    for (of, table) in tables.iter().enumerate() {
+        let samples = tile.rows.clone().zip(workspace.value(tile, table.x).chunks_exact(table.x.width()));
+        for (sample, numbers) in samples {
+            let places = (0..).step_by(table.columns);
+            look_ups.extend(numbers.iter().zip(places).map(|(&number, start)| {
+                let column = table.table + row_number(number) * table.columns;
+                LookUp { column, sample, of, start }
+            }));
+        }
+    }
+}
+
+/// Puts look-ups of the same row side by side, in the order of their samples.
+pub(super) fn sort(look_ups: &mut [LookUp]) {
+    look_ups.sort_unstable_by_key(|look_up| (look_up.column, look_up.sample));
+}
+
+impl LookUp {
+    /// How many numbers there are in the row.
+    fn width(&self, tables: &[TableUse]) -> usize {
+        tables[self.of].columns
+    }
+
+    /// The sensitivities of the sample's residuals.
+    fn rows<'a, T: Real>(&self, tables: &[TableUse], kept: &'a Kept<T>) -> impl Iterator<Item = &'a [T]> + Clone {
+        let table = tables[self.of];
+        let width = table.y.width();
+        let numbers = kept.sensitivities(table.sensitivities, width);
+        let sample = &numbers[self.sample * kept.group * width..(self.sample + 1) * kept.group * width];
+        let columns = self.start..self.start + table.columns;
+        sample.chunks_exact(width).map(move |row| &row[columns.clone()])
+    }
+}
+
+/// Adds to the lower triangle of `JJᵀ`: the products of sensitivities of the same row.
+pub(super) fn add_row_gram<T: Real>(tables: &[TableUse], look_ups: &[LookUp], kept: &Kept<T>, gram: &mut [T]) {
+    let stride = kept.residuals();
+    for_pairs(look_ups, |left, right| {
+        let rows = &mut gram[left.sample * kept.group * stride..(left.sample + 1) * kept.group * stride];
+        for (row, a) in rows.chunks_exact_mut(stride).zip(left.rows(tables, kept)) {
+            let numbers = row[right.sample * kept.group..].iter_mut();
+            numbers.zip(right.rows(tables, kept)).for_each(|(number, b)| *number += dot(a, b));
+        }
+    });
+}
+
+/// Adds to the blocks of every sample's residuals with each other.
+pub(super) fn add_row_gram_blocks<T: Real>(tables: &[TableUse], look_ups: &[LookUp], kept: &Kept<T>, blocks: &mut [T]) {
+    let (group, size) = (kept.group, kept.group * kept.group);
+    for look_ups in look_ups.chunk_by(|a, b| a.sample == b.sample) {
+        for_pairs(look_ups, |left, right| {
+            let block = &mut blocks[left.sample * size..(left.sample + 1) * size];
+            for (row, a) in block.chunks_exact_mut(group).zip(left.rows(tables, kept)) {
+                row.iter_mut().zip(right.rows(tables, kept)).for_each(|(number, b)| *number += dot(a, b));
+            }
+        });
+    }
+}
+
+/// Pairs of look-ups of the same row: the left one's sample is not before the right one's, and where it is the same, the
+/// pair comes both ways round.
+fn for_pairs(look_ups: &[LookUp], mut pair: impl FnMut(LookUp, LookUp)) {
+    for of_row in look_ups.chunk_by(|a, b| a.column == b.column) {
+        let mut end = 0;
+        for of_sample in of_row.chunk_by(|a, b| a.sample == b.sample) {
+            end += of_sample.len();
+            for &left in of_sample {
+                of_row[..end].iter().for_each(|&right| pair(left, right));
+            }
+        }
+    }
+}
+
+/// Adds `Jv`.
+pub(super) fn add_product<T: Real>(
+    tables: &[TableUse],
+    look_ups: &[LookUp],
+    kept: &Kept<T>,
+    v: &[T],
+    product: &mut [T],
+) {
+    for look_up in look_ups {
+        let v = &v[look_up.column..look_up.column + look_up.width(tables)];
+        let numbers = product[look_up.sample * kept.group..].iter_mut();
+        numbers.zip(look_up.rows(tables, kept)).for_each(|(number, row)| *number += dot(row, v));
+    }
+}
+
+/// Adds `Jᵀu`.
+pub(super) fn add_transposed_product<T: Real>(
+    tables: &[TableUse],
+    look_ups: &[LookUp],
+    kept: &Kept<T>,
+    u: &[T],
+    product: &mut [T],
+) {
+    for look_up in look_ups {
+        let sums = &mut product[look_up.column..look_up.column + look_up.width(tables)];
+        let rows = u[look_up.sample * kept.group..].iter().zip(look_up.rows(tables, kept));
+        rows.for_each(|(&u, row)| add_scaled(sums, u, row));
+    }
+}
+
+/// Flops of [`add_row_gram`], for numbers that are spread evenly over the rows of a table.
+pub(super) fn row_gram_flops(tables: &[TableUse], samples: usize, group: usize) -> f64 {
+    let of_table = |tables: &[TableUse]| {
+        let numbers: usize = tables.iter().map(|table| table.x.width()).sum();
+        let pairs = 0.5 * ((samples * numbers) as f64).powi(2) / tables[0].rows as f64;
+        pairs * (group * group) as f64 * 2.0 * tables[0].columns as f64
+    };
+    tables.chunk_by(|a, b| a.table == b.table).map(of_table).sum()
+}
+
+/// Flops of [`add_product`], or of [`add_transposed_product`].
+pub(super) fn product_flops(tables: &[TableUse], samples: usize, group: usize) -> f64 {
+    let numbers: usize = tables.iter().map(|table| table.y.width()).sum();
+    2.0 * (samples * group * numbers) as f64
+}

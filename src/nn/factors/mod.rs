@@ -1,0 +1,201 @@
+//! The Jacobian of a network as factors: what products with it, and its rows' Gram matrix, are computed from, while it is
+//! never formed.
+
+mod dense;
+mod flops;
+mod formed;
+mod kept;
+mod look_ups;
+mod plan;
+
+use std::ops::Range;
+
+use formed::Formed;
+use kept::{Kept, room};
+use look_ups::LookUp;
+use plan::Plan;
+
+use super::sweep::{JacobianRows, Tile, Workspace};
+use super::tape::{Node, Tape};
+use crate::variables::Variable;
+use crate::{ProductWork, Real};
+
+/// Factors of some columns of a Jacobian.
+#[derive(Debug, Clone)]
+pub(crate) struct Factors<T> {
+    plan: Plan,
+    /// The plan that was asked about last, if it is another.
+    other: Plan,
+    kept: Kept<T>,
+    look_ups: Vec<LookUp>,
+    /// The formed columns.
+    formed: Vec<T>,
+    /// Which variables' formed columns have been written.
+    written: Vec<bool>,
+    memory: Vec<T>,
+}
+
+impl<T: Real> Factors<T> {
+    /// Nothing kept.
+    pub(crate) fn new() -> Self {
+        Factors {
+            plan: Plan::default(),
+            other: Plan::default(),
+            kept: Kept::new(),
+            look_ups: Vec::new(),
+            formed: Vec::new(),
+            written: Vec::new(),
+            memory: Vec::new(),
+        }
+    }
+
+    /// What products with these columns would cost; `None` where they cut through a variable.
+    ///
+    /// What is kept of other columns stays.
+    pub(crate) fn work(
+        &mut self,
+        tape: &Tape<T>,
+        variables: impl Iterator<Item = Variable>,
+        outputs: impl Iterator<Item = Node> + Clone,
+        columns: &[Range<usize>],
+        samples: usize,
+    ) -> Option<ProductWork> {
+        let group = outputs.clone().map(|output| output.width()).sum();
+        if !self.plan.is_for(columns) && !self.other.is_for(columns) {
+            self.other.make(tape, variables, outputs, columns);
+        }
+        let plan = if self.plan.is_for(columns) { &self.plan } else { &self.other };
+        plan.is_whole.then(|| plan.work(samples, group))
+    }
+
+    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples; `false` where the
+    /// columns cut through a variable.
+    pub(crate) fn begin(
+        &mut self,
+        tape: &Tape<T>,
+        variables: impl Iterator<Item = Variable>,
+        outputs: impl Iterator<Item = Node> + Clone,
+        columns: &[Range<usize>],
+        samples: usize,
+    ) -> bool {
+        let group = outputs.clone().map(|output| output.width()).sum();
+        if self.work(tape, variables, outputs, columns, samples).is_none() {
+            return false;
+        }
+        if !self.plan.is_for(columns) {
+            std::mem::swap(&mut self.plan, &mut self.other);
+        }
+        let Factors { plan, kept, look_ups, formed, .. } = self;
+        kept.resize(samples, group, plan.per_sample, plan.per_residual);
+        room(formed, kept.residuals() * plan.formed_columns.count());
+        look_ups.clear();
+        true
+    }
+
+    /// Keeps what a forward sweep has found for a tile.
+    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
+        let Factors { plan, kept, look_ups, .. } = self;
+        for layer in &plan.dense {
+            kept.keep_inputs(layer.inputs, layer.x, tile, workspace);
+        }
+        look_ups::list(&plan.tables, tile, workspace, look_ups);
+    }
+
+    /// Sweeps a tile's adjoints back from one residual of each sample, and keeps what is found.
+    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residual: usize) {
+        let Factors { plan, kept, formed, written, .. } = self;
+        let stride = kept.group * plan.formed_columns.count();
+        let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
+        let mut sink = JacobianRows::new(&plan.formed_columns, rows, residual, kept.group, written);
+        workspace.reverse(tile, &plan.marks, &mut sink);
+        sink.finish();
+        for layer in &plan.dense {
+            kept.keep_sensitivities(layer.sensitivities, layer.y, tile, workspace, residual);
+        }
+        for table in &plan.tables {
+            kept.keep_sensitivities(table.sensitivities, table.y, tile, workspace, residual);
+        }
+    }
+
+    /// After the last tile.
+    pub(crate) fn finish(&mut self) {
+        look_ups::sort(&mut self.look_ups);
+    }
+
+    /// The formed columns; `None` when there are none.
+    fn formed(&self) -> Option<Formed<'_, T>> {
+        formed(&self.plan, &self.kept, &self.formed)
+    }
+
+    /// `JJᵀ`: its lower triangle.
+    pub(crate) fn row_gram(&mut self, gram: &mut [T]) {
+        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        let formed = formed(plan, kept, columns);
+        match &formed {
+            Some(formed) => T::row_gram(gram, formed.rows, formed.count),
+            None if plan.dense.is_empty() => gram.fill(T::ZERO),
+            None => {}
+        }
+        dense::put_row_gram(&plan.dense, kept, memory, gram, formed.is_some());
+        look_ups::add_row_gram(&plan.tables, look_ups, kept, gram);
+    }
+
+    /// The blocks of every sample's residuals on the diagonal of `JJᵀ`.
+    pub(crate) fn row_gram_blocks(&self, blocks: &mut [T]) {
+        let Factors { plan, kept, look_ups, .. } = self;
+        blocks.fill(T::ZERO);
+        if let Some(formed) = self.formed() {
+            formed.add_row_gram_blocks(blocks, kept.group);
+        }
+        dense::add_row_gram_blocks(&plan.dense, kept, blocks);
+        look_ups::add_row_gram_blocks(&plan.tables, look_ups, kept, blocks);
+    }
+
+    /// `Jv`.
+    pub(crate) fn multiply(&mut self, v: &[T], product: &mut [T]) {
+        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        product.fill(T::ZERO);
+        if let Some(formed) = formed(plan, kept, columns) {
+            formed.add_product(memory, v, product);
+        }
+        dense::add_product(&plan.dense, kept, memory, v, product);
+        look_ups::add_product(&plan.tables, look_ups, kept, v, product);
+    }
+
+    /// `Jᵀu`.
+    pub(crate) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
+        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        product.fill(T::ZERO);
+        if let Some(formed) = formed(plan, kept, columns) {
+            formed.put_transposed_product(memory, u, product);
+        }
+        dense::add_transposed_product(&plan.dense, kept, memory, u, product);
+        look_ups::add_transposed_product(&plan.tables, look_ups, kept, u, product);
+    }
+}
+
+/// The formed columns; `None` when there are none.
+fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<Formed<'a, T>> {
+    let count = plan.formed_columns.count();
+    let rows = &rows[..kept.residuals() * count];
+    (count > 0).then_some(Formed { rows, count, columns: &plan.formed })
+}
+
+impl Plan {
+    /// What the products cost for so many samples.
+    fn work(&self, samples: usize, group: usize) -> ProductWork {
+        let residuals = samples * group;
+        let formed = residuals * self.formed_columns.count();
+        let forming = 2.0 * formed as f64;
+        ProductWork {
+            linearize: samples as f64 * (self.forward_flops + self.reverse_flops) + forming,
+            row_gram: residuals as f64 * formed as f64
+                + dense::row_gram_flops(&self.dense, samples, group)
+                + look_ups::row_gram_flops(&self.tables, samples, group),
+            product: 2.0 * formed as f64
+                + dense::product_flops(&self.dense, samples, group)
+                + look_ups::product_flops(&self.tables, samples, group),
+            numbers: samples * self.per_sample + residuals * self.per_residual + formed,
+        }
+    }
+}

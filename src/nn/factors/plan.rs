@@ -1,0 +1,238 @@
+//! In which form each wanted variable's part of the Jacobian is kept.
+
+use std::ops::Range;
+
+use super::flops::{forward_flops, reverse_flops};
+use crate::Real;
+use crate::nn::sweep::{WantedColumns, coming_from, leading_to};
+use crate::nn::tape::{Node, Operation, Tape};
+use crate::variables::Variable;
+
+/// Flops of the elementwise product of two Gram matrices, for every number of it.
+const HADAMARD: f64 = 2.0;
+
+/// How many flops in long products take the time of one between two looked-up rows.
+const SHORT_PRODUCT: usize = 4;
+
+/// What is kept for the products with some columns of the Jacobian.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    /// The parameters that it was made for; `None` before it was made.
+    columns: Option<Vec<Range<usize>>>,
+    /// Whether every variable is wanted whole or not at all.
+    pub(super) is_whole: bool,
+    /// How many columns are wanted.
+    pub(super) count: usize,
+    /// Dense layers, those of one weight side by side.
+    pub(super) dense: Vec<DenseUse>,
+    pub(super) tables: Vec<TableUse>,
+    /// Which of the wanted columns are formed.
+    pub(super) formed: Vec<Range<usize>>,
+    /// The same, as columns of the whole Jacobian.
+    pub(super) formed_columns: WantedColumns,
+    /// Nodes that an adjoint has to pass.
+    pub(super) marks: Vec<bool>,
+    /// Numbers kept for each sample, and for each residual.
+    pub(super) per_sample: usize,
+    pub(super) per_residual: usize,
+    /// Flops of the sweeps, for each sample.
+    pub(super) forward_flops: f64,
+    pub(super) reverse_flops: f64,
+    variables: Vec<PlannedVariable>,
+    /// Where the formed variables are in the flat vector.
+    ranges: Vec<Range<usize>>,
+    reached: Vec<bool>,
+}
+
+/// A dense layer whose weight's part of the Jacobian is kept as the layer's inputs and sensitivities.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DenseUse {
+    pub(super) x: Node,
+    pub(super) y: Node,
+    /// The first of the weight's columns among those that are wanted.
+    pub(super) weight: usize,
+    /// As `weight`, for a bias that goes along with it.
+    pub(super) bias: Option<usize>,
+    /// Numbers before the inputs in what is kept for a sample, and before the sensitivities in that for a residual.
+    pub(super) inputs: usize,
+    pub(super) sensitivities: usize,
+}
+
+/// A use of a table whose part of the Jacobian is kept as row numbers and sensitivities.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TableUse {
+    pub(super) x: Node,
+    pub(super) y: Node,
+    /// The first of the table's columns among those that are wanted.
+    pub(super) table: usize,
+    /// Rows of the table, and numbers in each.
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// Numbers before the sensitivities in what is kept for a residual.
+    pub(super) sensitivities: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct PlannedVariable {
+    variable: Variable,
+    form: Form,
+    /// The first of its columns among those that are wanted.
+    start: usize,
+}
+
+/// The form of a variable's part of the Jacobian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Nobody asked for it, or no residual depends on it.
+    None,
+    /// A weight: its layers' inputs and sensitivities.
+    Factored,
+    /// A bias of a factored weight alone: that weight's layers' sensitivities.
+    Fused,
+    /// A table: row numbers and sensitivities.
+    LookedUp,
+    /// Its columns, formed.
+    Formed,
+}
+
+impl Plan {
+    /// Whether it was made for these columns.
+    pub(super) fn is_for(&self, columns: &[Range<usize>]) -> bool {
+        self.columns.as_deref() == Some(columns)
+    }
+
+    /// Makes the plan for some columns, and for the outputs of loss terms.
+    pub(super) fn make<T: Real>(
+        &mut self,
+        tape: &Tape<T>,
+        variables: impl Iterator<Item = Variable>,
+        outputs: impl Iterator<Item = Node> + Clone,
+        columns: &[Range<usize>],
+    ) {
+        let planned = self.columns.get_or_insert_default();
+        planned.clear();
+        planned.extend_from_slice(columns);
+        leading_to(tape.records(), outputs.clone(), &mut self.marks);
+        let group = outputs.clone().map(|output| output.width()).sum();
+        self.choose_forms(tape, variables, group, columns);
+        self.place_uses(tape);
+        self.forward_flops = forward_flops(tape, &self.marks);
+        let wants = |variable: Variable| self.variables[variable.index()].form != Form::None;
+        coming_from(tape.records(), wants, None, &mut self.marks);
+        self.reverse_flops = reverse_flops(tape, outputs, &self.marks, &mut self.reached);
+    }
+
+    /// Expects the marks to be at the nodes that the losses are computed from.
+    fn choose_forms<T: Real>(
+        &mut self,
+        tape: &Tape<T>,
+        variables: impl Iterator<Item = Variable>,
+        group: usize,
+        columns: &[Range<usize>],
+    ) {
+        self.variables.clear();
+        self.ranges.clear();
+        (self.is_whole, self.count) = (true, 0);
+        for variable in variables {
+            let Range { start, end } = variable.range();
+            let overlap = |wanted: &Range<usize>| wanted.end.min(end).saturating_sub(wanted.start.max(start));
+            let wanted: usize = columns.iter().map(overlap).sum();
+            self.is_whole &= wanted == 0 || wanted == variable.len();
+            let form = if wanted > 0 { form_by_itself(tape, &self.marks, variable, group) } else { Form::None };
+            self.variables.push(PlannedVariable { variable, form, start: self.count });
+            self.count += wanted;
+        }
+        self.formed.clear();
+        for index in 0..self.variables.len() {
+            let PlannedVariable { variable, form, start } = self.variables[index];
+            if form == Form::Formed && self.is_bias_of_factored_weight(tape, variable) {
+                self.variables[index].form = Form::Fused;
+            } else if form == Form::Formed {
+                self.formed.push(start..start + variable.len());
+                self.ranges.push(variable.range());
+            }
+        }
+        self.formed_columns.set(self.variables.iter().map(|planned| planned.variable), &self.ranges);
+    }
+
+    /// Whether a variable is used only as the bias where one factored weight is used.
+    fn is_bias_of_factored_weight<T: Real>(&self, tape: &Tape<T>, variable: Variable) -> bool {
+        let mut partner = None;
+        used_by(tape, &self.marks, variable).all(|(_, operation)| match *operation {
+            Operation::Dense { weight, .. } => {
+                let factored = self.variables[weight.index()].form == Form::Factored;
+                factored && *partner.get_or_insert(weight) == weight
+            }
+            _ => false,
+        })
+    }
+
+    /// Lists the uses of factored weights and of looked-up tables, and where what is kept for them goes.
+    fn place_uses<T: Real>(&mut self, tape: &Tape<T>) {
+        self.dense.clear();
+        self.tables.clear();
+        (self.per_sample, self.per_residual) = (0, 0);
+        for &PlannedVariable { variable, form, start } in &self.variables {
+            if !matches!(form, Form::Factored | Form::LookedUp) {
+                continue;
+            }
+            for (index, operation) in used_by(tape, &self.marks, variable) {
+                let (y, sensitivities) = (tape.node(index), self.per_residual);
+                match *operation {
+                    Operation::Dense { x, bias, .. } => {
+                        let bias = bias.map(|bias| &self.variables[bias.index()]);
+                        let bias = bias.filter(|bias| bias.form == Form::Fused).map(|bias| bias.start);
+                        self.dense.push(DenseUse { x, y, weight: start, bias, inputs: self.per_sample, sensitivities });
+                        self.per_sample += x.width();
+                    }
+                    Operation::Embedding { x, table } => {
+                        let (rows, columns) = (table.rows(), table.columns());
+                        self.tables.push(TableUse { x, y, table: start, rows, columns, sensitivities });
+                    }
+                    _ => continue,
+                }
+                self.per_residual += y.width();
+            }
+        }
+    }
+}
+
+/// The marked nodes whose operation takes a variable.
+fn used_by<'a, T: Real>(
+    tape: &'a Tape<T>,
+    marks: &'a [bool],
+    variable: Variable,
+) -> impl Iterator<Item = (usize, &'a Operation<T>)> {
+    let operations = tape.records().iter().map(|record| &record.operation).enumerate();
+    operations.filter(move |(index, operation)| marks[*index] && operation.variables().any(|used| used == variable))
+}
+
+/// The form of a wanted variable, biases aside.
+fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, group: usize) -> Form {
+    let (mut layers, mut numbers) = (0, 0);
+    for (_, operation) in used_by(tape, marks, variable) {
+        match *operation {
+            Operation::Dense { x, weight, bias } if weight == variable && bias != Some(variable) => {
+                if x.width() != weight.columns() {
+                    return Form::Formed;
+                }
+                layers += 1;
+            }
+            Operation::Embedding { x, .. } => numbers += x.width(),
+            _ => return Form::Formed,
+        }
+    }
+    match (layers, numbers) {
+        (0, 0) => Form::None,
+        (_, 0) if factors_are_cheaper(variable, layers, group) => Form::Factored,
+        (0, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
+        _ => Form::Formed,
+    }
+}
+
+/// Whether the Gram matrix of a weight's rows comes cheaper from the factors of its layers than from its columns.
+fn factors_are_cheaper(weight: Variable, layers: usize, group: usize) -> bool {
+    let (rows, columns) = (weight.rows() as f64, weight.columns() as f64);
+    let pairs = (layers * layers) as f64;
+    pairs * (rows + columns / (group * group) as f64 + HADAMARD) <= rows * columns
+}
