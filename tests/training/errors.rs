@@ -158,7 +158,7 @@ fn losses_that_are_no_sums_of_squares_are_named() {
 fn hyperparameters_are_checked() {
     let (mut optimizer, mut network, mut variables, data) = underway();
     let before = Snapshot::of(&optimizer, &variables);
-    let known = "learning_rate, momentum, weight_decay, minimum_damping, global_clipnorm, attempts";
+    let known = "learning_rate, momentum, weight_decay, minimum_damping, loss_damping, global_clipnorm, attempts";
     let unknown = format!("levenberg_marquardt has no hyperparameter beta_1; it has {known}");
     assert_eq!(optimizer.hyperparameter("beta_1").unwrap_err().to_string(), unknown);
     for value in [0.9, -1.0, f64::NAN] {

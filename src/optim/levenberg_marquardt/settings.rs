@@ -46,6 +46,16 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.with_hyperparameter("minimum_damping", damping)
     }
 
+    /// Where a minibatch has fewer residuals than there are parameters, `λ` is at least so many times its loss. 0.1 by
+    /// default.
+    ///
+    /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
+    /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
+    /// lets go where everything fits (Fan & Yuan 2005 damp by the residuals for the latter reason).
+    pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("loss_damping", share)
+    }
+
     /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
     pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("global_clipnorm", norm)

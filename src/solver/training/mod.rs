@@ -9,7 +9,6 @@ use std::ops::Range;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::{Scaling, Settings, SolveError};
-use crate::hyperparameters::HyperparameterError;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan};
@@ -46,6 +45,15 @@ pub(crate) struct Training<T: Real, D> {
     pub(crate) underway: bool,
     /// The damping before the step, and whether it was to be accelerated: to return to if it fails.
     before: (D, bool),
+}
+
+/// What holds steps back, besides the rule.
+#[derive(Clone, Copy)]
+struct Limits<T> {
+    /// Trials for each minibatch.
+    attempts: usize,
+    /// Where there are fewer residuals than parameters, `λ` is at least so many times the loss.
+    loss_damping: T,
 }
 
 /// What a step did.
@@ -97,18 +105,21 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
         }
         self.select(settings, variables);
-        let attempts = self.set_rule(&settings.training)?;
+        let now = settings.training.at(self.steps)?.map(T::from_f64);
+        let [.., loss_damping, _, attempts] = now;
+        self.set_rule(now);
+        let limits = Limits { attempts: attempts.to_f64() as usize, loss_damping };
         self.before.0.clone_from(&self.iteration.damping);
         self.before.1 = self.iteration.accelerate;
 
         let mut x = std::mem::take(&mut self.x);
         let outcome = if x.len() == expected {
-            self.step_from(settings, problem, &x, attempts)
+            self.step_from(settings, problem, &x, limits)
         } else {
             let mut memory = std::mem::take(&mut self.memory);
             let columns = std::mem::take(&mut self.columns);
             let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
-            let outcome = self.step_from(settings, &mut selected, &x, attempts);
+            let outcome = self.step_from(settings, &mut selected, &x, limits);
             (self.memory, self.columns) = (memory, columns);
             outcome
         };
@@ -149,10 +160,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
     }
 
-    /// Sets the rule for this step, and returns how many attempts it has.
-    fn set_rule(&mut self, settings: &TrainingSettings) -> Result<usize, HyperparameterError> {
-        let now = settings.at(self.steps)?;
-        let [learning_rate, momentum, decay, minimum_damping, clip, attempts] = now.map(T::from_f64);
+    /// Sets the rule for this step.
+    fn set_rule(&mut self, [learning_rate, momentum, decay, minimum_damping, _, clip, _]: [T; 7]) {
         let n = self.x.len();
         let rule = &mut self.iteration.rule;
         rule.learning_rate = learning_rate;
@@ -172,7 +181,6 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
                 rule.ridge.clear();
             }
         }
-        Ok(attempts.to_f64() as usize)
     }
 
     /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
@@ -181,7 +189,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         settings: &Settings<T>,
         problem: &mut P,
         x: &[T],
-        limit: usize,
+        limits: Limits<T>,
     ) -> Result<TrainingStep<T>, SolveError> {
         self.prepare(settings, problem, x)?;
         let iteration = &mut self.iteration;
@@ -191,6 +199,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             iteration.start_damping();
         }
         let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
+        if iteration.plan.m < iteration.plan.n {
+            let rule = &mut iteration.rule;
+            rule.minimum_damping = rule.minimum_damping.max(limits.loss_damping * loss.abs());
+        }
         let mut attempts = 0;
         let (trial, hopeless) = loop {
             attempts += 1;
@@ -199,7 +211,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
                 break (trial, false);
             }
             let hopeless = iteration.rule.momentum == T::ZERO && iteration.is_lost(&trial);
-            if hopeless || attempts >= limit {
+            if hopeless || attempts >= limits.attempts {
                 break (trial, hopeless || !trial.length.is_finite());
             }
             // Damping does not shorten the momentum, so it may be what is wrong with the step.
