@@ -102,6 +102,15 @@ fn poisson_regression() {
     check_one_output("poisson", Poisson);
 }
 
+#[test]
+fn a_target_below_zero_is_reached() {
+    let reference = Reference::read("poisson");
+    let mut network = zeros(4, 1).compile(&mut Variables::new(), 0, Poisson).unwrap();
+    network.batch(&[reference.inputs().view()], &[reference.targets().view()]).unwrap();
+    let report = LevenbergMarquardt::new().with_target_cost(-20.0).minimize(&mut network, &[0.0; 5]).unwrap();
+    assert!(report.status == Status::TargetCost && report.cost <= -20.0, "{report}");
+}
+
 /// The last of the three classes has the logit zero.
 #[test]
 fn softmax_regression() {
