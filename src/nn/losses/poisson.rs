@@ -53,14 +53,12 @@ impl<T: Real> Loss<T> for Poisson {
 impl<T: Real> GaussNewton<T> for Poisson {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         elementwise::curved(outputs, width, targets, residuals, roots, |z, t| {
-            let (root, least) = ((T::from_f64(0.5) * z).exp(), elementwise::least_root(t));
-            if t == T::ZERO {
-                (root, root)
-            } else if root < least {
-                ((root * root - t) / least, least)
-            } else {
-                (root - t / root, root)
+            let (rate, root) = (z.exp(), (T::from_f64(0.5) * z).exp());
+            if t == T::ZERO || !rate.is_finite() {
+                return (root, root);
             }
+            let root = root.max(elementwise::least_root(t));
+            ((rate - t) / root, root)
         });
     }
 }
