@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
-    Model, Network, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
+    Model, Network, Poisson, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
 };
 use marquardt::{Gradients, Objective, Variables};
 use ndarray::Array2;
@@ -111,6 +111,8 @@ fn losses_and_gradients_are_pytorchs() {
     check(&reference, "ce", SparseCategoricalCrossentropy, &labels);
     let classes = Array2::from_shape_fn((ROWS, 2), |(row, class)| if row % 2 == class { 1.0 } else { 0.0 });
     check(&reference, "ce", CategoricalCrossentropy, &classes);
+    let counts = Array2::from_shape_fn((ROWS, 2), |(row, column)| ((row + 2 * column) % 4) as f64);
+    check(&reference, "poisson_nll", Poisson, &counts);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) x: S::Vector,
     /// `½‖r‖²` there, or the loss that it stands for.
     pub(super) cost: T,
-    /// `½‖r‖²` at the start.
+    /// The same at the start.
     pub(super) initial_cost: T,
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,

@@ -23,6 +23,11 @@ use crate::{LeastSquares, Real};
 /// chosen anew by a [damping policy](crate::damping) that learns from each trial. At the end Gauss–Newton steps judged
 /// by the gradient bring the parameters to the last digits that rounding allows.
 ///
+/// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
+/// then stand for its gradient `Jᵀr` and its second derivative `JᵀJ` (generalised Gauss–Newton), while the cost that
+/// steps are judged by is the loss itself. See [`nn::GaussNewton`](crate::nn::GaussNewton) and
+/// [`LeastSquares::cost_of`].
+///
 /// # Cost
 ///
 /// With `m` residuals and `n` parameters an iteration takes `mn² + n³/3` flops by the normal equations, twice that by
@@ -43,7 +48,7 @@ use crate::{LeastSquares, Real};
 /// # References
 ///
 /// Levenberg 1944; Marquardt 1963; Moré 1978, *The Levenberg–Marquardt algorithm: implementation and theory*;
-/// Nielsen 1999, *Damping parameter in Marquardt's method*; Transtrum & Sethna 2012, arXiv:1201.5885.
+/// Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
 /// ```
 /// use marquardt::{FiniteDifference, LevenbergMarquardt};
@@ -158,7 +163,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.ftol = ftol)
     }
 
-    /// Ends when the cost `½‖r‖²` is this low.
+    /// Ends when the cost, `½‖r‖²` or the loss that it stands for, is this low.
     pub fn with_target_cost(self, cost: T) -> Self {
         self.set(|settings| settings.target_cost = Some(cost))
     }

@@ -61,8 +61,9 @@ impl<T: Real> Settings<T> {
                 return Err(SolveError::Setting { setting, requirement, value: value.to_f64() });
             }
         }
-        if let Some(target) = self.target_cost.filter(|target| !(*target >= T::ZERO)) {
-            let (setting, requirement) = ("target_cost", "zero or positive");
+        if let Some(target) = self.target_cost.filter(|target| !target.is_finite()) {
+            // A loss that stands for a sum of squares may be negative.
+            let (setting, requirement) = ("target_cost", "finite");
             return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
         }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());

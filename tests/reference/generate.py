@@ -360,6 +360,7 @@ def write_networks():
     target = torch.sin(0.4 * r + torch.arange(2, dtype=torch.float64))
     label = torch.arange(7) % 2
     binary = torch.stack([label, torch.arange(7) // 2 % 2], dim=1).double()
+    counts = (r + 2 * torch.arange(2)) % 4
     losses = {
         "mse": lambda y: n.MSELoss()(y, target),
         "huber": lambda y: n.HuberLoss(delta=1.0)(y, target),
@@ -368,6 +369,7 @@ def write_networks():
         "log_cosh": lambda y: torch.log(torch.cosh(y - target)).mean(),
         "bce_logits": lambda y: n.BCEWithLogitsLoss()(y, binary),
         "ce": lambda y: n.CrossEntropyLoss()(y, label),
+        "poisson_nll": lambda y: n.PoissonNLLLoss(log_input=True)(y, counts),
     }
     model = network()
     rows = []

@@ -34,7 +34,11 @@ impl<T: Real> Loss<T> for Poisson {
     }
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        elementwise::means(outputs, width, targets, losses, |z, t| z.exp() - t * z);
+        elementwise::means(outputs, width, targets, losses, |z, t| {
+            let rate = z.exp();
+            // A rate beyond all bounds outweighs everything.
+            if rate.is_finite() { rate - t * z } else { rate }
+        });
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
@@ -49,12 +53,12 @@ impl<T: Real> Loss<T> for Poisson {
 impl<T: Real> GaussNewton<T> for Poisson {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         elementwise::curved(outputs, width, targets, residuals, roots, |z, t| {
-            let root = (T::from_f64(0.5) * z).exp();
-            if t == T::ZERO {
+            let (rate, root) = (z.exp(), (T::from_f64(0.5) * z).exp());
+            if t == T::ZERO || !rate.is_finite() {
                 return (root, root);
             }
             let root = root.max(elementwise::least_root(t));
-            ((z.exp() - t) / root, root)
+            ((rate - t) / root, root)
         });
     }
 }
@@ -88,10 +92,14 @@ mod tests {
     #[test]
     fn rates_beyond_all_bounds_are_infinite_and_not_nan() {
         let (mut loss, mut gradient) = ([f64::NAN], [f64::NAN]);
-        for target in [0.0, 3.0] {
-            Poisson.values(&[800.0], 1, &[target], &mut loss);
-            Poisson.gradients(&[800.0], 1, &[target], &mut gradient);
-            assert_eq!((loss, gradient), ([f64::INFINITY], [f64::INFINITY]));
+        for log_rate in [800.0, 2000.0, 1e308] {
+            for target in [0.0, 3.0] {
+                Poisson.values(&[log_rate], 1, &[target], &mut loss);
+                Poisson.gradients(&[log_rate], 1, &[target], &mut gradient);
+                assert_eq!((loss, gradient), ([f64::INFINITY], [f64::INFINITY]));
+                let (r, root) = residuals(&Poisson, &[log_rate], 1, &[target]);
+                assert!(r[0] == root[0] && r[0] > 1e100, "{r:?}, {root:?}");
+            }
         }
         Poisson.values(&[-1e300], 1, &[0.0], &mut loss);
         assert_eq!(loss, [0.0]);

@@ -168,7 +168,7 @@ impl<T: Real> Network<T> {
         Ok(())
     }
 
-    /// Second derivatives of residuals along `v`, with the weights of reweighted ones held; and `Jᵀ` times them, added to
+    /// Second derivatives of residuals along `v`, with the roots of the losses held; and `Jᵀ` times them, added to
     /// `product`.
     fn bend(
         &mut self,
