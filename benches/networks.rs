@@ -8,7 +8,9 @@
 use divan::{Bencher, black_box};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{Acceleration, Gradients, LeastSquares, LevenbergMarquardt, Objective, Real, Scaling, Variables};
+use marquardt::{
+    Acceleration, Gradients, JacobianProducts, LeastSquares, LevenbergMarquardt, Objective, Real, Scaling, Variables,
+};
 use ndarray::Array2;
 
 fn main() {
@@ -67,6 +69,28 @@ impl<T: Real> Workload<T> {
         bencher.bench_local(|| {
             let loss = network.loss_and_gradient(variables.values(), &mut gradients).expect("a batch is bound");
             black_box(loss)
+        });
+    }
+
+    /// What products with the Jacobian take, which is not formed.
+    fn linearize_products(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
+        let Workload { mut network, variables } = Self::new(widths, rows);
+        let (all, mut r) = (0..network.parameter_count(), vec![T::ZERO; network.residual_count()]);
+        bencher.bench_local(|| {
+            let linearized = network.linearize_products(variables.values(), std::slice::from_ref(&all), &mut r);
+            linearized.expect("a batch is bound")
+        });
+    }
+
+    /// The Gram matrix of the Jacobian's rows, from its factors.
+    fn row_gram(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
+        let Workload { mut network, variables } = Self::new(widths, rows);
+        let (all, m) = (0..network.parameter_count(), network.residual_count());
+        let (mut r, mut gram) = (vec![T::ZERO; m], vec![T::ZERO; m * m]);
+        network.linearize_products(variables.values(), std::slice::from_ref(&all), &mut r).expect("a batch is bound");
+        bencher.bench_local(|| {
+            network.row_gram(&mut gram);
+            black_box(&gram);
         });
     }
 
@@ -148,5 +172,60 @@ mod single_precision {
     #[divan::bench]
     fn loss_and_gradient(bencher: Bencher<'_, '_>) {
         Workload::<f32>::loss_and_gradient(bencher, &[10, 32, 32, 1], 128);
+    }
+
+    #[divan::bench]
+    fn linearize_products(bencher: Bencher<'_, '_>) {
+        Workload::<f32>::linearize_products(bencher, &[10, 32, 32, 1], 128);
+    }
+
+    #[divan::bench]
+    fn row_gram(bencher: Bencher<'_, '_>) {
+        Workload::<f32>::row_gram(bencher, &[10, 32, 32, 1], 128);
+    }
+}
+
+/// A small classifier of images: 640 residuals of 50,890 variables.
+mod ten_classes {
+    use super::*;
+
+    #[divan::bench(sample_count = 50)]
+    fn linearize_products(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::linearize_products(bencher, &[784, 64, 10], 64);
+    }
+
+    #[divan::bench(sample_count = 50)]
+    fn row_gram(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::row_gram(bencher, &[784, 64, 10], 64);
+    }
+}
+
+/// 512 residuals of 68,353 variables.
+mod wide_regression {
+    use super::*;
+
+    #[divan::bench(sample_count = 20)]
+    fn linearize_products(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::linearize_products(bencher, &[8, 256, 256, 1], 512);
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn row_gram(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::row_gram(bencher, &[8, 256, 256, 1], 512);
+    }
+}
+
+/// 640 residuals of 976,110 variables.
+mod wide_classifier {
+    use super::*;
+
+    #[divan::bench(sample_count = 20)]
+    fn linearize_products(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::linearize_products(bencher, &[784, 700, 600, 10], 64);
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn row_gram(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::row_gram(bencher, &[784, 700, 600, 10], 64);
     }
 }

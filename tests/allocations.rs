@@ -206,6 +206,59 @@ fn memory_does_not_grow_with_rows() {
     assert!(long < 1 << 20, "{long} bytes, where the Jacobian has {}", 200_000 * 8 * 8);
 }
 
+/// Products with the Jacobian, for two choices of columns by turns.
+#[test]
+fn products_use_their_memory_again() {
+    let mut variables = Variables::new();
+    let mut add = |name: &str, rows, columns| {
+        let values = Array2::from_shape_fn((rows, columns), |(i, k)| ((i * columns + k) as f64).sin());
+        variables.add(name, values.view()).unwrap()
+    };
+    let (table, hidden, bias, again) =
+        (add("table", 10, 2), add("hidden", 9, 5), add("bias", 1, 9), add("again", 9, 9));
+    let (head, scale) = (add("head", 2, 9), add("scale", 1, 2));
+    let mut tape = Tape::new();
+    let (x, numbers) = (tape.input(3), tape.input(1));
+    let looked_up = tape.embedding(numbers, table).unwrap();
+    let all = tape.concat(&[x, looked_up]).unwrap();
+    let mut state = tape.dense(all, hidden, Some(bias)).unwrap();
+    for _ in 0..2 {
+        let next = tape.dense(state, again, None).unwrap();
+        state = tape.tanh(next);
+    }
+    let y = tape.dense(state, head, None).unwrap();
+    let scale = tape.variable(scale);
+    let y = tape.mul(y, scale).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+
+    let inputs = [
+        Array2::from_shape_fn((200, 3), |(i, k)| ((i + k) as f64).cos()),
+        Array2::from_shape_fn((200, 1), |(i, _)| (i % 10) as f64),
+    ];
+    let targets = Array2::from_shape_fn((200, 2), |(i, k)| ((2 * i + k) as f64).sin());
+    let (x, n) = (variables.values(), variables.values().len());
+    let (mut rows, mut gram, mut product) = (vec![0.0; 400], vec![0.0; 400 * 400], vec![0.0; n]);
+    let mut work = |rows_of_batch: usize| {
+        let views = inputs.each_ref().map(|input| input.slice(s![..rows_of_batch, ..]));
+        network.batch(&views, &[targets.slice(s![..rows_of_batch, ..])]).unwrap();
+        for columns in [&[0..n] as &[_], &[0..20, 74..n]] {
+            let (m, count) = (2 * rows_of_batch, columns.iter().map(|range| range.len()).sum::<usize>());
+            let products = network.products().unwrap();
+            products.work(columns).unwrap();
+            products.linearize_products(x, columns, &mut rows[..m]).unwrap();
+            products.row_gram(&mut gram[..m * m]);
+            products.row_gram_blocks(&mut gram[..m * 2]);
+            products.multiply(&x[..count], &mut rows[..m]);
+            products.multiply_transposed(&rows[..m], &mut product[..count]);
+        }
+    };
+    work(200);
+    for rows_of_batch in [200, 30, 131] {
+        let ((), taken) = account(|| work(rows_of_batch));
+        assert_eq!(taken.allocations, 0, "{rows_of_batch} rows");
+    }
+}
+
 /// Everything that a training loop asks a network for, on batches of several sizes.
 #[test]
 fn networks_use_their_memory_again() {

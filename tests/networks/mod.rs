@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// Rows of the tables that embeddings look numbers up in.
+/// Rows of the smallest tables that embeddings look numbers up in.
 const TABLE_ROWS: usize = 4;
 
 /// One step of a random network: what to do, with which of the nodes so far, and a choice that depends on it.
@@ -30,7 +30,7 @@ pub struct Recipe {
 
 /// Networks of a few layers.
 pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
-    let step = (0..13_usize, any::<usize>(), any::<usize>(), any::<usize>());
+    let step = (0..14_usize, any::<usize>(), any::<usize>(), any::<usize>());
     let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
     (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed })
 }
@@ -43,6 +43,7 @@ pub struct Built {
     pub target: Array2<f64>,
     pub weights: Vec<f64>,
     /// All nodes, inputs first.
+    #[allow(dead_code, reason = "not every suite asks for derivatives by nodes")]
     pub nodes: Vec<Node>,
 }
 
@@ -131,7 +132,7 @@ pub fn build(recipe: &Recipe) -> Built {
             }
             6 => tape.row_sum(a),
             7 => {
-                let table = pool.matrix(TABLE_ROWS, 1 + choice % 2, choice % 2 == 0);
+                let table = pool.matrix(TABLE_ROWS * (1 + choice / 2 % 3), 1 + choice % 2, choice % 4 < 2);
                 tape.embedding(numbers, table).unwrap()
             }
             8 => tape.dropout(a, 0.25).unwrap(),
@@ -143,6 +144,18 @@ pub fn build(recipe: &Recipe) -> Built {
             10 => {
                 let constant = tape.constant(&vec![0.5; a.width()]);
                 tape.sub(constant, a).unwrap()
+            }
+            // Weight and bias used again and again.
+            11 => {
+                let (width, weight) = (8 + choice % 4, pool.matrix(8 + choice % 4, 8 + choice % 4, true));
+                let bias = if choice % 3 == 0 { None } else { Some(pool.vector(width)) };
+                let start = pool.matrix(width, last.width(), false);
+                let mut state = tape.dense(last, start, bias.filter(|_| choice % 5 == 0)).unwrap();
+                for _ in 0..1 + choice / 4 % 3 {
+                    let next = tape.dense(state, weight, bias).unwrap();
+                    state = tape.tanh(next);
+                }
+                state
             }
             _ => {
                 let b = if a.width() == b.width() { b } else { tape.row_sum(b) };
