@@ -10,6 +10,12 @@ use crate::nn::tape::{Node, Operation, Record, Tape};
 /// Bytes of values and adjoints in one tile.
 const TILE_BYTES: usize = 192 * 1024;
 
+/// Rows that a tile has nevertheless, for products to be worth a call.
+const FEWEST_ROWS: usize = 64;
+
+/// Bytes that a tile does not take nevertheless, unless a single row does: images have a product for each row.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
 /// A tile of a batch's rows, and the point at which the tape is evaluated there.
 #[derive(Clone)]
 pub(crate) struct Tile<'a, T> {
@@ -57,8 +63,9 @@ impl Layout {
         let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
         let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
         let computed = offsets[records.len()] - inputs;
-        let rows = TILE_BYTES / (2 * size_of::<T>() * computed.max(1));
-        Layout { rows: (rows / 8 * 8).clamp(64, 512), offsets }
+        let row_bytes = 2 * size_of::<T>() * computed.max(1);
+        let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(FEWEST_ROWS, 512);
+        Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
     }
 
     /// Where a node's block is, in a tile of so many rows.
