@@ -6,7 +6,7 @@ use marquardt::nn::{
     TapeError, Window,
 };
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{LevenbergMarquardt, Variables};
+use marquardt::{LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::{Array2, Array4, array};
 
 const IMAGE: Shape = Shape::Image { channels: 2, height: 3, width: 4 };
@@ -226,7 +226,7 @@ fn filters_start_from_the_numbers_that_they_see() {
         let largest = values(name).iter().fold(0.0, |largest: f64, w| largest.max(w.abs()));
         assert!(largest <= limit && largest > 0.9 * limit, "{name}: {largest}, {limit}");
     }
-    assert_eq!(values("0.bias"), Array2::zeros((1, 8)).row(0).into_dyn());
+    assert!(values("0.bias").iter().all(|&bias| bias == 0.0));
     assert_eq!(values("2.bias"), array![1.0, 1.0, 1.0].into_dyn());
     let weight = values("2.weight").to_owned().into_shape_with_order((3, 8)).unwrap();
     let product = weight.dot(&weight.t());
@@ -261,6 +261,52 @@ fn layers_of_ones_own_keep_the_shape() {
     assert_eq!(output.width(), 1);
     let names: Vec<&str> = variables.iter().map(|variable| variables.name(variable)).collect();
     assert_eq!(names, ["0.factors", "1.0.weight", "1.0.bias", "4.weight", "4.bias"]);
+}
+
+/// Max pooling between smooth layers.
+fn kinked<T: Real>() -> (Network<T>, Variables<T>) {
+    let mut variables = Variables::new();
+    let layers = Sequential::image(2, 4, 5).conv2d(3, [2, 2]).tanh().max_pooling2d([2, 2]).conv2d(2, [1, 2]).tanh();
+    let mut network = layers.flatten().compile(&mut variables, 4, HalfSumOfSquares).unwrap();
+    let inputs = Array2::from_shape_fn((7, 40), |(i, k)| T::from_f64(((i * 40 + k) as f64 * 1.7).sin()));
+    network.batch(&[inputs.view()], &[]).unwrap();
+    (network, variables)
+}
+
+#[test]
+fn the_largest_bends_as_it_is_computed() {
+    let (mut network, variables) = kinked::<f64>();
+    let (x, m) = (variables.values(), network.residual_count());
+    let v: Vec<f64> = (0..x.len()).map(|k| (k as f64).cos()).collect();
+    let mut along = |t: f64| {
+        let at: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + t * v).collect();
+        let (mut r, mut slope) = (vec![f64::NAN; m], vec![f64::NAN; m]);
+        network.residuals(&at, 0, &mut r).unwrap();
+        network.jacobian_vector(&at, &v, &mut slope).unwrap();
+        (r, slope)
+    };
+    let (here, above, below) = (along(0.0), along(1e-5), along(-1e-5));
+    let mut second = vec![f64::NAN; m];
+    assert!(network.second_directional_derivative(x, &v, 0, &mut second).unwrap());
+    for k in 0..m {
+        let (slope, bend) = ((above.0[k] - below.0[k]) / 2e-5, (above.1[k] - below.1[k]) / 2e-5);
+        assert!((here.1[k] - slope).abs() < 1e-7, "{k}: {}, {slope}", here.1[k]);
+        assert!((second[k] - bend).abs() < 1e-6 && bend.abs() > 1e-4, "{k}: {}, {bend}", second[k]);
+    }
+}
+
+#[test]
+fn single_precision_agrees_with_double() {
+    fn jacobian<T: Real>() -> Vec<f64> {
+        let (mut network, variables) = kinked::<T>();
+        let (m, n) = (network.residual_count(), network.parameter_count());
+        let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
+        network.linearize(variables.values(), 0, &mut r, &mut jacobian).unwrap();
+        r.into_iter().chain(jacobian).map(T::to_f64).collect()
+    }
+    for (single, double) in jacobian::<f32>().into_iter().zip(jacobian::<f64>()) {
+        assert!((single - double).abs() < 1e-5, "{single}, {double}");
+    }
 }
 
 /// Images of 6 × 6 with a bright bar, and how steep it is.

@@ -1,4 +1,22 @@
 //! How a network turns a batch into a loss, residuals, and their derivatives.
+//!
+//! A [`Sequential`] stacks layers:
+//!
+//! | layer | what it computes |
+//! |---|---|
+//! | [`Dense`] | `x Wᵀ + b` |
+//! | [`Conv2D`] | convolution of an image |
+//! | [`MaxPooling2D`], [`AveragePooling2D`], [`GlobalAveragePooling2D`] | the largest, or the mean, of parts of an image |
+//! | [`Flatten`], [`Reshape`] | the same numbers in another [`Shape`] |
+//! | [`LayerNormalization`] | a sample's numbers, less their mean, over their standard deviation |
+//! | [`Activation`] | a [`Function`] of every number |
+//! | [`Embedding`] | rows of a table |
+//! | [`Dropout`] | some of the numbers, at random |
+//! | [`Residual`] | `x + f(x)` |
+//! | [`BatchNormalization`] | nothing: it is refused |
+//! | your own [`Layer`] | whatever a [`Tape`] can record |
+//!
+//! All derivatives are exact, of the first and second order, and those of one sample never depend on another.
 
 mod arithmetic;
 mod batch;

@@ -201,3 +201,39 @@ impl Placement {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every place of a window at which it fits, tried one after the other.
+    #[test]
+    fn places_are_those_where_the_window_fits() {
+        for (pixels, size, stride, padding, dilation) in
+            [(5, 2, 1, 0, 1), (5, 2, 3, 0, 1), (6, 3, 2, 2, 1), (4, 2, 1, 1, 3), (1, 1, 4, 0, 1), (3, 5, 2, 1, 1)]
+        {
+            let axis = Axis::new(pixels, size, stride, Some(padding), dilation).unwrap();
+            let last = |place: usize| place * stride + (size - 1) * dilation;
+            let fitting = (0..).take_while(|&place| last(place) < pixels + 2 * padding).count();
+            assert_eq!(axis.count, fitting);
+            for (place, tap) in (0..fitting).flat_map(|place| (0..size).map(move |tap| (place, tap))) {
+                let pixel = (place * stride + tap * dilation) as i64 - padding as i64;
+                let expected = usize::try_from(pixel).ok().filter(|&pixel| pixel < pixels);
+                assert_eq!(axis.pixel(place, tap), expected);
+            }
+        }
+        assert!(Axis::new(3, 4, 1, Some(0), 1).is_none());
+        assert!(Axis::new(3, 2, 1, Some(1), 5).is_none());
+        assert!(Axis::new(3, usize::MAX, 1, Some(1), 2).is_none());
+    }
+
+    #[test]
+    fn same_padding_has_a_place_for_every_stride() {
+        for (pixels, size, stride, count, before) in
+            [(5, 3, 1, 5, 1), (5, 2, 1, 5, 0), (5, 3, 2, 3, 1), (6, 3, 2, 3, 0), (6, 1, 4, 2, 0), (3, 7, 1, 3, 3)]
+        {
+            let axis = Axis::new(pixels, size, stride, None, 1).unwrap();
+            assert_eq!((axis.count, axis.before), (count, before), "{pixels} pixels, {size}, {stride}");
+        }
+    }
+}

@@ -26,13 +26,20 @@ pub struct Recipe {
     pub steps: Vec<Step>,
     pub rows: usize,
     pub seed: u64,
+    /// Whether there may be kinks, which differences could fall on.
+    pub kinks: bool,
+}
+
+/// Smooth networks of a few layers.
+pub fn smooth_recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
+    recipes(rows).prop_map(|recipe| Recipe { kinks: false, ..recipe })
 }
 
 /// Networks of a few layers.
 pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
     let step = (0..17_usize, any::<usize>(), any::<usize>(), any::<usize>());
     let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
-    (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed })
+    (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed, kinks: true })
 }
 
 /// A network, its variables, and data to bind it to.
@@ -97,8 +104,8 @@ const FUNCTIONS: [Function<f64>; 8] = [
 
 /// A node as an image of one or two channels.
 fn image(tape: &Tape<f64>, x: Node, choice: usize) -> Node {
-    let channels = if x.width() % 2 == 0 { 1 + choice % 2 } else { 1 };
-    let height = if x.width() % (3 * channels) == 0 { 3 } else { 1 };
+    let channels = if x.width().is_multiple_of(2) { 1 + choice % 2 } else { 1 };
+    let height = if x.width().is_multiple_of(3 * channels) { 3 } else { 1 };
     let shape = Shape::Image { channels, height, width: x.width() / (channels * height) };
     tape.reshape(x, shape).unwrap()
 }
@@ -115,8 +122,8 @@ fn convolution(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, choice: usize) ->
     let Shape::Image { channels, .. } = x.shape() else { unreachable!() };
     let (kernel, filters) = ([1 + choice / 11 % 3, 1 + choice / 2 % 2], 1 + choice / 4 % 3);
     let window = Window::new(kernel).with_padding(Padding::Same).with_strides([1 + choice / 5 % 2, 1 + choice / 3 % 3]);
-    let weight = pool.matrix(filters * channels * kernel[0], kernel[1], choice % 2 == 0);
-    let bias = if choice % 3 == 0 { None } else { Some(pool.vector(filters)) };
+    let weight = pool.matrix(filters * channels * kernel[0], kernel[1], choice.is_multiple_of(2));
+    let bias = if choice.is_multiple_of(3) { None } else { Some(pool.vector(filters)) };
     let y = tape.conv2d(x, weight, bias, window.with_dilation([1, 1 + choice / 13 % 2])).unwrap();
     let y = tape.flatten(y);
     tape.apply(FUNCTIONS[choice / 5 % FUNCTIONS.len()], y)
@@ -174,10 +181,10 @@ pub fn build(recipe: &Recipe) -> Built {
             11 => convolution(&mut tape, &mut pool, a, choice),
             12 => {
                 let (image, window) = (image(&tape, a, choice), window(choice));
-                let pooled = if choice % 2 == 0 {
-                    tape.average_pooling2d(image, window)
-                } else {
+                let pooled = if recipe.kinks && choice % 2 == 0 {
                     tape.max_pooling2d(image, window)
+                } else {
+                    tape.average_pooling2d(image, window)
                 };
                 tape.flatten(pooled.unwrap())
             }

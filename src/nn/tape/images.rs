@@ -39,7 +39,7 @@ impl<T: Real> Tape<T> {
     /// let weight = variables.add("weight", Array4::ones((8, 3, 5, 5)).view())?;
     /// let bias = variables.add("bias", Array1::zeros(8).view())?;
     ///
-    /// let mut tape = Tape::new();
+    /// let mut tape = Tape::<f64>::new();
     /// let x = tape.input(3 * 12 * 12);
     /// let x = tape.reshape(x, Shape::Image { channels: 3, height: 12, width: 12 })?;
     /// let y = tape.conv2d(x, weight, Some(bias), Window::new([5, 5]))?;
