@@ -6,7 +6,7 @@ use marquardt::nn::{
     TapeError, Window,
 };
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{LeastSquares, LevenbergMarquardt, Real, Variables};
+use marquardt::{Gradients, LeastSquares, LevenbergMarquardt, Objective, Real, Variables};
 use ndarray::{Array2, Array4, array};
 
 const IMAGE: Shape = Shape::Image { channels: 2, height: 3, width: 4 };
@@ -306,6 +306,32 @@ fn single_precision_agrees_with_double() {
     }
     for (single, double) in jacobian::<f32>().into_iter().zip(jacobian::<f64>()) {
         assert!((single - double).abs() < 1e-5, "{single}, {double}");
+    }
+}
+
+/// One variable is a matrix of 2 × 4 to the convolution, and one of 4 × 2 to the embedding.
+#[test]
+fn filters_can_be_a_table() {
+    let mut variables = Variables::<f64>::new();
+    let values = Array4::from_shape_fn((2, 1, 2, 2), |(f, _, i, k)| (3 * f + 2 * i + k) as f64 / 5.0 - 0.6);
+    let weight = variables.add("weight", values.view()).unwrap();
+    let mut tape = Tape::new();
+    let (x, numbers) = (tape.input(6), tape.input(1));
+    let image = tape.reshape(x, Shape::Image { channels: 1, height: 2, width: 3 }).unwrap();
+    let product = tape.conv2d(image, weight, None, Window::new([2, 2])).unwrap();
+    let rows = tape.embedding(numbers, weight).unwrap();
+    let y = tape.concat(&[product, rows]).unwrap();
+    let y = tape.tanh(y);
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(y, HalfSumOfSquares).unwrap();
+    let inputs = Array2::from_shape_fn((2, 6), |(i, k)| ((6 * i + k) as f64).sin());
+    network.batch(&[inputs.view(), array![[3.0], [1.0]].view()], &[]).unwrap();
+    let mut gradients = Gradients::new(&variables);
+    network.loss_and_gradient(variables.values(), &mut gradients).unwrap();
+    let (mut r, mut jacobian) = ([f64::NAN; 12], [f64::NAN; 12 * 8]);
+    network.linearize(variables.values(), 0, &mut r, &mut jacobian).unwrap();
+    for (k, &found) in gradients.flat_mut().iter().enumerate() {
+        let expected: f64 = (0..12).map(|i| jacobian[i * 8 + k] * r[i]).sum();
+        assert!((found - expected).abs() < 1e-14, "{k}: {found}, {expected}");
     }
 }
 

@@ -26,10 +26,15 @@ pub enum Padding {
 /// A window that moves over an image, for convolution and pooling. Pairs are `[vertical, horizontal]`.
 ///
 /// ```
-/// use marquardt::nn::{Padding, Window};
+/// use marquardt::nn::{Padding, Shape, Tape, Window};
 ///
-/// let window = Window::new([3, 3]).with_strides([2, 2]).with_padding(Padding::Explicit { rows: 1, columns: 1 });
-/// # let _ = window;
+/// let mut tape = Tape::<f64>::new();
+/// let x = tape.input(3 * 8 * 6);
+/// let x = tape.reshape(x, Shape::Image { channels: 3, height: 8, width: 6 })?;
+/// let window = Window::new([3, 2]).with_strides([2, 2]).with_padding(Padding::Explicit { rows: 1, columns: 0 });
+/// let y = tape.max_pooling2d(x, window)?;
+/// assert_eq!(y.shape(), Shape::Image { channels: 3, height: 4, width: 3 });
+/// # Ok::<(), marquardt::nn::TapeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Window {
