@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::shape::Shape;
+
 /// An operation that cannot be recorded, or a tape that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -37,6 +39,73 @@ pub enum TapeError {
         expected: usize,
         /// Numbers in the bias.
         found: usize,
+    },
+    /// Images that are combined number by number have different shapes.
+    #[error("{operation}: {left} and {right} do not go together")]
+    Shapes {
+        /// The operation.
+        operation: &'static str,
+        /// Shape of the left node.
+        left: Shape,
+        /// Shape of the right node.
+        right: Shape,
+    },
+    /// A node has another number of numbers than the shape that it is to get.
+    #[error("reshape: {found} cannot become {expected}")]
+    Reshape {
+        /// The shape that it is to get.
+        expected: Shape,
+        /// The shape that it has.
+        found: Shape,
+    },
+    /// An operation on images is given something else.
+    #[error("{operation}: {found} is not an image (channels × height × width); reshape it")]
+    NotAnImage {
+        /// The operation.
+        operation: &'static str,
+        /// The shape of the node.
+        found: Shape,
+    },
+    /// An operation on rows is given an image.
+    #[error("{operation}: {found} is not a row; flatten it")]
+    NotARow {
+        /// The operation.
+        operation: &'static str,
+        /// The shape of the node.
+        found: Shape,
+    },
+    /// A window is larger than the image that it moves over, and its padding.
+    #[error("{operation}: a window of {} × {} pixels does not fit into {found}", span[0], span[1])]
+    Window {
+        /// The operation.
+        operation: &'static str,
+        /// Height and width of the window, with the pixels that a dilation leaves out.
+        span: [usize; 2],
+        /// Shape of the image.
+        found: Shape,
+    },
+    /// A window sees more numbers of a sample, from all its places, than can be numbered.
+    #[error("{operation}: there are too many windows on {found}")]
+    TooLarge {
+        /// The operation.
+        operation: &'static str,
+        /// Shape of the image.
+        found: Shape,
+    },
+    /// The weight of a convolution does not consist of filters for the image.
+    #[error(
+        "{operation}: a weight of the shape {rows} × {columns} (all dimensions but the last × the last) for filters of \
+         {} × {} × {} (channels × height × width)", filter[0], filter[1], filter[2]
+    )]
+    Filters {
+        /// The operation.
+        operation: &'static str,
+        /// Rows of the weight.
+        rows: usize,
+        /// Columns of the weight.
+        columns: usize,
+        /// Channels, height and width of a filter.
+        filter: [usize; 3],
     },
     /// A slice reaches beyond its node, or holds nothing.
     #[error("slice: columns {start}..{end} of a node of width {width}")]

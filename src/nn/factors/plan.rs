@@ -212,10 +212,7 @@ fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, g
     let (mut layers, mut numbers) = (0, 0);
     for (_, operation) in used_by(tape, marks, variable) {
         match *operation {
-            Operation::Dense { x, weight, bias } if weight == variable && bias != Some(variable) => {
-                if x.width() != weight.columns() {
-                    return Form::Formed;
-                }
+            Operation::Dense { weight, bias, positions: 1, .. } if weight == variable && bias != Some(variable) => {
                 layers += 1;
             }
             Operation::Embedding { x, .. } => numbers += x.width(),
