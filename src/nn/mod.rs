@@ -21,6 +21,6 @@ pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, HalfSumOfSquares, Huber, LeastSquaresForm, LogCosh, Loss,
     MeanAbsoluteError, MeanSquaredError, Reduction, SparseCategoricalCrossentropy, Targets,
 };
-pub use network::Network;
+pub use network::{Network, Predictions};
 pub use sequential::{Model, Sequential};
 pub use tape::{Node, Tape};
