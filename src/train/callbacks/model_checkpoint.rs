@@ -86,7 +86,7 @@ impl<T: Real> Callback<T> for ModelCheckpoint {
     }
 
     fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        if (context.epoch + 1) % self.every != 0 {
+        if !(context.epoch + 1).is_multiple_of(self.every) {
             return Ok(());
         }
         let value = self.monitor.as_ref().map(|monitor| monitor.value(logs)).transpose()?;

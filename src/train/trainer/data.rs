@@ -20,7 +20,7 @@ impl<'d, T: Real> Data<'d, T> {
         targets: &[ArrayView2<'v, T>],
         weights: Option<&'d [T]>,
     ) -> Self {
-        let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| array.clone().reborrow()).collect();
+        let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| (*array).reborrow()).collect();
         Data { inputs: views(inputs), targets: views(targets), weights }
     }
 

@@ -144,7 +144,7 @@ impl<'a, T: Real> Trainer<'a, T> {
                 continue;
             }
             self.end_epoch(run, validation)?;
-            if self.backup.as_ref().is_some_and(|backup| backup.every > 0 && run.epoch % backup.every == 0) {
+            if self.backup.as_ref().is_some_and(|backup| run.epoch.is_multiple_of(backup.every)) {
                 self.save_backup(&self.snapshot(run, terms.clone()))?;
             }
         }

@@ -36,6 +36,13 @@ impl<T: Real> Trainer<'_, T> {
         Ok(self.network.predict(self.variables, inputs, output)?)
     }
 
+    /// The metrics since the last reset.
+    pub fn metrics(&self) -> Logs {
+        let mut logs = Logs::default();
+        self.metrics.iter().for_each(|measured| measured.log(false, &mut logs));
+        logs
+    }
+
     /// Adds the loss and the metrics on data to the logs.
     pub(super) fn evaluate_into(
         &mut self,

@@ -201,6 +201,16 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
+    /// The variables.
+    pub fn variables(&self) -> &Variables<T> {
+        self.variables
+    }
+
+    /// The optimizer.
+    pub fn optimizer(&self) -> &dyn Optimizer<T> {
+        self.optimizer
+    }
+
     /// Where the last fit ended: before averaged or best weights were put in, so that it can be gone on with.
     pub fn checkpoint(&self) -> Option<&Checkpoint<T>> {
         self.checkpoint.as_ref()
