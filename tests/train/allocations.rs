@@ -1,11 +1,11 @@
 //! Epochs allocate, steps do not.
 
-use marquardt::optim::{Adam, Optimizer, StepReport};
+use marquardt::optim::{Adam, StepReport};
 use marquardt::train::{Accuracy, Callback, CallbackError, Context, MeanError, R2Score, Trainer};
 use marquardt::{Acceleration, LevenbergMarquardt};
 
 use super::allocator::account;
-use super::problems::{Data, network};
+use super::problems::{Data, Make, network};
 
 /// Does nothing after every step.
 struct Nothing;
@@ -25,7 +25,7 @@ impl Callback<f64> for Nothing {
 fn steps_allocate_nothing() {
     let data = Data::new(240);
     let weights = vec![1.0; 240];
-    let optimizers: [fn() -> Box<dyn Optimizer<f64>>; 2] =
+    let optimizers: [Make; 2] =
         [|| Box::new(Adam::new(0.01)), || Box::new(LevenbergMarquardt::new().with_acceleration(Acceleration::Never))];
     for make in optimizers {
         let count = |batch_size: usize, epochs: usize| {

@@ -32,15 +32,14 @@ fn run<'c>(losses: &'c [f64], callback: impl Callback<f64> + 'c) -> (Vec<f64>, V
     let (mut network, mut variables) = network(0.0);
     let mut optimizer = Sgd::new(1.0);
     let mut rates = Vec::new();
-    let mut record = OnEpochEnd::new(|_: &mut Logs, context: &mut Context<'_, f64>| {
+    let record = OnEpochEnd::new(|_: &mut Logs, context: &mut Context<'_, f64>| {
         rates.push(context.learning_rate()?);
         Ok(())
     });
     let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(losses.len());
-    trainer = trainer.callback(Script(losses)).callback(callback).callback(&mut record);
+    trainer = trainer.callback(Script(losses)).callback(callback).callback(record);
     let history = trainer.fit(&data.inputs(), &data.targets()).unwrap();
     drop(trainer);
-    drop(record);
     let losses = history.column("loss").unwrap().to_vec();
     (losses, rates, variables.values()[0], history.stop_reason().unwrap().clone())
 }

@@ -6,13 +6,13 @@ use marquardt::train::{Callback, CallbackError, Context, MeanError, StopReason, 
 use marquardt::{CancelToken, LevenbergMarquardt, Variables};
 use ndarray::{Array2, s};
 
-use super::problems::{Data, bits, network};
+use super::problems::{Data, Make, bits, network};
 
 /// Without shuffling `fit` is the loop that one would write.
 #[test]
 fn fit_is_a_loop_over_minibatches() {
     let data = Data::new(50);
-    let optimizers: [fn() -> Box<dyn Optimizer<f64>>; 3] = [
+    let optimizers: [Make; 3] = [
         || Box::new(LevenbergMarquardt::new()),
         || Box::new(Adam::new(0.01)),
         || Box::new(Sgd::new(0.05).with_momentum(0.9)),
@@ -130,7 +130,7 @@ fn validation_data_are_evaluated_and_not_trained_on() {
         let history = if split {
             trainer.validation_split(0.2).fit(&data.inputs(), &data.targets()).unwrap()
         } else {
-            trainer.validation(&[x.1.clone()], &[y.1.clone()]).fit(&[x.0], &[y.0]).unwrap()
+            trainer.validation(&[x.1], &[y.1]).fit(&[x.0], &[y.0]).unwrap()
         };
         let loss = network.evaluate(&variables, &[x.1], &[y.1]).unwrap();
         assert_eq!(history.last("val_loss"), Some(loss));

@@ -2,8 +2,12 @@
 
 use marquardt::Variables;
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
+use marquardt::optim::Optimizer;
 use marquardt::train::History;
 use ndarray::{Array2, ArrayView2};
+
+/// What makes an optimizer.
+pub type Make = fn() -> Box<dyn Optimizer<f64>>;
 
 /// Data of two inputs and one target.
 pub struct Data {

@@ -10,9 +10,7 @@ use marquardt::train::{
 };
 use marquardt::{CancelToken, LevenbergMarquardt, Variables};
 
-use super::problems::{Data, bits, network};
-
-type Make = fn() -> Box<dyn Optimizer<f64>>;
+use super::problems::{Data, Make, bits, network};
 
 const OPTIMIZERS: [Make; 4] = [
     || Box::new(LevenbergMarquardt::new().with_momentum(0.3)),
@@ -199,13 +197,16 @@ fn files_that_are_not_right_are_refused_by_name() {
     fs::remove_file(&path).unwrap();
 }
 
+/// Settings of a trainer.
+type Set = dyn for<'a> Fn(Trainer<'a, f64>) -> Trainer<'a, f64>;
+
 /// Another training is not gone on with, and nothing is changed.
 #[test]
 fn a_checkpoint_of_another_training_is_refused() {
     let (_, checkpoint) = train(OPTIMIZERS[1], With::Nothing, 2, NEVER, None, None);
     let checkpoint = checkpoint.unwrap();
     let data = Data::new(46);
-    let refusal = |set: &dyn for<'a> Fn(Trainer<'a, f64>) -> Trainer<'a, f64>, optimizer: &mut dyn Optimizer<f64>| {
+    let refusal = |set: &Set, optimizer: &mut dyn Optimizer<f64>| {
         let (mut network, mut variables) = network(0.1);
         let before = variables.clone();
         let trainer = Trainer::new(&mut network, &mut variables, optimizer).epochs(8).batch_size(8).shuffle(11);
@@ -220,7 +221,7 @@ fn a_checkpoint_of_another_training_is_refused() {
         trainer.callback(CancelAfter { steps: NEVER, token: CancelToken::new() })
     }
     let mut adam = Adam::new(0.02);
-    let cases: [(&dyn for<'a> Fn(Trainer<'a, f64>) -> Trainer<'a, f64>, &str); 4] = [
+    let cases: [(&Set, &str); 4] = [
         (&|trainer| trainer, "callbacks: cancel_after there, none here"),
         (&|trainer| callback(trainer).batch_size(9), "batch size: 8 there, 9 here"),
         (&|trainer| callback(trainer).shuffle(None), "seed of the order: 11 there, none here"),
