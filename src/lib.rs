@@ -124,6 +124,7 @@ mod problem;
 mod real;
 mod scalar;
 mod solver;
+pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};

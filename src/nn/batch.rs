@@ -145,6 +145,18 @@ fn check<T: Real>(
     }
 }
 
+/// Checks that there is a weight for each row, and the selected ones.
+pub(crate) fn check_weights<T: Real>(weights: &[T], selection: &Selection<'_>, rows: usize) -> Result<(), BatchError> {
+    if weights.len() != rows {
+        return Err(BatchError::SampleWeightCount { expected: rows, found: weights.len() });
+    }
+    let at_fault = |&row: &usize| !(weights[row] >= T::ZERO && weights[row].is_finite());
+    match selection.iter().find(at_fault) {
+        Some(row) => Err(BatchError::SampleWeight { row, value: weights[row].to_f64() }),
+        None => Ok(()),
+    }
+}
+
 /// The first of the selected numbers that is at fault: its row, its column and what it is.
 fn find<T: Real>(
     values: &ArrayView2<'_, T>,
@@ -200,7 +212,7 @@ impl<T: Real> Batch<T> {
         Batch { rows: 0, mean_over: 0, inputs, targets, weights, root_weights }
     }
 
-    /// Takes rows of arrays that have been checked.
+    /// Takes rows of arrays, and of a weight for each row, that have been checked.
     pub(crate) fn fill(
         &mut self,
         inputs: &[ArrayView2<'_, T>],
@@ -216,8 +228,8 @@ impl<T: Real> Batch<T> {
         self.root_weights.clear();
         match weights {
             Some(weights) => {
-                self.weights.extend_from_slice(weights);
-                self.root_weights.extend(weights.iter().map(|weight| weight.sqrt()));
+                self.weights.extend(selection.iter().map(|row| weights[row]));
+                self.root_weights.extend(self.weights.iter().map(|weight| weight.sqrt()));
             }
             None => {
                 self.weights.resize(self.rows, T::ONE);

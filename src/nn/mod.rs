@@ -46,7 +46,7 @@ pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,
     MeanAbsoluteError, MeanSquaredError, Poisson, Reduction, SparseCategoricalCrossentropy, Targets,
 };
-pub use network::Network;
+pub use network::{Network, Predictions};
 pub use sequential::{Model, Sequential};
 pub use shape::Shape;
 pub use tape::{Node, Tape};

@@ -47,7 +47,8 @@ impl<T: Real> Term<T> {
         }
     }
 
-    fn targets<'a>(&self, tile: &Tile<'a, T>) -> &'a [T] {
+    /// The tile's targets.
+    pub(crate) fn targets<'a>(&self, tile: &Tile<'a, T>) -> &'a [T] {
         let width = match self.loss.targets() {
             Targets::None => 0,
             Targets::Values | Targets::Probabilities | Targets::NonNegative => self.output.width(),

@@ -1,5 +1,7 @@
 //! Random networks: stacks of layers with shared weights, shortcuts, several outputs, embeddings and dropout.
 
+#![allow(dead_code, reason = "no single suite takes all of it")]
+
 use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Padding, Shape, Tape, Window};
 use marquardt::{Variable, Variables};
 use ndarray::{Array1, Array2};
