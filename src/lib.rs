@@ -87,6 +87,8 @@
 //!
 //! Layers, losses and the tape that they are recorded on are in [`nn`], optimizers and schedules in [`optim`].
 //! [`minimize_variables`](LevenbergMarquardt::minimize_variables) solves for all data at once, to convergence.
+//! Cross-entropies and counts are minimised as sums of squares are, by generalised Gauss–Newton: see
+//! [`GaussNewton`](nn::GaussNewton), with which a loss of one's own joins.
 //!
 //! # Rooms
 //!
