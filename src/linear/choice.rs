@@ -60,6 +60,18 @@ pub(crate) struct Size {
     pub(crate) group: usize,
     /// What products with the Jacobian cost where it need not be formed.
     pub(crate) products: Option<ProductWork>,
+    /// Whether there is a ridge on top of the damping.
+    pub(crate) ridge: Ridge,
+}
+
+/// A ridge `½ Σ w_j x_j²`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ridge {
+    None,
+    /// With the same weight for all parameters.
+    Uniform,
+    /// With weights that differ.
+    Varied,
 }
 
 /// Rounds of conjugate gradients that a step is expected to take.
@@ -90,7 +102,7 @@ impl LinearForm {
     }
 
     /// Numbers that the form keeps in memory.
-    fn numbers(self, &Size { m, n, group, products }: &Size) -> Option<usize> {
+    fn numbers(self, &Size { m, n, group, products, .. }: &Size) -> Option<usize> {
         let square = |n: usize| n.saturating_mul(n);
         let of_products = || products.map(|products| products.numbers);
         Some(match self {
@@ -172,13 +184,15 @@ impl Plan {
 
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
-    match solver {
-        LinearSolver::Always(form) => std::slice::from_ref(form),
-        LinearSolver::Auto if size.products.is_some() => {
-            &[LinearForm::FactoredDual, LinearForm::Cholesky, LinearForm::ConjugateGradients]
-        }
-        LinearSolver::Auto if size.m < size.n => &[LinearForm::Dual, LinearForm::Cholesky],
-        LinearSolver::Auto => &[LinearForm::Cholesky],
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
+    let multiplies = size.products.is_some() && size.ridge != Ridge::Varied;
+    let wide = size.m < size.n && size.ridge == Ridge::None;
+    match (solver, multiplies, wide) {
+        (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
+        (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, false, true) => &[Dual, Cholesky],
+        (LinearSolver::Auto, false, false) => &[Cholesky],
     }
 }
 
@@ -218,7 +232,7 @@ mod tests {
     use super::*;
 
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
-        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None }, budget)
+        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None }, budget)
     }
 
     #[test]

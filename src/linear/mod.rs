@@ -16,7 +16,7 @@ pub(crate) mod shape;
 mod tiles;
 
 pub use choice::{LinearForm, LinearSolver};
-pub(crate) use choice::{Plan, PlanError, Size};
+pub(crate) use choice::{Plan, PlanError, Ridge, Size};
 pub use model::IllConditioned;
 pub(crate) use model::LinearModel;
 pub(crate) use tiles::Tiles;

@@ -147,13 +147,13 @@ fn sample_weights_go_with_their_rows() {
     let data = Data::new(40);
     let weights: Vec<f64> = (0..40).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
     let (mut network, mut variables) = network(0.0);
-    let mut optimizer = LevenbergMarquardt::new();
+    let mut optimizer = LevenbergMarquardt::new().with_loss_damping(0.0);
     let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5).batch_size(40);
     let history = trainer.sample_weights(&weights).metric(MeanError::squared()).fit(&data.inputs(), &data.targets());
     let history = history.unwrap();
 
     let (mut network, mut other) = super::problems::network(0.0);
-    let mut optimizer = LevenbergMarquardt::new();
+    let mut optimizer = LevenbergMarquardt::new().with_loss_damping(0.0);
     let trainer = Trainer::new(&mut network, &mut other, &mut optimizer).epochs(5).batch_size(20);
     let (x, y) = (data.x.slice(s![..;2, ..]), data.y.slice(s![..;2, ..]));
     let half = trainer.metric(MeanError::squared()).fit(&[x], &[y]).unwrap();
