@@ -11,8 +11,14 @@ use crate::kernels::hadamard::{Block, put_hadamard};
 use crate::kernels::samples::{add_matrices_times, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
 
-/// Rows of `JJᵀ` that are worked on together, so that they stay in the second-level cache; or those of one sample.
-const BLOCK_ROWS: usize = 64;
+/// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
+const BLOCK_NUMBERS: usize = 32 * 1024;
+
+/// Rows of `JJᵀ` that are worked on together at least, where a sample has not more of them.
+const FEW_ROWS: usize = 64;
+
+/// Rows that are enough for long sums, where the cache counts less than the length of the products.
+const MANY_ROWS: usize = 256;
 
 impl DenseUse {
     fn inputs<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
@@ -47,12 +53,10 @@ fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
 
 /// Flops of [`put_row_gram`].
 pub(super) fn row_gram_flops(layers: &[DenseUse], samples: usize, group: usize) -> f64 {
-    let (samples, residuals) = (samples as f64, (samples * group) as f64);
-    let block = (BLOCK_ROWS as f64).max(group as f64).min(residuals);
-    let area = 0.5 * residuals * (residuals + block);
+    let triangle = |size: usize| 0.5 * (size * (size + 1)) as f64;
     let of_pair = |(left, _): (DenseUse, DenseUse)| {
         let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
-        area * (2.0 * outputs + 2.0) + area * (samples / residuals).powi(2) * 2.0 * inputs
+        triangle(samples * group) * (2.0 * outputs + 2.0) + triangle(samples) * 2.0 * inputs
     };
     pairs(layers).map(of_pair).sum()
 }
@@ -72,26 +76,51 @@ pub(super) fn put_row_gram<T: Real>(
     accumulate: bool,
 ) {
     let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
-    let together = (BLOCK_ROWS / group).max(1);
+    let longest = layers.iter().map(|layer| layer.y.width()).max().unwrap_or(0);
+    let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
+    let together = (rows / group).max(1);
     for first in (0..samples).step_by(together) {
-        let end = samples.min(first + together);
-        let (height, width) = ((end - first) * group, end * group);
-        let memory = room(memory, height * width + (end - first) * end + width);
-        let (products, memory) = memory.split_at_mut(height * width);
-        let (factors, memory) = memory.split_at_mut((end - first) * end);
+        let rows = first..samples.min(first + together);
+        let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
         let mut accumulate = accumulate;
-        for (left, right) in pairs(layers) {
-            let (n, outputs) = (left.x.width(), left.y.width());
-            let (a, b) = (&left.inputs(kept)[first * n..end * n], &right.inputs(kept)[..end * n]);
-            T::multiply_transposed(factors, false, a, b, n, end);
-            let rows = &left.sensitivities(kept)[first * group * outputs..end * group * outputs];
-            let columns = &right.sensitivities(kept)[..width * outputs];
-            T::multiply_transposed(products, false, rows, columns, outputs, width);
-            let block = Block { rows: &mut gram[first * group * stride..end * group * stride], stride, width };
-            put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
+        for pair in pairs(layers) {
+            // Left of the diagonal, and on it.
+            for columns in [0..rows.start, rows.clone()].into_iter().filter(|columns| !columns.is_empty()) {
+                put_block(pair, kept, memory, block, [rows.clone(), columns], accumulate);
+            }
             accumulate = true;
         }
     }
+}
+
+/// The part of [`put_row_gram`] of some samples, with some samples.
+fn put_block<T: Real>(
+    (left, right): (DenseUse, DenseUse),
+    kept: &Kept<T>,
+    memory: &mut Vec<T>,
+    block: &mut [T],
+    [rows, columns]: [Range<usize>; 2],
+    accumulate: bool,
+) {
+    let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
+    let memory = room(memory, (rows.len() * group + 1) * width + rows.len() * columns.len());
+    let (products, memory) = memory.split_at_mut(rows.len() * group * width);
+    let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
+    let is_triangle = rows == columns && left.y == right.y;
+    let multiply = |to: &mut [T], a: &[T], b: &[T], [rows, columns]: [Range<usize>; 2], n: usize| {
+        let a = &a[rows.start * n..rows.end * n];
+        if is_triangle && n > 1 {
+            return T::row_gram(to, a, n);
+        }
+        T::multiply_transposed(to, false, a, &b[columns.start * n..columns.end * n], n, columns.len());
+    };
+    let of_residuals = [&rows, &columns].map(|samples| samples.start * group..samples.end * group);
+    let (a, b) = (left.inputs(kept), right.inputs(kept));
+    multiply(factors, a, b, [rows, columns.clone()], left.x.width());
+    let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
+    multiply(products, a, b, of_residuals, left.y.width());
+    let block = Block { rows: &mut block[columns.start * group..], stride, width };
+    put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
 }
 
 /// Adds to the blocks of every sample's residuals with each other.

@@ -15,10 +15,13 @@ use kept::{Kept, room};
 use look_ups::LookUp;
 use plan::Plan;
 
-use super::sweep::{JacobianRows, Tile, Workspace};
+use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
 use super::tape::{Node, Tape};
 use crate::variables::Variable;
 use crate::{ProductWork, Real};
+
+/// Rows of adjoints that go back together, at most.
+const STACKED_ROWS: usize = 512;
 
 /// Factors of some columns of a Jacobian.
 #[derive(Debug, Clone)]
@@ -101,19 +104,30 @@ impl<T: Real> Factors<T> {
         look_ups::list(&plan.tables, tile, workspace, look_ups);
     }
 
-    /// Sweeps a tile's adjoints back from one residual of each sample, and keeps what is found.
-    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residual: usize) {
-        let Factors { plan, kept, formed, written, .. } = self;
-        let stride = kept.group * plan.formed_columns.count();
-        let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
-        let mut sink = JacobianRows::new(&plan.formed_columns, rows, residual, kept.group, written);
-        workspace.reverse(tile, &plan.marks, &mut sink);
-        sink.finish();
-        for layer in &plan.dense {
-            kept.keep_sensitivities(layer.sensitivities, layer.y, tile, workspace, residual);
+    /// How many residuals of each sample are worth a stack of adjoints, of `width` that depend on the same nodes: as many
+    /// rows as make long products of them, and not so many more in one stack than in another.
+    pub(crate) fn stack(&self, samples: usize, width: usize) -> usize {
+        if !self.plan.takes_stacks {
+            return 1;
         }
-        for table in &plan.tables {
-            kept.keep_sensitivities(table.sensitivities, table.y, tile, workspace, residual);
+        width.div_ceil((samples * width).div_ceil(STACKED_ROWS))
+    }
+
+    /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.
+    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
+        let Factors { plan, kept, formed, written, .. } = self;
+        if plan.formed.is_empty() {
+            workspace.reverse(tile, &plan.marks, &mut Nowhere);
+        } else {
+            let stride = kept.group * plan.formed_columns.count();
+            let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
+            let mut sink = JacobianRows::new(&plan.formed_columns, rows, residuals.start, kept.group, written);
+            workspace.reverse(tile, &plan.marks, &mut sink);
+            sink.finish();
+        }
+        let layers = plan.dense.iter().map(|layer| (layer.sensitivities, layer.y));
+        for (before, node) in layers.chain(plan.tables.iter().map(|table| (table.sensitivities, table.y))) {
+            kept.keep_sensitivities(before, node, tile, workspace, residuals.clone());
         }
     }
 

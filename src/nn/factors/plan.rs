@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flops::{forward_flops, reverse_flops};
 use crate::Real;
-use crate::nn::sweep::{WantedColumns, coming_from, leading_to};
+use crate::nn::sweep::{WantedColumns, coming_from, leading_to, takes_stacks};
 use crate::nn::tape::{Node, Operation, Tape};
 use crate::variables::Variable;
 
@@ -30,8 +30,9 @@ pub(super) struct Plan {
     pub(super) formed: Vec<Range<usize>>,
     /// The same, as columns of the whole Jacobian.
     pub(super) formed_columns: WantedColumns,
-    /// Nodes that an adjoint has to pass.
+    /// Nodes that an adjoint has to pass, and whether stacks of adjoints can pass all of them.
     pub(super) marks: Vec<bool>,
+    pub(super) takes_stacks: bool,
     /// Numbers kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
@@ -119,6 +120,8 @@ impl Plan {
         self.forward_flops = forward_flops(tape, &self.marks);
         let wants = |variable: Variable| self.variables[variable.index()].form != Form::None;
         coming_from(tape.records(), wants, None, &mut self.marks);
+        let mut passed = tape.records().iter().zip(&self.marks).filter(|(_, mark)| **mark);
+        self.takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
         self.reverse_flops = reverse_flops(tape, outputs, &self.marks, &mut self.reached);
     }
 
