@@ -126,7 +126,7 @@ impl<T: Real> ProductDual<T> {
     }
 
     /// Sets the weight `ω` of the ridge `½ω‖x‖²`: the damped systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr`. Its own gradient
-    /// `ωx` is left to a [`pull`](Self::pull).
+    /// `ωx` is left to a [`pull`](Self::pull), so that a policy sees the length of the step without it.
     pub(crate) fn set_ridge(&mut self, weight: T) {
         self.ridge = weight;
     }

@@ -60,6 +60,7 @@ pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
         | Operation::RowSum(_)
         | Operation::Repeat(_)
         | Operation::Embedding { .. } => true,
+        Operation::Pool { .. } => false,
     }
 }
 
