@@ -253,7 +253,7 @@ fn products_use_their_memory_again() {
         }
     };
     work(200);
-    for rows_of_batch in [200, 30, 131] {
+    for rows_of_batch in [200, 30, 131, 100, 64, 5] {
         let ((), taken) = account(|| work(rows_of_batch));
         assert_eq!(taken.allocations, 0, "{rows_of_batch} rows");
     }

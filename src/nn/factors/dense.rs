@@ -79,6 +79,9 @@ pub(super) fn put_row_gram<T: Real>(
     let longest = layers.iter().map(|layer| layer.y.width()).max().unwrap_or(0);
     let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
     let together = (rows / group).max(1);
+    // What is enough for a smaller batch, too, whose blocks may be taller.
+    let largest = BLOCK_NUMBERS.max(group.max(MANY_ROWS) * stride).min(stride * stride);
+    let memory = room(memory, largest + largest / (group * group) + stride);
     for first in (0..samples).step_by(together) {
         let rows = first..samples.min(first + together);
         let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
@@ -97,13 +100,12 @@ pub(super) fn put_row_gram<T: Real>(
 fn put_block<T: Real>(
     (left, right): (DenseUse, DenseUse),
     kept: &Kept<T>,
-    memory: &mut Vec<T>,
+    memory: &mut [T],
     block: &mut [T],
     [rows, columns]: [Range<usize>; 2],
     accumulate: bool,
 ) {
     let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
-    let memory = room(memory, (rows.len() * group + 1) * width + rows.len() * columns.len());
     let (products, memory) = memory.split_at_mut(rows.len() * group * width);
     let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
     let is_triangle = rows == columns && left.y == right.y;

@@ -20,8 +20,8 @@ use super::tape::{Node, Tape};
 use crate::variables::Variable;
 use crate::{ProductWork, Real};
 
-/// Rows of adjoints that go back together, at most.
-const STACKED_ROWS: usize = 512;
+/// Rows of adjoints that go back together; rounded up, to whole samples' rows.
+const STACKED_ROWS: usize = 1024;
 
 /// Factors of some columns of a Jacobian.
 #[derive(Debug, Clone)]
@@ -104,13 +104,18 @@ impl<T: Real> Factors<T> {
         look_ups::list(&plan.tables, tile, workspace, look_ups);
     }
 
-    /// How many residuals of each sample are worth a stack of adjoints, of `width` that depend on the same nodes: as many
-    /// rows as make long products of them, and not so many more in one stack than in another.
+    /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
+    /// many that the products are long, and about as many in each stack.
     pub(crate) fn stack(&self, samples: usize, width: usize) -> usize {
         if !self.plan.takes_stacks {
             return 1;
         }
         width.div_ceil((samples * width).div_ceil(STACKED_ROWS))
+    }
+
+    /// Rows of a stack at most, for no more samples than these.
+    pub(crate) fn stacked_rows(&self, samples: usize, width: usize) -> usize {
+        if self.plan.takes_stacks { (samples * width).min(STACKED_ROWS + samples) } else { samples }
     }
 
     /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.

@@ -23,6 +23,8 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         if !factors.begin(tape, variables.iter(), outputs, columns, batch.rows()) {
             return Err("a variable is wanted only in part".into());
         }
+        let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
+        workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
         let mut cost = T::ZERO;
         for rows in workspace.tiles(0..batch.rows()) {
             let r = &mut r[rows.start * group..rows.end * group];

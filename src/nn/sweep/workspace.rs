@@ -89,7 +89,7 @@ impl Layout {
     /// Where a node's blocks are, when there are several of each, one after the other.
     pub(super) fn stacked_block(&self, index: usize, count: usize, stack: usize) -> Range<usize> {
         let (start, end) = (self.offsets[index], self.offsets[index + 1]);
-        start * self.rows * stack..(start * self.rows + (end - start) * count) * stack
+        start * count * stack..end * count * stack
     }
 
     /// The blocks before a node's, and its own.
@@ -188,11 +188,15 @@ impl<T: Real> Workspace<T> {
         self.start_part(0, 1);
     }
 
-    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several
-    /// adjoints of the same nodes, which one reverse sweep takes back together.
-    pub(crate) fn start_part(&mut self, part: usize, stack: usize) {
-        let numbers = self.values.len() * stack;
+    /// Makes room for stacks of adjoints with so many rows.
+    pub(crate) fn reserve_stacks(&mut self, rows: usize) {
+        let numbers = self.values.len() / self.layout.rows * rows;
         self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
+    }
+
+    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several
+    /// adjoints of the same nodes, which one reverse sweep takes back together. There has to be room for it.
+    pub(crate) fn start_part(&mut self, part: usize, stack: usize) {
         (self.part, self.stack) = (part, stack);
         self.reached.fill(false);
     }
