@@ -135,6 +135,38 @@ mod tests {
         assert_eq!(plan(LinearSolver::Always(LinearForm::Qr), 1000, 10, usize::MAX).unwrap().form, LinearForm::Qr);
     }
 
+    /// Work whose parts take these times.
+    fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
+        let [linearize, row_gram, jacobian] =
+            [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
+        ProductWork { linearize, row_gram, product: linearize, jacobian, numbers: 1000 }
+    }
+
+    #[test]
+    fn the_form_with_the_least_estimate_is_taken() {
+        let mut taken = std::collections::HashSet::new();
+        for (m, n) in [(100, 20), (100, 90), (100, 100), (100, 110), (20, 100), (30, 2000)] {
+            for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
+            {
+                let products = Some(products(linearize, row_gram, jacobian));
+                let size = Size { m, n, group: 1, products };
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
+                let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
+                let least =
+                    [LinearForm::Cholesky, LinearForm::FactoredDual].map(time).into_iter().fold(f64::MAX, f64::min);
+                assert_eq!(time(form), least, "{size:?}");
+                taken.insert(form);
+                // What does not solve exactly is for what has no room.
+                let tight = LinearForm::ConjugateGradients.bytes::<f64>(&size).unwrap();
+                let fits = |form: &LinearForm| form.bytes::<f64>(&size).unwrap() <= tight;
+                let exact = [LinearForm::Cholesky, LinearForm::FactoredDual].iter().any(fits);
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, tight).unwrap().form;
+                assert_eq!(form == LinearForm::ConjugateGradients, !exact, "{size:?}");
+            }
+        }
+        assert_eq!(taken.len(), 2);
+    }
+
     #[test]
     fn qr_takes_over_only_where_it_is_affordable_and_allowed() {
         let may = |solver, m| plan(solver, m, 10, usize::MAX).unwrap().may_orthogonalize;

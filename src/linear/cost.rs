@@ -81,3 +81,62 @@ impl LinearForm {
         Some(self.numbers(size)?.saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(m: usize, n: usize) -> Size {
+        let (rows, columns) = (m as f64, n as f64);
+        let products = ProductWork {
+            linearize: Work::product(rows, columns, 1.0),
+            row_gram: Work::triangle(rows, columns),
+            product: Work::product(rows, columns, 1.0),
+            jacobian: Work::product(rows, columns, 2.0),
+            numbers: m + n,
+        };
+        Size { m, n, group: 1, products: Some(products) }
+    }
+
+    #[test]
+    fn estimates_grow_with_residuals_and_parameters() {
+        for form in LinearForm::ALL {
+            let work = |m, n| form.work::<f64>(&size(m, n)).unwrap();
+            for (small, large) in
+                [((50, 40), (51, 40)), ((50, 40), (50, 41)), ((1000, 9), (1001, 9)), ((9, 500), (9, 501))]
+            {
+                let (small, large) = (work(small.0, small.1), work(large.0, large.1));
+                assert!(small.flops() < large.flops() && small.time() < large.time(), "{form}: {small:?}, {large:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_leading_terms_are_those_of_the_textbooks() {
+        let leading = |form: LinearForm, m: usize, n: usize| {
+            form.work::<f64>(&Size { products: None, ..size(m, n) }).map(Work::flops)
+        };
+        let near = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 0.01;
+        assert!(near(leading(LinearForm::Cholesky, 1_000_000, 1000), 1e12));
+        assert!(near(leading(LinearForm::Cholesky, 1, 10_000), 1e12 / 3.0));
+        assert!(near(leading(LinearForm::Qr, 1_000_000, 1000), 2e12));
+        assert!(near(leading(LinearForm::Dual, 1000, 1_000_000), 1e12));
+        assert!(near(leading(LinearForm::Dual, 10_000, 1), 1e12 / 3.0));
+        assert_eq!(leading(LinearForm::FactoredDual, 10, 10), None);
+        assert_eq!(leading(LinearForm::ConjugateGradients, 10, 10), None);
+    }
+
+    /// The Jacobian is paid for by the forms that take it, and by no other.
+    #[test]
+    fn rows_cost_where_they_are_formed() {
+        let size = size(30, 40);
+        let without =
+            |products: ProductWork| Size { products: Some(ProductWork { jacobian: Work::NONE, ..products }), ..size };
+        for form in LinearForm::ALL {
+            let work = |size: &Size| form.work::<f64>(size).unwrap().flops();
+            let jacobian = size.products.unwrap().jacobian.flops();
+            let expected = if form.multiplies() { 0.0 } else { jacobian };
+            assert_eq!(work(&size) - work(&without(size.products.unwrap())), expected, "{form}");
+        }
+    }
+}

@@ -58,19 +58,22 @@ pub struct LayerSummary {
     pub shares_parameters: bool,
 }
 
-/// Estimated flops and memory traffic.
+/// Estimated flops, memory traffic, and time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Cost {
     /// Floating-point operations.
     pub flops: f64,
     /// Bytes read and written.
     pub bytes: f64,
+    /// The time that both take on a nominal machine: of use only to compare it with others.
+    pub time: f64,
 }
 
 impl Cost {
     /// The cost of work with numbers of a type.
     pub(crate) fn of<T>(work: Work) -> Self {
-        Cost { flops: work.flops(), bytes: work.bytes::<T>() }
+        Cost { flops: work.flops(), bytes: work.bytes::<T>(), time: work.time() }
     }
 }
 
@@ -80,7 +83,7 @@ impl Cost {
 pub struct StepCost {
     /// The form.
     pub form: LinearForm,
-    /// Estimated flops and memory traffic of a step.
+    /// Of a step.
     pub cost: Cost,
     /// Bytes of memory that the form needs.
     pub memory: usize,

@@ -89,7 +89,7 @@ impl Summary {
     fn cost_table(&self) -> Table {
         let batch = format!("Batch of {}, {} residuals", with_commas(self.rows), with_commas(self.residuals));
         let mut table = Table::new(&[&batch, "Work", "Moved", "Memory"], 1);
-        let mut add = |name: String, Cost { flops: work, bytes: moved }: Cost, memory: String| {
+        let mut add = |name: String, Cost { flops: work, bytes: moved, .. }: Cost, memory: String| {
             table.rows.push(vec![name, flops(work), bytes(moved), memory]);
         };
         add("Forward pass".to_owned(), self.forward, String::new());
