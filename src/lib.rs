@@ -142,7 +142,7 @@ pub use curve::{
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
-    NotLeastSquares, Objective, ProductWork, Residuals, SumOfSquares,
+    NotLeastSquares, Objective, ProductWork, Rate, Residuals, SumOfSquares, Work,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -1,16 +1,15 @@
-//! Which form of the linear system to take, by estimated flops and bytes.
+//! Which form of the linear system to take, by the time and the memory that each is estimated to need.
 
 use std::cmp::Ordering;
-use std::fmt;
 
-use super::shape::Dynamic;
-use super::tiles::Tiles;
-use crate::{ProductWork, Real};
+use super::cost::{Ridge, Size};
+use super::form::LinearForm;
+use crate::{ProductWork, Real, Work};
 
 /// How the damped systems should be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinearSolver {
-    /// The cheapest form by estimated flops that fits the memory budget, QR in place of a Cholesky factorisation
+    /// The fastest form by estimated [work](crate::Work) that fits the memory budget, QR in place of a Cholesky factorisation
     /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits.
     #[default]
     Auto,
@@ -18,114 +17,8 @@ pub enum LinearSolver {
     Always(LinearForm),
 }
 
-/// A form of the damped linear system `(JᵀJ + λD²)δ = −Jᵀr`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LinearForm {
-    /// The normal equations: Cholesky of `JᵀJ + λD²`. Fastest for more residuals than parameters.
-    Cholesky,
-    /// The triangle of `J` by Householder reflections, damped by further rows: the condition number is not squared.
-    Qr,
-    /// Cholesky of `JD⁻²Jᵀ + λI`, a matrix of the size of the residuals, from the rows of `J`: for fewer residuals than
-    /// parameters.
-    Dual,
-    /// Cholesky of `JJᵀ + λI`, where a problem knows `JJᵀ` without forming `J`, as a [network](crate::nn::Network) does
-    /// from the inputs and sensitivities of its layers. `D` is the identity.
-    FactoredDual,
-    /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
-    /// the identity.
-    ConjugateGradients,
-}
-
-impl fmt::Display for LinearForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LinearForm::Cholesky => "Cholesky of JᵀJ",
-            LinearForm::Qr => "QR of J",
-            LinearForm::Dual => "Cholesky of JJᵀ",
-            LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
-            LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
-        })
-    }
-}
-
-/// The size of a problem, as far as the choice depends on it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
-    /// Residuals.
-    pub(crate) m: usize,
-    /// Parameters.
-    pub(crate) n: usize,
-    /// Residuals that are computed together.
-    pub(crate) group: usize,
-    /// What products with the Jacobian cost where it need not be formed.
-    pub(crate) products: Option<ProductWork>,
-    /// Whether there is a ridge on top of the damping.
-    pub(crate) ridge: Ridge,
-}
-
-/// A ridge `½ Σ w_j x_j²`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ridge {
-    None,
-    /// With the same weight for all parameters.
-    Uniform,
-    /// With weights that differ.
-    Varied,
-}
-
-/// Rounds of conjugate gradients that a step is expected to take.
-const ROUNDS: f64 = 50.0;
-
-impl LinearForm {
-    /// Whether the Jacobian is only multiplied by.
-    pub(crate) fn multiplies(self) -> bool {
-        matches!(self, LinearForm::FactoredDual | LinearForm::ConjugateGradients)
-    }
-
-    /// Estimated flops of a linearisation and one damped solve; `None` where the problem is not one for this form.
-    pub(crate) fn flops(self, size: &Size) -> Option<f64> {
-        let (m, n) = (size.m as f64, size.n as f64);
-        Some(match self {
-            LinearForm::Cholesky => m * n * n + n * n * n / 3.0,
-            LinearForm::Qr => 2.0 * m * n * n + 4.0 * n * n * n / 3.0,
-            LinearForm::Dual => m * m * n + m * m * m / 3.0 + 4.0 * m * n,
-            LinearForm::FactoredDual => {
-                let products = size.products?;
-                products.linearize + products.row_gram + m * m * m / 3.0 + 6.0 * m * m + products.product
-            }
-            LinearForm::ConjugateGradients => {
-                let products = size.products?;
-                products.linearize + (2.0 * ROUNDS + 1.0) * products.product
-            }
-        })
-    }
-
-    /// Numbers that the form keeps in memory.
-    fn numbers(self, &Size { m, n, group, products, .. }: &Size) -> Option<usize> {
-        let square = |n: usize| n.saturating_mul(n);
-        let of_products = || products.map(|products| products.numbers);
-        Some(match self {
-            LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
-            LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
-            LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
-            LinearForm::FactoredDual => {
-                of_products()?.saturating_add(square(m).saturating_mul(2)).saturating_add(m.saturating_mul(8))
-            }
-            LinearForm::ConjugateGradients => {
-                let columns = group.saturating_mul(2).saturating_add(12);
-                of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
-            }
-        })
-    }
-
-    /// Bytes that the form needs, with the vectors that every form needs.
-    fn bytes<T: Real>(self, size: &Size) -> Option<usize> {
-        let tile = Tiles::<T, Dynamic>::numbers(size.m, if self.multiplies() { 0 } else { size.n }, size.group);
-        let vectors = size.n.saturating_mul(8);
-        Some(self.numbers(size)?.saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>()))
-    }
-}
+/// Bytes that the matrices of a linear system may take unless said otherwise.
+pub(crate) const MEMORY_BUDGET: usize = 4 << 30;
 
 /// Cheaper than this, a QR factorisation is taken without a second thought when a Cholesky factorisation fails.
 const AFFORDABLE_FLOPS: f64 = 2e8;
@@ -162,7 +55,7 @@ impl Plan {
         };
         let may_orthogonalize = solver == LinearSolver::Auto
             && form == LinearForm::Cholesky
-            && LinearForm::Qr.flops(size).is_some_and(|flops| flops <= AFFORDABLE_FLOPS)
+            && LinearForm::Qr.work::<T>(size).is_some_and(|work| work.flops() <= AFFORDABLE_FLOPS)
             && [LinearForm::Cholesky, LinearForm::Qr]
                 .into_iter()
                 .filter_map(|form| form.bytes::<T>(size))
@@ -196,17 +89,18 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     }
 }
 
-/// The cheapest form that fits the budget, if there is one.
+/// The fastest form that fits the budget, if there is one.
 fn choose<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Option<LinearForm>, PlanError> {
     if let LinearSolver::Always(form) = solver
-        && form.flops(size).is_none()
+        && form.work::<T>(size).is_none()
     {
         return Err(PlanError::Form(form));
     }
     let affordable =
         candidates(&solver, size).iter().copied().filter(|form| form.bytes::<T>(size).is_some_and(|b| b <= budget));
     // What solves exactly comes first.
-    let rank = |form: LinearForm| (form == LinearForm::ConjugateGradients, form.flops(size).unwrap_or(f64::INFINITY));
+    let time = |form: LinearForm| form.work::<T>(size).map_or(f64::INFINITY, Work::time);
+    let rank = |form: LinearForm| (form == LinearForm::ConjugateGradients, time(form));
     Ok(affordable.min_by(|&a, &b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal)))
 }
 
@@ -241,6 +135,38 @@ mod tests {
         assert_eq!(form(1000, 10), LinearForm::Cholesky);
         assert_eq!(form(10, 1000), LinearForm::Dual);
         assert_eq!(plan(LinearSolver::Always(LinearForm::Qr), 1000, 10, usize::MAX).unwrap().form, LinearForm::Qr);
+    }
+
+    /// Work whose parts take these times.
+    fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
+        let [linearize, row_gram, jacobian] =
+            [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
+        ProductWork { linearize, row_gram, product: linearize, jacobian, numbers: 1000 }
+    }
+
+    #[test]
+    fn the_form_with_the_least_estimate_is_taken() {
+        let mut taken = std::collections::HashSet::new();
+        for (m, n) in [(100, 20), (100, 90), (100, 100), (100, 110), (20, 100), (30, 2000)] {
+            for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
+            {
+                let products = Some(products(linearize, row_gram, jacobian));
+                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform };
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
+                let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
+                let least =
+                    [LinearForm::Cholesky, LinearForm::FactoredDual].map(time).into_iter().fold(f64::MAX, f64::min);
+                assert_eq!(time(form), least, "{size:?}");
+                taken.insert(form);
+                // What does not solve exactly is for what has no room.
+                let tight = LinearForm::ConjugateGradients.bytes::<f64>(&size).unwrap();
+                let fits = |form: &LinearForm| form.bytes::<f64>(&size).unwrap() <= tight;
+                let exact = [LinearForm::Cholesky, LinearForm::FactoredDual].iter().any(fits);
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, tight).unwrap().form;
+                assert_eq!(form == LinearForm::ConjugateGradients, !exact, "{size:?}");
+            }
+        }
+        assert_eq!(taken.len(), 2);
     }
 
     #[test]

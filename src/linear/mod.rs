@@ -7,6 +7,8 @@
 
 mod choice;
 mod conjugate_gradients;
+mod cost;
+mod form;
 mod model;
 mod normal;
 mod orthogonal;
@@ -15,8 +17,10 @@ mod row_gram;
 pub(crate) mod shape;
 mod tiles;
 
-pub use choice::{LinearForm, LinearSolver};
-pub(crate) use choice::{Plan, PlanError, Ridge, Size};
+pub use choice::LinearSolver;
+pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
+pub(crate) use cost::{Ridge, Size};
+pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::LinearModel;
 pub(crate) use tiles::Tiles;

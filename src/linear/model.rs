@@ -1,6 +1,7 @@
 //! The linear model of the residuals around a point, in whichever form was chosen.
 
-use super::choice::{LinearForm, Plan};
+use super::choice::Plan;
+use super::form::LinearForm;
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
 use super::product_dual::ProductDual;

@@ -1,7 +1,8 @@
 //! The dual of a Jacobian that is not formed: all that the iteration asks for, from numbers for each residual.
 
-use super::choice::{LinearForm, Plan};
+use super::choice::Plan;
 use super::conjugate_gradients::ConjugateGradients;
+use super::form::LinearForm;
 use super::model::IllConditioned;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;

@@ -57,7 +57,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
 
     /// Rows that fit a tile: whole groups, at least one.
     #[inline]
-    fn rows(m: usize, n: usize, group: usize) -> usize {
+    pub(super) fn rows(m: usize, n: usize, group: usize) -> usize {
         let wanted = match S::TILE_ROWS {
             0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(FEWEST_ROWS, 1024),
             on_stack => on_stack,

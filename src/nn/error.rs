@@ -222,6 +222,9 @@ pub enum BatchError {
     /// Nothing to minimise.
     #[error("the network has no loss: call with_loss first")]
     NoLoss,
+    /// Other variables than the network's.
+    #[error("the variables are not those that the network was made for")]
+    ForeignVariables,
     /// Gradients of other variables than the network's.
     #[error("the gradients are those of other variables than the network's")]
     Gradients,

@@ -30,10 +30,12 @@ mod network;
 mod pooling;
 mod sequential;
 mod shape;
+mod summary;
 mod sweep;
 mod tape;
 mod term;
 mod window;
+mod work;
 
 pub use error::{BatchArray, BatchError, TapeError};
 pub use function::Function;
@@ -49,5 +51,6 @@ pub use losses::{
 pub use network::{Network, Predictions};
 pub use sequential::{Model, Sequential};
 pub use shape::Shape;
+pub use summary::{Cost, LayerSummary, StepCost, Summary};
 pub use tape::{Node, Tape};
 pub use window::{Padding, Window};

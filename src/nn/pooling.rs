@@ -50,6 +50,11 @@ impl Windows {
         self.places.len() / self.size
     }
 
+    /// Places in all of them together.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
     /// One over the number of places in a window that are not in the padding.
     fn share<T: Real>(&self, window: &[u32]) -> T {
         let count = if self.padded { window.iter().filter(|&&place| place != NOWHERE).count() } else { self.size };

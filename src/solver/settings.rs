@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::linear::{LinearForm, LinearSolver, Plan, Ridge, Size};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
 /// All settings but the damping.
@@ -34,7 +34,7 @@ impl<T: Real> Default for Settings<T> {
             scaling: None,
             acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
-            memory_budget: 4 << 30,
+            memory_budget: MEMORY_BUDGET,
             gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),

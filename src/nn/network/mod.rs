@@ -5,6 +5,7 @@ mod inference;
 mod objective;
 mod predictions;
 mod products;
+mod summary;
 
 pub use predictions::Predictions;
 
@@ -92,7 +93,7 @@ impl<T: Real> Network<T> {
     pub fn new(tape: Tape<T>, variables: &Variables<T>) -> Result<Self, TapeError> {
         let known: Vec<Variable> = variables.iter().collect();
         let mut inputs = Vec::new();
-        for (index, Record { operation, width }) in tape.records().iter().enumerate() {
+        for (index, Record { operation, width, .. }) in tape.records().iter().enumerate() {
             let name = operation.name();
             if !operation.arguments().all(|node| tape.holds(node) && node.index() < index) {
                 return Err(TapeError::ForeignNode { operation: name });

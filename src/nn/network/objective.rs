@@ -210,7 +210,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Refuses a loss that Levenberg–Marquardt does not see.
-    fn check_forms(&self) -> Result<(), NotLeastSquares> {
+    pub(super) fn check_forms(&self) -> Result<(), NotLeastSquares> {
         match self.terms.iter().find(|term| term.loss.least_squares().is_none()) {
             Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),
             None => Ok(()),

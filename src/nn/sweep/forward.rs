@@ -11,7 +11,7 @@ impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
         let Workspace { layout, values, .. } = self;
-        for (index, Record { operation, width }) in tile.tape.records().iter().enumerate() {
+        for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
             }

@@ -46,7 +46,7 @@ impl<T: Real> Workspace<T> {
 /// Writes a node's derivative, which is linear in those of its arguments and in the direction of the variables; without a
 /// direction the variables stand still. Returns `false` where it is zero, and nothing was written.
 pub(super) fn propagate<T: Real>(
-    Record { operation, width }: &Record<T>,
+    Record { operation, width, .. }: &Record<T>,
     value: &Values<'_, T>,
     tangent: Tangents<'_, T>,
     direction: Option<&[T]>,

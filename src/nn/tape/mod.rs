@@ -2,11 +2,13 @@
 
 mod functions;
 mod images;
+mod layers;
 mod operation;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub(crate) use layers::RecordedLayer;
 pub(crate) use operation::Operation;
 
 use super::arithmetic::Arithmetic;
@@ -44,13 +46,18 @@ pub struct Tape<T> {
     id: usize,
     records: Vec<Record<T>>,
     inputs: usize,
+    /// Outer layers come before those within them.
+    layers: Vec<RecordedLayer>,
+    /// How many of them are being recorded.
+    open_layers: usize,
 }
 
-/// An operation and the width of its value.
+/// An operation, and the width and the shape of its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Record<T> {
     pub(crate) operation: Operation<T>,
     pub(crate) width: usize,
+    pub(crate) shape: Shape,
 }
 
 /// A handle to a value on a [`Tape`]: cheap to copy, and valid for the tape that it came from and its clones.
@@ -88,7 +95,8 @@ impl<T: Real> Tape<T> {
     /// Nothing recorded.
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        Tape { id: COUNT.fetch_add(1, Ordering::Relaxed), records: Vec::new(), inputs: 0 }
+        let id = COUNT.fetch_add(1, Ordering::Relaxed);
+        Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0 }
     }
 
     /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.
@@ -276,7 +284,7 @@ impl<T: Real> Tape<T> {
 
     fn record(&mut self, operation: Operation<T>, shape: Shape) -> Node {
         let node = Node { tape: self.id, index: self.records.len(), shape };
-        self.records.push(Record { operation, width: shape.numbers() });
+        self.records.push(Record { operation, width: shape.numbers(), shape });
         node
     }
 
