@@ -9,8 +9,8 @@ use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Huber, LogCosh, MeanSquaredError, Network, Poisson, Sequential,
     SparseCategoricalCrossentropy,
 };
-use marquardt::optim::{Optimizer, StepReport};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, Variables};
+use marquardt::optim::{Optimizer, OptimizerError, StepReport};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, SolveError, Variables};
 use ndarray::Array2;
 use networks::{build, recipes};
 use proptest::prelude::*;
@@ -144,4 +144,57 @@ proptest! {
         network.batch(&[x.view()], &[targets.view()]).unwrap();
         agree(&mut network, &variables, manner, 1e-9)?;
     }
+}
+
+/// A network and its batch of `rows`.
+fn curve(rows: usize) -> (Network<f64>, Variables<f64>) {
+    let mut variables = Variables::new();
+    let layers = Sequential::new(2).dense(60).tanh().dense(60).tanh().dense(1);
+    let mut network = layers.compile(&mut variables, 3, MeanSquaredError).unwrap();
+    let x = Array2::from_shape_fn((rows, 2), |(i, k)| (0.7 * i as f64 + 1.9 * k as f64).sin());
+    let y = Array2::from_shape_fn((rows, 1), |(i, _)| (2.0 * x[[i, 0]]).sin() * x[[i, 1]]);
+    network.batch(&[x.view()], &[y.view()]).unwrap();
+    (network, variables)
+}
+
+/// With room for no matrix, a step and a full solve go on by conjugate gradients, and lead to the same place.
+#[test]
+fn conjugate_gradients_take_over_where_nothing_else_fits() {
+    let (mut network, variables) = curve(300);
+    let optimizer = LevenbergMarquardt::new().with_acceleration(Acceleration::Never);
+    let optimizer = optimizer.with_scaling(Scaling::Identity).with_loss_damping(0.1);
+    let budget = 2_100_000;
+    let run = |optimizer: &mut LevenbergMarquardt<f64>, network: &mut Network<f64>| {
+        let mut variables = variables.clone();
+        let reports = (0..5).map(|_| optimizer.step(network, &mut variables).unwrap()).collect::<Vec<_>>();
+        let forms: Vec<LinearForm> = reports.iter().map(|report| report.damped.unwrap().linear_form).collect();
+        (forms, reports[4].loss_after.unwrap(), reports[0].loss)
+    };
+    let (forms, exact, start) = run(&mut optimizer.clone(), &mut network);
+    assert_eq!(forms, [LinearForm::FactoredDual; 5]);
+    let (forms, lean, _) = run(&mut optimizer.clone().with_memory_budget(budget), &mut network);
+    assert_eq!(forms, [LinearForm::ConjugateGradients; 5]);
+    assert!(exact < 0.05 * start && (lean / exact - 1.0).abs() < 1e-3, "{lean} and {exact}, from {start}");
+
+    let solver = optimizer.with_memory_budget(budget).with_max_iterations(10);
+    let mut solved = variables.clone();
+    let report = solver.minimize_variables(&mut network, &mut solved).unwrap();
+    assert_eq!(report.linear_form, LinearForm::ConjugateGradients);
+    assert!(report.cost < 0.02 * start && report.gradient_norm.is_finite(), "{report}");
+}
+
+/// Beyond the budget, the error says what is needed and what would fit; that much fits, and another row does not.
+#[test]
+fn over_the_budget_the_error_says_what_would_fit() {
+    let budget = 1_000_000;
+    let step = |rows: usize, budget: usize| {
+        let (mut network, mut variables) = curve(rows);
+        LevenbergMarquardt::new().with_memory_budget(budget).step(&mut network, &mut variables)
+    };
+    let OptimizerError::Solve(SolveError::MemoryBudget { needed, rows_that_fit, .. }) = step(1000, budget).unwrap_err()
+    else {
+        panic!("a megabyte is not enough")
+    };
+    assert!(step(rows_that_fit, budget).is_ok() && step(rows_that_fit + 1, budget).is_err(), "{rows_that_fit}");
+    assert!(step(1000, needed).is_ok() && step(1000, needed - 1).is_err(), "{needed}");
 }
