@@ -29,8 +29,12 @@ impl<T: Real> Workload<T> {
         let hidden = &widths[1..widths.len() - 1];
         let layers = Sequential::new(input);
         let layers = hidden.iter().fold(layers, |layers, &width| layers.dense(width).tanh());
+        Self::of(&layers.dense(output), [input, output], rows)
+    }
+
+    fn of(layers: &Sequential<T>, [input, output]: [usize; 2], rows: usize) -> Self {
         let mut variables = Variables::new();
-        let mut network = layers.dense(output).compile(&mut variables, 0, MeanSquaredError).expect("layers fit");
+        let mut network = layers.compile(&mut variables, 0, MeanSquaredError).expect("layers fit");
         let wave = |(i, k)| T::from_f64(((3 * i + 7 * k) as f64 * 0.1).sin());
         let inputs = Array2::from_shape_fn((rows, input), wave);
         let targets = Array2::from_shape_fn((rows, output), wave);
@@ -38,9 +42,13 @@ impl<T: Real> Workload<T> {
         Workload { network, variables }
     }
 
-    /// All rows in blocks as large as the solver's.
     fn linearize(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
-        let Workload { mut network, variables } = Self::new(widths, rows);
+        Self::new(widths, rows).linearize_all(bencher);
+    }
+
+    /// All rows in blocks as large as the solver's.
+    fn linearize_all(self, bencher: Bencher<'_, '_>) {
+        let Workload { mut network, variables } = self;
         let (m, n) = (network.residual_count(), network.parameter_count());
         let block = (128 * 1024 / size_of::<T>() / n).clamp(32, 1024);
         let (mut r, mut jacobian) = (vec![T::ZERO; block], vec![T::ZERO; block * n]);
@@ -64,7 +72,11 @@ impl<T: Real> Workload<T> {
     }
 
     fn loss_and_gradient(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize) {
-        let Workload { mut network, variables } = Self::new(widths, rows);
+        Self::new(widths, rows).gradient(bencher);
+    }
+
+    fn gradient(self, bencher: Bencher<'_, '_>) {
+        let Workload { mut network, variables } = self;
         let mut gradients = Gradients::new(&variables);
         bencher.bench_local(|| {
             let loss = network.loss_and_gradient(variables.values(), &mut gradients).expect("a batch is bound");
@@ -94,9 +106,13 @@ impl<T: Real> Workload<T> {
         });
     }
 
+    fn step(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize, optimizer: impl Optimizer<T>) {
+        Self::new(widths, rows).steps(bencher, optimizer);
+    }
+
     /// Steps from the same start, with all that the optimizer carries from step to step.
-    fn step(bencher: Bencher<'_, '_>, widths: &[usize], rows: usize, mut optimizer: impl Optimizer<T>) {
-        let Workload { mut network, mut variables } = Self::new(widths, rows);
+    fn steps(self, bencher: Bencher<'_, '_>, mut optimizer: impl Optimizer<T>) {
+        let Workload { mut network, mut variables } = self;
         let start = variables.values().to_vec();
         bencher.bench_local(|| {
             variables.values_mut().copy_from_slice(&start);
@@ -157,6 +173,32 @@ mod two_hidden_layers {
     #[divan::bench]
     fn linearize(bencher: Bencher<'_, '_>) {
         Workload::<f64>::linearize(bencher, &[1, 20, 20, 1], 1000);
+    }
+}
+
+/// Two convolutions on 64 images of 14 × 14, 393 parameters, and one output.
+mod images {
+    use super::*;
+
+    fn workload() -> Workload<f64> {
+        let layers = Sequential::image(1, 14, 14).conv2d(4, [3, 3]).tanh().max_pooling2d([2, 2]);
+        let layers = layers.conv2d(6, [3, 3]).tanh().average_pooling2d([2, 2]).flatten().dense(5).tanh().dense(1);
+        Workload::of(&layers, [196, 1], 64)
+    }
+
+    #[divan::bench]
+    fn gradient(bencher: Bencher<'_, '_>) {
+        workload().gradient(bencher);
+    }
+
+    #[divan::bench]
+    fn linearize(bencher: Bencher<'_, '_>) {
+        workload().linearize_all(bencher);
+    }
+
+    #[divan::bench]
+    fn plain_step(bencher: Bencher<'_, '_>) {
+        workload().steps(bencher, plain());
     }
 }
 

@@ -5,7 +5,7 @@
 mod allocator;
 
 use allocator::account;
-use marquardt::nn::{Huber, MeanSquaredError, Network, Tape};
+use marquardt::nn::{Huber, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
 use marquardt::optim::{
     Adagrad, Adam, AdamW, CosineDecay, Groups, LinearWarmup, MovingAverage, Optimizer, PiecewiseConstantDecay, RmsProp,
     Sgd,
@@ -277,29 +277,31 @@ fn networks_use_their_memory_again() {
     let dropped = tape.dropout(wide, 0.1).unwrap();
     let y = tape.dense(dropped, head, None).unwrap();
     let network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
-    let mut network = network.with_weighted_loss(y, Huber::default(), 0.5).unwrap();
+    let network = network.with_weighted_loss(y, Huber::default(), 0.5).unwrap();
+    let mut network = network.with_loss(y, SparseCategoricalCrossentropy).unwrap();
 
     let inputs = [
         Array2::from_shape_fn((900, 3), |(i, k)| ((i + k) as f64).cos()),
         Array2::from_shape_fn((900, 1), |(i, _)| (i % 10) as f64),
     ];
     let targets = Array2::from_shape_fn((900, 2), |(i, k)| ((2 * i + k) as f64).sin());
+    let labels = Array2::from_shape_fn((900, 1), |(i, _)| (i % 2) as f64);
     let (x, n) = (variables.values(), variables.values().len());
     let mut gradients = Gradients::new(&variables);
-    let (mut r, mut jacobian) = (vec![0.0; 100 * 4], vec![0.0; 100 * 4 * n]);
-    let (mut rows, mut products) = (vec![0.0; 900 * 4], vec![0.0; n]);
+    let (mut r, mut jacobian) = (vec![0.0; 100 * 6], vec![0.0; 100 * 6 * n]);
+    let (mut rows, mut products) = (vec![0.0; 900 * 6], vec![0.0; n]);
     let mut predictions = Array2::zeros((900, 2));
     let mut work = |rows_of_batch: usize| {
         let views = inputs.each_ref().map(|input| input.slice(s![..rows_of_batch, ..]));
-        let targets = [targets.slice(s![..rows_of_batch, ..]); 2];
+        let targets = [&targets, &targets, &labels].map(|targets| targets.slice(s![..rows_of_batch, ..]));
         network.batch(&views, &targets).unwrap();
         network.loss(x).unwrap();
         network.loss_and_gradient(x, &mut gradients).unwrap();
         network.residuals(x, 0, &mut r).unwrap();
         network.linearize(x, 0, &mut r, &mut jacobian).unwrap();
-        network.linearize_columns(x, 0, &mut r, &[3..7, 90..100], &mut jacobian[..100 * 4 * 14]).unwrap();
-        network.jacobian_vector(x, x, &mut rows[..rows_of_batch * 4]).unwrap();
-        network.jacobian_transposed_vector(x, &rows[..rows_of_batch * 4], &mut products).unwrap();
+        network.linearize_columns(x, 0, &mut r, &[3..7, 90..100], &mut jacobian[..100 * 6 * 14]).unwrap();
+        network.jacobian_vector(x, x, &mut rows[..rows_of_batch * 6]).unwrap();
+        network.jacobian_transposed_vector(x, &rows[..rows_of_batch * 6], &mut products).unwrap();
         network.predict_into(&variables, &views, y, predictions.slice_mut(s![..rows_of_batch, ..])).unwrap();
         network.evaluate(&variables, &views, &targets).unwrap();
         let shuffled = std::array::from_fn::<usize, 100, _>(|k| (k * 37) % rows_of_batch);

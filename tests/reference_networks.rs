@@ -1,47 +1,17 @@
 //! Losses, gradients, activations and weights against PyTorch's, which `tests/reference/generate.py` wrote down.
 
-use std::collections::BTreeMap;
+#[path = "reference/mod.rs"]
+mod reference;
 
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
-    Model, Network, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
+    Model, Network, Poisson, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
 };
 use marquardt::{Gradients, Objective, Variables};
 use ndarray::Array2;
+use reference::{Reference, assert_equal, weights};
 
 const ROWS: usize = 7;
-
-/// The numbers under `case` and `name`, in order.
-struct Reference(BTreeMap<(String, String), Vec<f64>>);
-
-impl Reference {
-    fn read() -> Self {
-        let mut numbers = BTreeMap::<_, Vec<f64>>::new();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/networks.csv");
-        for record in csv::Reader::from_path(path).unwrap().deserialize() {
-            let (case, name, index, value): (String, String, usize, f64) = record.unwrap();
-            let list = numbers.entry((case, name)).or_default();
-            assert_eq!(index, list.len(), "the file is in order");
-            list.push(value);
-        }
-        Reference(numbers)
-    }
-
-    fn of(&self, case: &str, name: &str) -> &[f64] {
-        &self.0[&(case.to_owned(), name.to_owned())]
-    }
-}
-
-/// Equal to 1e-12 of the largest number.
-#[track_caller]
-fn assert_equal<'a>(what: &str, found: impl IntoIterator<Item = &'a f64>, expected: &[f64]) {
-    let found: Vec<f64> = found.into_iter().copied().collect();
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let scale = expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() <= 1e-12 * scale, "{what}[{i}]: {found}, {expected}");
-    }
-}
 
 /// The sum of all outputs.
 #[derive(Debug)]
@@ -75,19 +45,13 @@ fn layers() -> Sequential<f64> {
     Sequential::new(3).dense(5).tanh().dense(4).silu().dense(2)
 }
 
-fn weights(variables: &mut Variables<f64>) {
-    for (i, value) in variables.values_mut().iter_mut().enumerate() {
-        *value = 0.5 * (1.7 * (i + 1) as f64).sin();
-    }
-}
-
 fn inputs() -> Array2<f64> {
     Array2::from_shape_fn((ROWS, 3), |(row, column)| (0.9 * row as f64 + 1.1 * column as f64).cos())
 }
 
 #[test]
 fn losses_and_gradients_are_pytorchs() {
-    let reference = Reference::read();
+    let reference = Reference::read("networks.csv");
     fn check(reference: &Reference, case: &str, loss: impl Loss<f64> + 'static, targets: &Array2<f64>) {
         let mut variables = Variables::new();
         let mut network = layers().compile(&mut variables, 0, loss).unwrap();
@@ -111,11 +75,13 @@ fn losses_and_gradients_are_pytorchs() {
     check(&reference, "ce", SparseCategoricalCrossentropy, &labels);
     let classes = Array2::from_shape_fn((ROWS, 2), |(row, class)| if row % 2 == class { 1.0 } else { 0.0 });
     check(&reference, "ce", CategoricalCrossentropy, &classes);
+    let counts = Array2::from_shape_fn((ROWS, 2), |(row, column)| ((row + 2 * column) % 4) as f64);
+    check(&reference, "poisson_nll", Poisson, &counts);
 }
 
 #[test]
 fn activations_and_their_derivatives_are_pytorchs() {
-    let reference = Reference::read();
+    let reference = Reference::read("networks.csv");
     let points = Array2::from_shape_fn((17, 1), |(i, _)| -3.0 + 0.37 * i as f64);
     for (name, function) in [
         ("relu", Function::Relu),
@@ -143,7 +109,7 @@ fn activations_and_their_derivatives_are_pytorchs() {
 
 #[test]
 fn outputs_are_pytorchs() {
-    let reference = Reference::read();
+    let reference = Reference::read("networks.csv");
     let mut variables = Variables::new();
     let Model { tape, output, .. } = layers().build(&mut variables, 0).unwrap();
     weights(&mut variables);
@@ -166,5 +132,5 @@ fn weights_come_from_pytorchs_file() {
     assert_equal("weights", variables.values(), expected.values());
     let mut network = Network::new(tape, &variables).unwrap();
     let outputs = network.predict(&variables, &[inputs().view()], output).unwrap();
-    assert_equal("outputs", &outputs, Reference::read().of("outputs", "y"));
+    assert_equal("outputs", &outputs, Reference::read("networks.csv").of("outputs", "y"));
 }

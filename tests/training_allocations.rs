@@ -21,8 +21,19 @@ fn network() -> (Network<f64>, Variables<f64>) {
 /// for the second derivatives, so that either every step is accelerated or none.
 #[track_caller]
 fn check(optimizer: &mut dyn Optimizer<f64>, variables: &mut Variables<f64>, sizes: &[usize], what: &str) {
-    let (mut network, _) = network();
-    let x = Array2::from_shape_fn((200, 3), |(i, k)| ((i + 2 * k) as f64).sin());
+    check_on(network().0, 3, optimizer, variables, sizes, what);
+}
+
+#[track_caller]
+fn check_on(
+    mut network: Network<f64>,
+    inputs: usize,
+    optimizer: &mut dyn Optimizer<f64>,
+    variables: &mut Variables<f64>,
+    sizes: &[usize],
+    what: &str,
+) {
+    let x = Array2::from_shape_fn((200, inputs), |(i, k)| ((i + 2 * k) as f64).sin());
     let y = Array2::from_shape_fn((200, 1), |(i, _)| (i as f64).cos());
     let rows: Vec<usize> = (0..200).collect();
     let mut forms = Vec::with_capacity(100);
@@ -53,6 +64,19 @@ fn every_form_and_policy() {
             let mut optimizer = optimizer.with_acceleration(Acceleration::Always);
             check(&mut optimizer, &mut variables, &[30], &format!("{damping:?}, {form}, accelerated"));
         }
+    }
+}
+
+#[test]
+fn images() {
+    let layers = Sequential::image(1, 6, 6).conv2d(2, [3, 3]).tanh().max_pooling2d([2, 2]).conv2d(3, [2, 2]);
+    let layers = layers.average_pooling2d([1, 1]).layer_normalization().flatten().dense(1);
+    let make = || LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+    for mut optimizer in [make().with_momentum(0.5), make().with_linear_solver(LinearSolver::Always(LinearForm::Dual))]
+    {
+        let mut variables = Variables::new();
+        let network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+        check_on(network, 36, &mut optimizer, &mut variables, &[40], "images");
     }
 }
 

@@ -1,129 +1,124 @@
-//! Which form of the linear system to take, by estimated flops and bytes.
+//! Which form of the linear system to take, by the time and the memory that each is estimated to need.
 
-use std::fmt;
+use std::cmp::Ordering;
 
-use super::shape::Dynamic;
-use super::tiles::Tiles;
-use crate::Real;
+use super::cost::{Ridge, Size};
+use super::form::LinearForm;
+use crate::{ProductWork, Real, Work};
 
 /// How the damped systems should be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinearSolver {
-    /// The cheapest form by estimated flops that fits the memory budget, and QR in place of a Cholesky factorisation
-    /// that turns out too badly conditioned to trust.
+    /// The fastest form by estimated [work](crate::Work) that fits the memory budget, QR in place of a Cholesky factorisation
+    /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits.
     #[default]
     Auto,
     /// Always this form. A system it cannot solve reliably is answered by more damping.
     Always(LinearForm),
 }
 
-/// A form of the damped linear system `(JᵀJ + λD²)δ = −Jᵀr`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LinearForm {
-    /// The normal equations: Cholesky of `JᵀJ + λD²`. Fastest for more residuals than parameters.
-    Cholesky,
-    /// The triangle of `J` by Householder reflections, damped by further rows: the condition number is not squared.
-    Qr,
-    /// Cholesky of `JD⁻²Jᵀ + λI`, a matrix of the size of the residuals: for fewer residuals than parameters.
-    Dual,
-}
-
-impl fmt::Display for LinearForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LinearForm::Cholesky => "Cholesky of JᵀJ",
-            LinearForm::Qr => "QR of J",
-            LinearForm::Dual => "Cholesky of JJᵀ",
-        })
-    }
-}
-
-impl LinearForm {
-    /// Estimated flops of a linearisation and one damped solve with `m` residuals and `n` parameters.
-    ///
-    /// ```
-    /// use marquardt::LinearForm;
-    ///
-    /// assert!(LinearForm::Cholesky.flops(10_000, 10) < LinearForm::Qr.flops(10_000, 10));
-    /// assert!(LinearForm::Dual.flops(20, 5_000) < LinearForm::Cholesky.flops(20, 5_000));
-    /// ```
-    pub fn flops(self, m: usize, n: usize) -> f64 {
-        let (m, n) = (m as f64, n as f64);
-        match self {
-            LinearForm::Cholesky => m * n * n + n * n * n / 3.0,
-            LinearForm::Qr => 2.0 * m * n * n + 4.0 * n * n * n / 3.0,
-            LinearForm::Dual => m * m * n + m * m * m / 3.0 + 4.0 * m * n,
-        }
-    }
-
-    /// Numbers that the form keeps in memory.
-    fn numbers(self, m: usize, n: usize) -> usize {
-        let square = |n: usize| n.saturating_mul(n);
-        match self {
-            LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
-            LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
-            LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
-        }
-    }
-}
+/// Bytes that the matrices of a linear system may take unless said otherwise.
+pub(crate) const MEMORY_BUDGET: usize = 4 << 30;
 
 /// Cheaper than this, a QR factorisation is taken without a second thought when a Cholesky factorisation fails.
 const AFFORDABLE_FLOPS: f64 = 2e8;
 
-/// The form that a problem of `m` residuals and `n` parameters is solved in.
+/// The form that a problem of `m` residuals, in groups, and `n` parameters is solved in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) m: usize,
     pub(crate) n: usize,
+    pub(crate) group: usize,
     pub(crate) form: LinearForm,
     /// QR may take over from a Cholesky factorisation that cannot be trusted.
     pub(crate) may_orthogonalize: bool,
 }
 
-/// No form fits the memory budget.
+/// There is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PlanError {
-    pub(crate) needed: usize,
+pub(crate) enum PlanError {
+    /// No form fits the memory budget.
+    Memory { needed: usize, rows_that_fit: usize },
+    /// The problem is not one for the form that it should always take.
+    Form(LinearForm),
 }
 
 impl Plan {
-    /// Chooses the form for a problem whose rows come in groups.
-    pub(crate) fn new<T: Real>(
-        solver: LinearSolver,
-        m: usize,
-        n: usize,
-        group: usize,
-        budget: usize,
-    ) -> Result<Plan, PlanError> {
-        let tile = Tiles::<T, Dynamic>::numbers(m, n, group);
-        let vectors = n.saturating_mul(8);
-        let bytes = |form: LinearForm| {
-            form.numbers(m, n).saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>())
-        };
-        let candidates: &[LinearForm] = match &solver {
-            LinearSolver::Always(form) => std::slice::from_ref(form),
-            LinearSolver::Auto if m < n => &[LinearForm::Dual, LinearForm::Cholesky],
-            LinearSolver::Auto => &[LinearForm::Cholesky],
-        };
-        let affordable = candidates.iter().copied().filter(|&form| bytes(form) <= budget);
-        let Some(form) = affordable.min_by(|a, b| a.flops(m, n).total_cmp(&b.flops(m, n))) else {
-            let needed = candidates.iter().map(|&form| bytes(form)).min().unwrap_or(0);
-            return Err(PlanError { needed });
+    /// Chooses the form for a problem.
+    pub(crate) fn new<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Plan, PlanError> {
+        let Some(form) = choose::<T>(solver, size, budget)? else {
+            let bytes = candidates(&solver, size).iter().filter_map(|form| form.bytes::<T>(size));
+            return Err(PlanError::Memory {
+                needed: bytes.min().unwrap_or(0),
+                rows_that_fit: rows_that_fit::<T>(solver, size, budget),
+            });
         };
         let may_orthogonalize = solver == LinearSolver::Auto
             && form == LinearForm::Cholesky
-            && LinearForm::Qr.flops(m, n) <= AFFORDABLE_FLOPS
-            && bytes(LinearForm::Cholesky).saturating_add(bytes(LinearForm::Qr)) <= budget;
-        Ok(Plan { m, n, form, may_orthogonalize })
+            && LinearForm::Qr.work::<T>(size).is_some_and(|work| work.flops() <= AFFORDABLE_FLOPS)
+            && [LinearForm::Cholesky, LinearForm::Qr]
+                .into_iter()
+                .filter_map(|form| form.bytes::<T>(size))
+                .fold(0, usize::saturating_add)
+                <= budget;
+        let &Size { m, n, group, .. } = size;
+        Ok(Plan { m, n, group, form, may_orthogonalize })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
-    pub(crate) fn stacked(solver: LinearSolver, m: usize, n: usize) -> Plan {
+    pub(crate) fn stacked(solver: LinearSolver, m: usize, n: usize, group: usize) -> Result<Plan, PlanError> {
         match solver {
-            LinearSolver::Always(form) => Plan { m, n, form, may_orthogonalize: false },
-            LinearSolver::Auto => Plan { m, n, form: LinearForm::Cholesky, may_orthogonalize: true },
+            LinearSolver::Always(form) if form.multiplies() => Err(PlanError::Form(form)),
+            LinearSolver::Always(form) => Ok(Plan { m, n, group, form, may_orthogonalize: false }),
+            LinearSolver::Auto => Ok(Plan { m, n, group, form: LinearForm::Cholesky, may_orthogonalize: true }),
         }
     }
+}
+
+/// The forms that come into question.
+fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
+    let multiplies = size.products.is_some() && size.ridge != Ridge::Varied;
+    let wide = size.m < size.n && size.ridge == Ridge::None;
+    match (solver, multiplies, wide) {
+        (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
+        (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, false, true) => &[Dual, Cholesky],
+        (LinearSolver::Auto, false, false) => &[Cholesky],
+    }
+}
+
+/// The fastest form that fits the budget, if there is one.
+fn choose<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Option<LinearForm>, PlanError> {
+    if let LinearSolver::Always(form) = solver
+        && form.work::<T>(size).is_none()
+    {
+        return Err(PlanError::Form(form));
+    }
+    let affordable =
+        candidates(&solver, size).iter().copied().filter(|form| form.bytes::<T>(size).is_some_and(|b| b <= budget));
+    // What solves exactly comes first.
+    let time = |form: LinearForm| form.work::<T>(size).map_or(f64::INFINITY, Work::time);
+    let rank = |form: LinearForm| (form == LinearForm::ConjugateGradients, time(form));
+    Ok(affordable.min_by(|&a, &b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal)))
+}
+
+/// The most residuals, in whole groups, for which there would be a plan.
+fn rows_that_fit<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> usize {
+    let group = size.group.max(1);
+    let fits = |groups: usize| {
+        let m = groups * group;
+        let share = |numbers: usize| (numbers as f64 * (m as f64 / size.m as f64)).ceil() as usize;
+        let products = size.products.map(|work| ProductWork { numbers: share(work.numbers), ..work });
+        matches!(choose::<T>(solver, &Size { m, products, ..*size }, budget), Ok(Some(_)))
+    };
+    let (mut fit, mut too_many) = (0, size.m / group);
+    while fit + 1 < too_many {
+        let middle = fit.midpoint(too_many);
+        if fits(middle) { fit = middle } else { too_many = middle }
+    }
+    fit * group
 }
 
 #[cfg(test)]
@@ -131,7 +126,7 @@ mod tests {
     use super::*;
 
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
-        Plan::new::<f64>(solver, m, n, 1, budget)
+        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None }, budget)
     }
 
     #[test]
@@ -140,6 +135,38 @@ mod tests {
         assert_eq!(form(1000, 10), LinearForm::Cholesky);
         assert_eq!(form(10, 1000), LinearForm::Dual);
         assert_eq!(plan(LinearSolver::Always(LinearForm::Qr), 1000, 10, usize::MAX).unwrap().form, LinearForm::Qr);
+    }
+
+    /// Work whose parts take these times.
+    fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
+        let [linearize, row_gram, jacobian] =
+            [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
+        ProductWork { linearize, row_gram, product: linearize, jacobian, numbers: 1000 }
+    }
+
+    #[test]
+    fn the_form_with_the_least_estimate_is_taken() {
+        let mut taken = std::collections::HashSet::new();
+        for (m, n) in [(100, 20), (100, 90), (100, 100), (100, 110), (20, 100), (30, 2000)] {
+            for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
+            {
+                let products = Some(products(linearize, row_gram, jacobian));
+                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform };
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
+                let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
+                let least =
+                    [LinearForm::Cholesky, LinearForm::FactoredDual].map(time).into_iter().fold(f64::MAX, f64::min);
+                assert_eq!(time(form), least, "{size:?}");
+                taken.insert(form);
+                // What does not solve exactly is for what has no room.
+                let tight = LinearForm::ConjugateGradients.bytes::<f64>(&size).unwrap();
+                let fits = |form: &LinearForm| form.bytes::<f64>(&size).unwrap() <= tight;
+                let exact = [LinearForm::Cholesky, LinearForm::FactoredDual].iter().any(fits);
+                let form = Plan::new::<f64>(LinearSolver::Auto, &size, tight).unwrap().form;
+                assert_eq!(form == LinearForm::ConjugateGradients, !exact, "{size:?}");
+            }
+        }
+        assert_eq!(taken.len(), 2);
     }
 
     #[test]
@@ -152,7 +179,9 @@ mod tests {
 
     #[test]
     fn the_budget_is_kept() {
-        let needed = plan(LinearSolver::Auto, 100, 50, 1000).unwrap_err().needed;
+        let Err(PlanError::Memory { needed, rows_that_fit: 0 }) = plan(LinearSolver::Auto, 100, 50, 1000) else {
+            panic!("a thousand bytes are too few")
+        };
         assert!(plan(LinearSolver::Auto, 100, 50, needed).is_ok());
         assert!(plan(LinearSolver::Auto, 100, 50, needed - 1).is_err());
         // Sizes beyond counting are refused, not wrapped around.

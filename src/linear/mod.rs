@@ -1,19 +1,26 @@
 //! How the damped linear system `(JᵀJ + λD²)δ = −Jᵀr` is built from rows and solved.
 //!
-//! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. It takes one of three forms, each in a
-//! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), and the Gram matrix of the rows (the
-//! dual, for fewer residuals than parameters).
+//! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. It takes one of these forms, each in a
+//! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
+//! for fewer residuals than parameters), and the dual of a Jacobian that is only multiplied by, whose system is solved by
+//! Cholesky or by conjugate gradients.
 
 mod choice;
+mod conjugate_gradients;
+mod cost;
+mod form;
 mod model;
 mod normal;
 mod orthogonal;
+mod product_dual;
 mod row_gram;
 pub(crate) mod shape;
 mod tiles;
 
-pub use choice::{LinearForm, LinearSolver};
-pub(crate) use choice::{Plan, PlanError};
+pub use choice::LinearSolver;
+pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
+pub(crate) use cost::{Ridge, Size};
+pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::LinearModel;
 pub(crate) use tiles::Tiles;

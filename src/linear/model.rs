@@ -1,12 +1,14 @@
 //! The linear model of the residuals around a point, in whichever form was chosen.
 
-use super::choice::{LinearForm, Plan};
+use super::choice::Plan;
+use super::form::LinearForm;
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
+use super::product_dual::ProductDual;
 use super::row_gram::RowGram;
 use super::shape::Shape;
-use crate::Real;
-use crate::kernels::vector::add_rows_times;
+use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
+use crate::{JacobianProducts, LeastSquares, Real};
 
 /// The damped system is singular to working precision: its solution would be noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,15 +17,17 @@ pub struct IllConditioned;
 /// `r(x + δ) ≈ r + Jδ` around the current point, with a candidate for the next point beside it.
 ///
 /// Rows go in with [`begin`](Self::begin) and [`add_rows`](Self::add_rows) and make the candidate;
-/// [`swap`](Self::swap) makes it the current point, and a second swap undoes that.
+/// [`swap`](Self::swap) makes it the current point, and a second swap undoes that. Where `J` is not formed, the problem
+/// [linearises](Self::linearize) itself, there is no candidate, and `D = I`.
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, and boxing would put fixed sizes on the heap")]
 pub(crate) enum LinearModel<T: Real, S: Shape<T>> {
     Normal(NormalEquations<T, S>, S::Vector),
     Orthogonal(Orthogonal<T, S>, S::Vector),
     RowGram(RowGram<T>, Vec<T>),
+    Products(ProductDual<T>),
 }
 
-use LinearModel::{Normal, Orthogonal as Triangular, RowGram as Rows};
+use LinearModel::{Normal, Orthogonal as Triangular, Products, RowGram as Rows};
 
 impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     /// Room for a problem as planned.
@@ -33,6 +37,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             LinearForm::Cholesky => Normal(NormalEquations::new(plan.n), S::vector(plan.n)),
             LinearForm::Qr => Triangular(Orthogonal::new(plan.n), S::vector(plan.n)),
             LinearForm::Dual => Rows(RowGram::new(plan.m, plan.n), Vec::new()),
+            LinearForm::FactoredDual | LinearForm::ConjugateGradients => Products(ProductDual::new(plan)),
         }
     }
 
@@ -42,6 +47,16 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             Normal(..) => LinearForm::Cholesky,
             Triangular(..) => LinearForm::Qr,
             Rows(..) => LinearForm::Dual,
+            Products(model) => model.form(),
+        }
+    }
+
+    /// The model of a Jacobian that is not formed, if that is what it is.
+    #[inline]
+    pub(crate) fn of_products(&mut self) -> Option<&mut ProductDual<T>> {
+        match self {
+            Products(model) => Some(model),
+            _ => None,
         }
     }
 
@@ -52,6 +67,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             Normal(model, _) => model.begin(),
             Triangular(model, _) => model.begin(),
             Rows(model, _) => model.begin(),
+            Products(_) => {}
         }
     }
 
@@ -62,6 +78,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             Normal(model, _) => model.add_rows(r, jacobian),
             Triangular(model, _) => model.add_rows(r, jacobian),
             Rows(model, _) => model.add_rows(r, jacobian),
+            Products(_) => {}
         }
     }
 
@@ -72,50 +89,153 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             Normal(model, _) => model.swap(),
             Triangular(model, _) => model.swap(),
             Rows(model, _) => model.swap(),
+            Products(_) => {}
         }
     }
 
-    /// The gradient `Jᵀr` of the cost.
+    /// The gradient `Jᵀr` of the cost; nothing where `J` is not formed and nobody has asked for it.
     #[inline]
     pub(crate) fn gradient(&self) -> &[T] {
         match self {
             Normal(model, _) => model.gradient(),
             Triangular(model, _) => model.gradient(),
             Rows(model, _) => model.gradient(),
+            Products(model) => model.gradient(),
         }
     }
 
-    /// `‖J_j‖` of every column.
+    /// `‖J_j‖` of every column; nothing where `J` is not formed.
     #[inline]
     pub(crate) fn column_norms(&self, norms: &mut [T]) {
         match self {
             Normal(model, _) => model.squared_column_norms(norms),
             Triangular(model, _) => model.squared_column_norms(norms),
             Rows(model, _) => model.squared_column_norms(norms),
+            Products(_) => return,
         }
         for norm in norms {
             *norm = norm.sqrt();
         }
     }
 
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`.
+    /// Solves for the step of `(JᵀJ + λD²)δ = −Jᵀr`.
     #[inline]
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+    pub(crate) fn solve<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        lambda: T,
+        d: &[T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
         match self {
             Normal(model, _) => model.solve(lambda, d, step),
             Triangular(model, _) => model.solve(lambda, d, step),
             Rows(model, _) => model.solve(lambda, d, step),
+            Products(model) => model.solve(products(problem)?, lambda),
+        }
+    }
+
+    /// `‖Dδ‖` of the step just solved for.
+    #[inline]
+    pub(crate) fn length(&self, d: &[T], step: &[T]) -> T {
+        match self {
+            Products(model) => model.length(),
+            _ => scaled_norm(d, step),
+        }
+    }
+
+    /// The slope `(Jᵀr)ᵀδ` along the step.
+    #[inline]
+    pub(crate) fn slope(&self, step: &[T]) -> T {
+        match self {
+            Products(model) => model.slope(),
+            _ => dot(self.gradient(), step),
+        }
+    }
+
+    /// Where `J` is not formed, the mean over its columns, weighted by their squared lengths, of the squared cosine between
+    /// the column and the residuals, for `½‖r‖² = cost`.
+    pub(crate) fn squared_mean_cosine(&self, cost: T) -> Option<T> {
+        match self {
+            Products(model) => Some(model.squared_mean_cosine(cost)),
+            _ => None,
+        }
+    }
+
+    /// `‖D⁻¹Jᵀr‖`.
+    pub(crate) fn gradient_norm<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, d: &[T]) -> T {
+        match self {
+            Products(model) => products(problem).map_or(T::ZERO, |products| model.gradient_norm(products)),
+            _ => {
+                let scaled = self.gradient().iter().zip(d);
+                scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
+            }
         }
     }
 
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, right after the [`solve`](Self::solve) that gave `δ`.
     #[inline]
-    pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
+    pub(crate) fn inverse_form<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, d: &[T], step: &[T]) -> T {
         match self {
             Normal(model, _) => model.inverse_form(d, step),
             Triangular(model, _) => model.inverse_form(d, step),
             Rows(model, _) => model.inverse_form(),
+            Products(model) => products(problem).map_or(T::ZERO, |products| model.inverse_form(products)),
         }
+    }
+
+    /// Multiplies the step.
+    pub(crate) fn scale(&mut self, factor: T, step: &mut [T]) {
+        match self {
+            Products(model) => model.scale(factor),
+            _ => step.iter_mut().for_each(|step| *step *= factor),
+        }
+    }
+
+    /// Adds `λ(JᵀJ + λD²)⁻¹D²a` to the step, which was damped with `λ`: the difference that it makes to damp towards `a`,
+    /// `λ‖D(δ − a)‖²`, instead of towards nothing.
+    pub(crate) fn pull<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        lambda: T,
+        d: &[T],
+        a: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        match self {
+            Products(model) => return model.pull(products(problem)?, a),
+            Rows(model, _) => model.pull(a, room),
+            Normal(model, _) => {
+                scale_twice(room, d, a);
+                model.solve_again(room);
+                room.iter_mut().for_each(|number| *number *= lambda);
+            }
+            Triangular(model, _) if lambda > T::ZERO => {
+                scale_twice(room, d, a);
+                model.solve_again(room);
+                room.iter_mut().for_each(|number| *number *= lambda);
+            }
+            Triangular(..) => return Ok(()),
+        }
+        add_scaled(step, T::ONE, room);
+        Ok(())
+    }
+
+    /// Where `J` is not formed, writes the step out, which the other forms have done long since. `shift` is what it was
+    /// [pulled](Self::pull) towards; without a pull it is empty.
+    #[inline]
+    pub(crate) fn unfold<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        shift: &[T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        if let Products(model) = self {
+            model.unfold(products(problem)?, step);
+            add_scaled(step, T::ONE, shift);
+        }
+        Ok(())
     }
 
     /// Starts another right-hand side `Jᵀw` for [`solve_forcing`](Self::solve_forcing).
@@ -123,14 +243,15 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => forcing.as_mut().fill(T::ZERO),
             Rows(_, forcing) => forcing.clear(),
+            Products(model) => model.begin_forcing(),
         }
     }
 
-    /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual form, which takes the rows `w`.
+    /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual forms, which take the rows `w`.
     pub(crate) fn forcing_mut(&mut self) -> Option<&mut [T]> {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => Some(forcing.as_mut()),
-            Rows(..) => None,
+            Rows(..) | Products(_) => None,
         }
     }
 
@@ -139,46 +260,73 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => add_rows_times(forcing.as_mut(), jacobian, w),
             Rows(_, forcing) => forcing.extend_from_slice(w),
+            Products(model) => model.add_forcing(w),
         }
     }
 
-    /// `‖Jv‖²` at the current point.
+    /// Adds `−½(JᵀJ + λD²)⁻¹Jᵀw` to the step with the factor of the last [`solve`](Self::solve), and returns the length
+    /// `‖D·‖` of twice of what was added; where that is not finite, nothing is added. `room` is for a step.
+    pub(crate) fn bend<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        d: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        match self {
+            Normal(model, forcing) => {
+                room.copy_from_slice(forcing.as_ref());
+                model.solve_again(room);
+            }
+            Triangular(model, forcing) => {
+                room.copy_from_slice(forcing.as_ref());
+                model.solve_again(room);
+            }
+            Rows(model, forcing) => model.solve_again(forcing, room),
+            Products(model) => return model.bend(products(problem)?),
+        }
+        let length = scaled_norm(d, room);
+        if length.is_finite() {
+            add_scaled(step, T::from_f64(-0.5), room);
+        }
+        Ok(length)
+    }
+
+    /// `‖Jv‖²` at the current point; where `J` is not formed, `v` is the step.
     pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
         match self {
             Normal(model, _) => model.quadratic_form(v),
             Triangular(model, _) => model.quadratic_form(v),
             Rows(model, _) => model.quadratic_form(v),
+            Products(model) => model.squared_image(),
         }
     }
 
-    /// Adds the ridge `½ Σ w_j x_j²` to the candidate. Not in the dual form, which has no place for it.
+    /// Adds the ridge `½ Σ w_j x_j²` to the candidate. Not in the dual forms, which have no place for it but where the
+    /// [`ProductDual`] has: all weights the same.
     pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         match self {
             Normal(model, _) => model.add_ridge(weights, x),
             Triangular(model, _) => model.add_ridge(weights, x),
-            Rows(..) => debug_assert!(false, "a problem with a ridge is not planned in the dual form"),
+            Rows(..) | Products(_) => {
+                debug_assert!(false, "a problem with a ridge is not planned in the dual forms");
+            }
         }
     }
 
     /// Makes room for another number of rows.
-    pub(crate) fn resize(&mut self, m: usize) {
-        if let Rows(model, _) = self {
-            model.resize(m);
-        }
-    }
-
-    /// `(JᵀJ + λD²)⁻¹Jᵀw` with the factor of the last [`solve`](Self::solve).
-    pub(crate) fn solve_forcing(&mut self, solution: &mut [T]) {
+    pub(crate) fn resize(&mut self, m: usize, group: usize) {
         match self {
-            Normal(model, forcing) => {
-                solution.copy_from_slice(forcing.as_ref());
-                model.solve_again(solution);
-            }
-            Triangular(model, forcing) => {
-                solution.copy_from_slice(forcing.as_ref());
-                model.solve_again(solution);
-            }
-            Rows(model, forcing) => model.solve_again(forcing, solution),
+            Normal(..) | Triangular(..) => {}
+            Rows(model, _) => model.resize(m),
+            Products(model) => model.resize(m, group),
         }
     }
+}
+
+/// The problem's products, which it had when the form was chosen.
+fn products<T: Real, P: LeastSquares<T> + ?Sized>(
+    problem: &mut P,
+) -> Result<&mut dyn JacobianProducts<T>, IllConditioned> {
+    problem.products().ok_or(IllConditioned)
 }

@@ -144,6 +144,17 @@ impl<T: Real> RowGram<T> {
         self.solve_rows(solution);
     }
 
+    /// `λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja`, with the last factor.
+    pub(crate) fn pull(&mut self, a: &[T], solution: &mut [T]) {
+        for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
+            *work = dot(row, a);
+        }
+        self.solve_rows(solution);
+        for (solution, &a) in solution.iter_mut().zip(a) {
+            *solution = a - *solution;
+        }
+    }
+
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` of the last solve, which is `wᵀK(K + λI)⁻¹w` with `w = (K + λI)⁻¹r`.
     pub(crate) fn inverse_form(&mut self) -> T {
         let squared = dot(&self.work, &self.work);

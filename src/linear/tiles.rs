@@ -27,7 +27,16 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     /// A buffer for `m` rows of `n` parameters that come in groups.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
-        let rows = Self::rows(m, n, group);
+        Self::of_rows(Self::rows(m, n, group), n)
+    }
+
+    /// A buffer for one group of rows after the other.
+    pub(crate) fn of_one_group(n: usize, group: usize) -> Self {
+        Self::of_rows(group, n)
+    }
+
+    #[inline]
+    fn of_rows(rows: usize, n: usize) -> Self {
         Tiles {
             rows,
             jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
@@ -48,7 +57,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
 
     /// Rows that fit a tile: whole groups, at least one.
     #[inline]
-    fn rows(m: usize, n: usize, group: usize) -> usize {
+    pub(super) fn rows(m: usize, n: usize, group: usize) -> usize {
         let wanted = match S::TILE_ROWS {
             0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(FEWEST_ROWS, 1024),
             on_stack => on_stack,
@@ -119,16 +128,28 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.complete = false;
     }
 
+    /// Visits a column of numbers for all rows, without the Jacobian.
+    pub(crate) fn visit<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        mut visit: impl FnMut(&mut P, usize, &mut [T]) -> Result<(), EvaluationError>,
+    ) -> Result<(), EvaluationError> {
+        let m = problem.residual_count();
+        for first in (0..m).step_by(self.rows) {
+            visit(problem, first, self.trial_residuals.first(self.rows.min(m - first)))?;
+        }
+        Ok(())
+    }
+
     /// The cost at `x`.
     #[inline]
     pub(crate) fn cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, x: &[T]) -> Result<T, EvaluationError> {
-        let m = problem.residual_count();
         let mut cost = T::ZERO;
-        for first in (0..m).step_by(self.rows) {
-            let r = self.trial_residuals.first(self.rows.min(m - first));
+        self.visit(problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
             cost += problem.cost_of(first, r);
-        }
+            Ok(())
+        })?;
         Ok(cost)
     }
 }

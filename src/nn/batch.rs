@@ -36,6 +36,8 @@ pub(crate) enum Numbers {
     Any,
     /// From 0 to 1.
     Probabilities,
+    /// Not negative.
+    NonNegative,
     /// Class numbers, of so many classes.
     Classes(usize),
 }
@@ -110,6 +112,8 @@ impl Schema {
                 Numbers::Any => None,
                 Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
                     .map(|(row, column, value)| BatchError::Probability { array, row, column, value }),
+                Numbers::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
+                    .map(|(row, column, value)| BatchError::Negative { array, row, column, value }),
                 Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
                     .map(|(row, _, value)| BatchError::Label { array, row, value, classes }),
             };
@@ -137,6 +141,18 @@ fn check<T: Real>(
     }
     match find(values, selection, |value| !value.is_finite()) {
         Some((row, column, value)) => Err(BatchError::NonFinite { array, row, column, value }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that there is a weight for each row, and the selected ones.
+pub(crate) fn check_weights<T: Real>(weights: &[T], selection: &Selection<'_>, rows: usize) -> Result<(), BatchError> {
+    if weights.len() != rows {
+        return Err(BatchError::SampleWeightCount { expected: rows, found: weights.len() });
+    }
+    let at_fault = |&row: &usize| !(weights[row] >= T::ZERO && weights[row].is_finite());
+    match selection.iter().find(at_fault) {
+        Some(row) => Err(BatchError::SampleWeight { row, value: weights[row].to_f64() }),
         None => Ok(()),
     }
 }
@@ -196,7 +212,7 @@ impl<T: Real> Batch<T> {
         Batch { rows: 0, mean_over: 0, inputs, targets, weights, root_weights }
     }
 
-    /// Takes rows of arrays that have been checked.
+    /// Takes rows of arrays, and of a weight for each row, that have been checked.
     pub(crate) fn fill(
         &mut self,
         inputs: &[ArrayView2<'_, T>],
@@ -212,8 +228,8 @@ impl<T: Real> Batch<T> {
         self.root_weights.clear();
         match weights {
             Some(weights) => {
-                self.weights.extend_from_slice(weights);
-                self.root_weights.extend(weights.iter().map(|weight| weight.sqrt()));
+                self.weights.extend(selection.iter().map(|row| weights[row]));
+                self.root_weights.extend(self.weights.iter().map(|weight| weight.sqrt()));
             }
             None => {
                 self.weights.resize(self.rows, T::ONE);

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::shape::Shape;
+
 /// An operation that cannot be recorded, or a tape that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -37,6 +39,73 @@ pub enum TapeError {
         expected: usize,
         /// Numbers in the bias.
         found: usize,
+    },
+    /// Images that are combined number by number have different shapes.
+    #[error("{operation}: {left} and {right} do not go together")]
+    Shapes {
+        /// The operation.
+        operation: &'static str,
+        /// Shape of the left node.
+        left: Shape,
+        /// Shape of the right node.
+        right: Shape,
+    },
+    /// A node has another number of numbers than the shape that it is to get.
+    #[error("reshape: {found} cannot become {expected}")]
+    Reshape {
+        /// The shape that it is to get.
+        expected: Shape,
+        /// The shape that it has.
+        found: Shape,
+    },
+    /// An operation on images is given something else.
+    #[error("{operation}: {found} is not an image (channels × height × width); reshape it")]
+    NotAnImage {
+        /// The operation.
+        operation: &'static str,
+        /// The shape of the node.
+        found: Shape,
+    },
+    /// An operation on rows is given an image.
+    #[error("{operation}: {found} is not a row; flatten it")]
+    NotARow {
+        /// The operation.
+        operation: &'static str,
+        /// The shape of the node.
+        found: Shape,
+    },
+    /// A window is larger than the image that it moves over, and its padding.
+    #[error("{operation}: a window of {} × {} pixels does not fit into {found}", span[0], span[1])]
+    Window {
+        /// The operation.
+        operation: &'static str,
+        /// Height and width of the window, with the pixels that a dilation leaves out.
+        span: [usize; 2],
+        /// Shape of the image.
+        found: Shape,
+    },
+    /// A window sees more numbers of a sample, from all its places, than can be numbered.
+    #[error("{operation}: there are too many windows on {found}")]
+    TooLarge {
+        /// The operation.
+        operation: &'static str,
+        /// Shape of the image.
+        found: Shape,
+    },
+    /// The weight of a convolution does not consist of filters for the image.
+    #[error(
+        "{operation}: a weight of the shape {rows} × {columns} (all dimensions but the last × the last) for filters of \
+         {} × {} × {} (channels × height × width)", filter[0], filter[1], filter[2]
+    )]
+    Filters {
+        /// The operation.
+        operation: &'static str,
+        /// Rows of the weight.
+        rows: usize,
+        /// Columns of the weight.
+        columns: usize,
+        /// Channels, height and width of a filter.
+        filter: [usize; 3],
     },
     /// A slice reaches beyond its node, or holds nothing.
     #[error("slice: columns {start}..{end} of a node of width {width}")]
@@ -153,6 +222,9 @@ pub enum BatchError {
     /// Nothing to minimise.
     #[error("the network has no loss: call with_loss first")]
     NoLoss,
+    /// Other variables than the network's.
+    #[error("the variables are not those that the network was made for")]
+    ForeignVariables,
     /// Gradients of other variables than the network's.
     #[error("the gradients are those of other variables than the network's")]
     Gradients,
@@ -215,6 +287,18 @@ pub enum BatchError {
     /// A number that is not a probability.
     #[error("{array} is {value} in row {row}, column {column}: not a probability")]
     Probability {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A number that must not be negative is.
+    #[error("{array} is {value} in row {row}, column {column}: negative")]
+    Negative {
         /// The array.
         array: BatchArray,
         /// The row of the batch.

@@ -64,7 +64,8 @@ pub enum Initializer {
     LecunUniform,
     /// Normal, of variance `1 / fan_in`.
     LecunNormal,
-    /// A random matrix whose rows are orthogonal and of length `gain`, or its columns where it has more rows.
+    /// A random matrix whose rows are orthogonal and of length `gain`, or its columns where it has more rows. Of a
+    /// convolution's weight, each filter is a row, as in PyTorch.
     Orthogonal {
         /// The length.
         gain: f64,
@@ -110,8 +111,8 @@ impl Initializer {
                 *value = T::from_f64(limit * (2.0 * unit - 1.0));
             }),
             Draw::Orthogonal { gain } => {
-                let columns = shape.last().copied().unwrap_or(1).max(1);
-                let rows = values.len() / columns;
+                let rows = if shape.len() > 1 { shape[0] } else { 1 };
+                let columns = values.len().checked_div(rows).unwrap_or(0).max(1);
                 let frame = orthonormal(rows.min(columns), rows.max(columns), &mut normal);
                 for (i, value) in values.iter_mut().enumerate() {
                     let (row, column) = (i / columns, i % columns);

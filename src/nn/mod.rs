@@ -1,4 +1,22 @@
 //! How a network turns a batch into a loss, residuals, and their derivatives.
+//!
+//! A [`Sequential`] stacks layers:
+//!
+//! | layer | what it computes |
+//! |---|---|
+//! | [`Dense`] | `x Wᵀ + b` |
+//! | [`Conv2D`] | convolution of an image |
+//! | [`MaxPooling2D`], [`AveragePooling2D`], [`GlobalAveragePooling2D`] | the largest, or the mean, of parts of an image |
+//! | [`Flatten`], [`Reshape`] | the same numbers in another [`Shape`] |
+//! | [`LayerNormalization`] | a sample's numbers, less their mean, over their standard deviation |
+//! | [`Activation`] | a [`Function`] of every number |
+//! | [`Embedding`] | rows of a table |
+//! | [`Dropout`] | some of the numbers, at random |
+//! | [`Residual`] | `x + f(x)` |
+//! | [`BatchNormalization`] | nothing: it is refused |
+//! | your own [`Layer`] | whatever a [`Tape`] can record |
+//!
+//! All derivatives are exact, of the first and second order, and those of one sample never depend on another.
 
 mod arithmetic;
 mod batch;
@@ -9,19 +27,30 @@ mod initializer;
 mod layers;
 mod losses;
 mod network;
+mod pooling;
 mod sequential;
+mod shape;
+mod summary;
 mod sweep;
 mod tape;
 mod term;
+mod window;
+mod work;
 
 pub use error::{BatchArray, BatchError, TapeError};
 pub use function::Function;
 pub use initializer::Initializer;
-pub use layers::{Activation, BatchNormalization, Dense, Dropout, Embedding, Layer, NetworkError, Recorder, Residual};
-pub use losses::{
-    BinaryCrossentropy, CategoricalCrossentropy, HalfSumOfSquares, Huber, LeastSquaresForm, LogCosh, Loss,
-    MeanAbsoluteError, MeanSquaredError, Reduction, SparseCategoricalCrossentropy, Targets,
+pub use layers::{
+    Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
+    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Recorder, Reshape, Residual,
 };
-pub use network::Network;
+pub use losses::{
+    BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,
+    MeanAbsoluteError, MeanSquaredError, Poisson, Reduction, SparseCategoricalCrossentropy, Targets,
+};
+pub use network::{Network, Predictions};
 pub use sequential::{Model, Sequential};
+pub use shape::Shape;
+pub use summary::{Cost, LayerSummary, StepCost, Summary};
 pub use tape::{Node, Tape};
+pub use window::{Padding, Window};

@@ -1,8 +1,9 @@
 //! Layers, one after the other.
 
 use super::{
-    Activation, Dense, Dropout, Embedding, Function, Initializer, Layer, Loss, Network, NetworkError, Node, Recorder,
-    Residual, Tape, TapeError,
+    Activation, AveragePooling2D, Conv2D, Dense, Dropout, Embedding, Flatten, Function, GlobalAveragePooling2D,
+    Initializer, Layer, LayerNormalization, Loss, MaxPooling2D, Network, NetworkError, Node, Recorder, Reshape,
+    Residual, Shape, Tape, TapeError,
 };
 use crate::Real;
 use crate::variables::Variables;
@@ -37,7 +38,7 @@ use crate::variables::Variables;
 /// Networks with several inputs, outputs or losses are put together on a [`Tape`], with [`append`](Self::append).
 #[derive(Debug)]
 pub struct Sequential<T> {
-    input_width: usize,
+    input: Shape,
     name: String,
     initializer: Initializer,
     layers: Vec<Box<dyn Layer<T>>>,
@@ -57,7 +58,28 @@ pub struct Model<T> {
 impl<T: Real> Sequential<T> {
     /// No layers yet, for inputs with so many numbers for each sample.
     pub fn new(input_width: usize) -> Self {
-        Sequential { input_width, name: String::new(), initializer: Initializer::default(), layers: Vec::new() }
+        Self::of(Shape::Row { width: input_width })
+    }
+
+    /// No layers yet, for images: each sample is a row of `channels · height · width` numbers, one channel after the other,
+    /// each row by row, as in PyTorch.
+    ///
+    /// ```
+    /// use marquardt::Variables;
+    /// use marquardt::nn::{MeanSquaredError, Sequential};
+    ///
+    /// let mut variables = Variables::<f64>::new();
+    /// let features = Sequential::image(1, 28, 28).conv2d(4, [5, 5]).tanh().average_pooling2d([4, 4]);
+    /// let network = features.flatten().dense(10).compile(&mut variables, 0, MeanSquaredError)?;
+    /// assert_eq!((network.outputs()[0].width(), variables.values().len()), (10, 4 * 26 + 10 * (4 * 36 + 1)));
+    /// # Ok::<(), marquardt::nn::NetworkError>(())
+    /// ```
+    pub fn image(channels: usize, height: usize, width: usize) -> Self {
+        Self::of(Shape::Image { channels, height, width })
+    }
+
+    fn of(input: Shape) -> Self {
+        Sequential { input, name: String::new(), initializer: Initializer::default(), layers: Vec::new() }
     }
 
     /// Puts a name in front of the variables' names, `encoder.0.weight`, so that several networks can share one
@@ -67,7 +89,7 @@ impl<T: Real> Sequential<T> {
         self
     }
 
-    /// What the weights of the [`dense`](Self::dense) layers that follow start from.
+    /// What the weights of the [`dense`](Self::dense) and [`conv2d`](Self::conv2d) layers that follow start from.
     pub fn with_initializer(mut self, initializer: Initializer) -> Self {
         self.initializer = initializer;
         self
@@ -83,6 +105,42 @@ impl<T: Real> Sequential<T> {
     pub fn dense(self, units: usize) -> Self {
         let initializer = self.initializer;
         self.push(Dense::new(units).with_initializer(initializer))
+    }
+
+    /// Adds a [`Conv2D`] layer with so many filters of this height and width, and biases that start at zero.
+    pub fn conv2d(self, filters: usize, kernel: [usize; 2]) -> Self {
+        let initializer = self.initializer;
+        self.push(Conv2D::new(filters, kernel).with_initializer(initializer))
+    }
+
+    /// Adds [`AveragePooling2D`] with a window of this height and width, which moves by as much.
+    pub fn average_pooling2d(self, size: [usize; 2]) -> Self {
+        self.push(AveragePooling2D::new(size))
+    }
+
+    /// Adds [`MaxPooling2D`] with a window of this height and width, which moves by as much.
+    pub fn max_pooling2d(self, size: [usize; 2]) -> Self {
+        self.push(MaxPooling2D::new(size))
+    }
+
+    /// Adds [`GlobalAveragePooling2D`].
+    pub fn global_average_pooling2d(self) -> Self {
+        self.push(GlobalAveragePooling2D)
+    }
+
+    /// Adds [`Flatten`].
+    pub fn flatten(self) -> Self {
+        self.push(Flatten)
+    }
+
+    /// Adds [`Reshape`].
+    pub fn reshape(self, shape: Shape) -> Self {
+        self.push(Reshape(shape))
+    }
+
+    /// Adds [`LayerNormalization`], with its defaults.
+    pub fn layer_normalization(self) -> Self {
+        self.push(LayerNormalization::new())
     }
 
     /// Adds a function of every number.
@@ -168,11 +226,11 @@ impl<T: Real> Sequential<T> {
     /// A [`NetworkError`] when layers do not fit each other, or there is a variable of the same name; no variables are
     /// added then.
     pub fn build(&self, variables: &mut Variables<T>, seed: u64) -> Result<Model<T>, NetworkError> {
-        if self.input_width == 0 {
+        if self.input.numbers() == 0 {
             return Err(TapeError::Empty { operation: "input" }.into());
         }
         let mut tape = Tape::new();
-        let input = tape.input(self.input_width);
+        let input = tape.input(self.input.numbers());
         let output = self.append(&mut tape, input, variables, seed)?;
         Ok(Model { tape, input, output })
     }
@@ -241,10 +299,18 @@ impl<T: Real> Sequential<T> {
         recorder: &mut Recorder<'_, T>,
         x: Node,
     ) -> Result<Node, NetworkError> {
-        if x.width() != self.input_width {
-            let (layer, expected, found) = (recorder.describe(layer), self.input_width, x.width());
-            return Err(NetworkError::InputWidth { layer, expected, found });
-        }
+        let x = match (self.input, x.shape()) {
+            (Shape::Row { width }, _) if width == x.width() => x,
+            (Shape::Row { width: expected }, _) => {
+                let (layer, found) = (recorder.describe(layer), x.width());
+                return Err(NetworkError::InputWidth { layer, expected, found });
+            }
+            (image, shape) if image == shape => x,
+            (image, Shape::Row { width }) if image.numbers() == width => recorder.tape().reshape(x, image)?,
+            (expected, found) => {
+                return Err(NetworkError::InputShape { layer: recorder.describe(layer), expected, found });
+            }
+        };
         self.layers.iter().enumerate().try_fold(x, |x, (place, layer)| recorder.layer(place, layer.as_ref(), x))
     }
 }

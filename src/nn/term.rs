@@ -1,10 +1,10 @@
 //! One term of a network's loss.
 
-use super::losses::{LeastSquaresForm, Loss, Reduction, Targets};
+use super::losses::{CurvatureRoot, Loss, Reduction, Targets};
 use super::sweep::{Tile, Workspace};
 use super::tape::Node;
 use crate::Real;
-use crate::kernels::vector::dot;
+use crate::kernels::vector::{add_rows_times, dot};
 use crate::nn::arithmetic::put;
 
 /// A loss of one output, and its weight in the sum.
@@ -24,8 +24,9 @@ pub(crate) struct Term<T> {
 pub(crate) struct LossBuffers<T> {
     losses: Vec<T>,
     residuals: Vec<T>,
-    /// Gradients, or roots, with respect to the outputs.
-    pub(crate) seeds: Vec<T>,
+    gradients: Vec<T>,
+    /// Roots of second derivatives. Full ones may be large, and only Levenberg–Marquardt has a use for them.
+    roots: Vec<T>,
 }
 
 impl<T: Real> LossBuffers<T> {
@@ -33,7 +34,7 @@ impl<T: Real> LossBuffers<T> {
     pub(crate) fn reserve(&mut self, rows: usize, width: usize) {
         self.losses.resize(rows.max(self.losses.len()), T::ZERO);
         self.residuals.resize((rows * width).max(self.residuals.len()), T::ZERO);
-        self.seeds.resize((rows * width).max(self.seeds.len()), T::ZERO);
+        self.gradients.resize((rows * width).max(self.gradients.len()), T::ZERO);
     }
 }
 
@@ -46,10 +47,11 @@ impl<T: Real> Term<T> {
         }
     }
 
-    fn targets<'a>(&self, tile: &Tile<'a, T>) -> &'a [T] {
+    /// The tile's targets.
+    pub(crate) fn targets<'a>(&self, tile: &Tile<'a, T>) -> &'a [T] {
         let width = match self.loss.targets() {
             Targets::None => 0,
-            Targets::Values | Targets::Probabilities => self.output.width(),
+            Targets::Values | Targets::Probabilities | Targets::NonNegative => self.output.width(),
             Targets::Labels => 1,
         };
         self.target.map_or(&[], |index| tile.batch.target(index, &tile.rows, width))
@@ -65,19 +67,22 @@ impl<T: Real> Term<T> {
     /// Starts a reverse sweep with the gradient of the loss with respect to the output.
     pub(crate) fn seed_gradient(&self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, buffers: &mut LossBuffers<T>) {
         let (width, share) = (self.output.width(), self.share(tile));
-        let gradients = &mut buffers.seeds[..tile.rows.len() * width];
+        let gradients = &mut buffers.gradients[..tile.rows.len() * width];
         self.loss.gradients(workspace.value(tile, self.output), width, self.targets(tile), gradients);
         scale_rows(gradients, width, tile.batch.weights(&tile.rows), share);
-        self.seed(tile, workspace, gradients);
-    }
-
-    /// Starts a reverse sweep.
-    fn seed(&self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, numbers: &[T]) {
         let (adjoint, add) = workspace.seed(tile, self.output);
-        put(adjoint, add, numbers.iter().copied());
+        put(adjoint, add, gradients.iter().copied());
     }
 
-    /// Residuals, and the roots that rows of the Jacobian are multiplied by, which are left in the buffers.
+    /// What the roots that Levenberg–Marquardt multiplies by look like, and how many numbers they have for each sample.
+    fn root(&self) -> (CurvatureRoot, usize) {
+        let form = self.loss.least_squares().map_or(CurvatureRoot::Diagonal, |seen| seen.root());
+        // Of a single output, there is but one form.
+        let form = if self.output.width() == 1 { CurvatureRoot::Diagonal } else { form };
+        (form, form.numbers(self.output.width()))
+    }
+
+    /// Residuals, and the roots that the output's Jacobian is multiplied by, which are left in the buffers.
     ///
     /// `r` has a row of `group` residuals for each sample.
     pub(crate) fn residuals(
@@ -88,13 +93,19 @@ impl<T: Real> Term<T> {
         r: &mut [T],
         group: usize,
     ) {
+        let Some(seen) = self.loss.least_squares() else { return };
         let (width, root_share) = (self.output.width(), self.share(tile).sqrt());
-        let numbers = tile.rows.len() * width;
-        let (residuals, roots) = (&mut buffers.residuals[..numbers], &mut buffers.seeds[..numbers]);
-        self.loss.residuals(workspace.value(tile, self.output), width, self.targets(tile), residuals, roots);
+        let (_, root_width) = self.root();
+        let room = workspace.tile_rows() * root_width;
+        if buffers.roots.len() < room {
+            buffers.roots.resize(room, T::ZERO);
+        }
+        let residuals = &mut buffers.residuals[..tile.rows.len() * width];
+        let roots = &mut buffers.roots[..tile.rows.len() * root_width];
+        seen.residuals(workspace.value(tile, self.output), width, self.targets(tile), residuals, roots);
         let root_weights = tile.batch.root_weights(&tile.rows);
         scale_rows(residuals, width, root_weights, root_share);
-        scale_rows(roots, width, root_weights, root_share);
+        scale_rows(roots, root_width, root_weights, root_share);
         for (r, residuals) in r.chunks_exact_mut(group).zip(residuals.chunks_exact(width)) {
             r[self.first_row..self.first_row + width].copy_from_slice(residuals);
         }
@@ -109,15 +120,21 @@ impl<T: Real> Term<T> {
         row: usize,
     ) {
         let width = self.output.width();
-        let roots = &buffers.seeds[..tile.rows.len() * width];
+        let (form, root_width) = self.root();
+        let roots = &buffers.roots[..tile.rows.len() * root_width];
         let (adjoint, _) = workspace.seed(tile, self.output);
         if width == 1 {
             adjoint.copy_from_slice(roots);
             return;
         }
-        for (adjoint, roots) in adjoint.chunks_exact_mut(width).zip(roots.chunks_exact(width)) {
-            adjoint.fill(T::ZERO);
-            adjoint[row] = roots[row];
+        for (adjoint, root) in adjoint.chunks_exact_mut(width).zip(roots.chunks_exact(root_width)) {
+            match form {
+                CurvatureRoot::Diagonal => {
+                    adjoint.fill(T::ZERO);
+                    adjoint[row] = root[row];
+                }
+                CurvatureRoot::Full => adjoint.copy_from_slice(&root[row * width..(row + 1) * width]),
+            }
         }
     }
 
@@ -126,18 +143,26 @@ impl<T: Real> Term<T> {
         &self,
         tile: &Tile<'_, T>,
         workspace: &mut Workspace<T>,
-        buffers: &mut LossBuffers<T>,
+        buffers: &LossBuffers<T>,
         factors: &[T],
         group: usize,
     ) {
         let width = self.output.width();
-        let roots = &mut buffers.seeds[..tile.rows.len() * width];
-        for (roots, factors) in roots.chunks_exact_mut(width).zip(factors.chunks_exact(group)) {
-            for (root, &factor) in roots.iter_mut().zip(&factors[self.first_row..]) {
-                *root *= factor;
+        let (form, root_width) = self.root();
+        let (adjoint, add) = workspace.seed(tile, self.output);
+        let rows = adjoint.chunks_exact_mut(width).zip(factors.chunks_exact(group));
+        for ((adjoint, factors), root) in rows.zip(buffers.roots.chunks_exact(root_width)) {
+            let factors = &factors[self.first_row..self.first_row + width];
+            match form {
+                CurvatureRoot::Diagonal => put(adjoint, add, root.iter().zip(factors).map(|(&s, &u)| s * u)),
+                CurvatureRoot::Full => {
+                    if !add {
+                        adjoint.fill(T::ZERO);
+                    }
+                    add_rows_times(adjoint, root, factors);
+                }
             }
         }
-        self.seed(tile, workspace, roots);
     }
 
     /// How the residuals change when the output has the derivative `change`, after [`residuals`](Self::residuals).
@@ -149,22 +174,23 @@ impl<T: Real> Term<T> {
         group: usize,
     ) {
         let width = self.output.width();
+        let (form, root_width) = self.root();
         let columns = self.first_row..self.first_row + width;
         let rows = derivatives.chunks_exact_mut(group);
-        match change {
-            Some(change) => {
-                let products = buffers.seeds.chunks_exact(width).zip(change.chunks_exact(width));
-                for (derivatives, (roots, change)) in rows.zip(products) {
-                    put(&mut derivatives[columns.clone()], false, roots.iter().zip(change).map(|(&s, &d)| s * d));
+        let Some(change) = change else {
+            rows.for_each(|derivatives| derivatives[columns.clone()].fill(T::ZERO));
+            return;
+        };
+        let products = buffers.roots.chunks_exact(root_width).zip(change.chunks_exact(width));
+        for (derivatives, (root, change)) in rows.zip(products) {
+            let derivatives = &mut derivatives[columns.clone()];
+            match form {
+                CurvatureRoot::Diagonal => put(derivatives, false, root.iter().zip(change).map(|(&s, &d)| s * d)),
+                CurvatureRoot::Full => {
+                    put(derivatives, false, root.chunks_exact(width).map(|row| dot(row, change)));
                 }
             }
-            None => rows.for_each(|derivatives| derivatives[columns.clone()].fill(T::ZERO)),
         }
-    }
-
-    /// How Levenberg–Marquardt sees the term.
-    pub(crate) fn form(&self) -> LeastSquaresForm {
-        self.loss.least_squares()
     }
 }
 

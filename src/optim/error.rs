@@ -100,7 +100,7 @@ pub enum OptimizerError {
     /// The variables hold the averaged weights.
     #[error("the variables hold the averaged weights: swap them out before the next step")]
     AveragesSwappedIn,
-    /// The loss is not a sum of squares.
+    /// The loss is not a sum of squares, nor does one stand for it.
     #[error(transparent)]
     NotLeastSquares(#[from] NotLeastSquares),
     /// The loss could not be evaluated.

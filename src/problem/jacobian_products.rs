@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::EvaluationError;
+use super::{EvaluationError, Work};
 use crate::Real;
 
 /// A problem that multiplies by its Jacobian without forming it.
@@ -40,15 +40,17 @@ pub trait JacobianProducts<T: Real> {
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]);
 }
 
-/// Estimated flops and memory of products with a Jacobian that is not formed.
+/// Estimated work and memory of products with a Jacobian that is not formed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProductWork {
-    /// Flops of evaluating residuals and what products take.
-    pub linearize: f64,
-    /// Flops of `JJᵀ`.
-    pub row_gram: f64,
-    /// Flops of `Jv` or `Jᵀu`.
-    pub product: f64,
+    /// Evaluating residuals and what products take.
+    pub linearize: Work,
+    /// `JJᵀ`.
+    pub row_gram: Work,
+    /// `Jv` or `Jᵀu`.
+    pub product: Work,
+    /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows.
+    pub jacobian: Work,
     /// Numbers that are kept.
     pub numbers: usize,
 }

@@ -7,6 +7,7 @@ mod least_squares;
 mod objective;
 pub(crate) mod selected;
 mod sum_of_squares;
+mod work;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use closure::{Analytic, FiniteDifference};
@@ -14,3 +15,4 @@ pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use objective::{NotLeastSquares, Objective};
 pub use sum_of_squares::SumOfSquares;
+pub use work::{Rate, Work};

@@ -18,7 +18,8 @@ pub trait Objective<T: Real> {
     /// The loss at `x`, and its gradient, which replaces what `gradients` held.
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError>;
 
-    /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss.
+    /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss; or by residuals that stand for its gradient
+    /// and its second derivative, as [`LeastSquares::cost_of`] says.
     ///
     /// # Errors
     ///
@@ -26,7 +27,7 @@ pub trait Objective<T: Real> {
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares>;
 }
 
-/// A loss that is not a sum of squares, nor near enough to one for Levenberg–Marquardt.
+/// A loss that is not a sum of squares, and has no second derivative that residuals could stand for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{loss} is not a sum of squares: take a first-order optimizer, or another loss")]
 pub struct NotLeastSquares {

@@ -2,7 +2,7 @@
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use crate::kernels::vector::{dot, scaled_norm};
+use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
@@ -63,14 +63,29 @@ where
         problem: &mut P,
         length: T,
     ) -> Result<T, EvaluationError> {
-        let (x, v) = (self.x.as_ref(), self.step.as_ref());
+        if self.model.unfold(problem, &[], self.step.as_mut()).is_err() {
+            return Ok(T::ZERO);
+        }
         let probe = T::from_f64(PROBE);
-        for ((ahead, &x), &v) in self.trial.as_mut().iter_mut().zip(x).zip(v) {
+        for ((ahead, &x), &v) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
             *ahead = x + probe * v;
         }
-        let ahead = self.trial.as_ref();
+        self.model.begin_forcing();
+        if self.plan.form.multiplies() {
+            self.force_by_products(problem, probe)?
+        } else {
+            self.force(problem, probe)?
+        }
+        let (d, room, step) = (self.d.as_ref(), self.correction.as_mut(), self.step.as_mut());
+        // No second derivative, no correction.
+        let bend = self.model.bend(problem, d, room, step).map_or(T::ZERO, |correction| correction / length);
+        Ok(if bend.is_finite() { bend } else { T::ZERO })
+    }
+
+    /// Makes `Jᵀr_vv` the model's other right-hand side, from the rows of the Jacobian.
+    fn force<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, probe: T) -> Result<(), EvaluationError> {
+        let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
         let model = &mut self.model;
-        model.begin_forcing();
         let mut by_difference = false;
         let evaluated = self.tiles.revisit(problem, x, |problem, first, at_hand, second| {
             let Some((r, jacobian)) = at_hand else { return bend_without(problem, model, x, v, first, second) };
@@ -78,7 +93,7 @@ where
                 by_difference = true;
                 problem.residuals(ahead, first, second)?;
                 for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {
-                    *second = ((*second - r) / probe - dot(row, v)) * T::from_f64(2.0) / probe;
+                    *second = second_difference(*second, r, dot(row, v), probe);
                 }
             }
             model.add_forcing(second, jacobian);
@@ -86,16 +101,7 @@ where
         })?;
         self.evaluations.jacobians += usize::from(evaluated);
         self.evaluations.residuals += usize::from(by_difference);
-        model.solve_forcing(self.bend.as_mut());
-        let bend = scaled_norm(self.d.as_ref(), self.bend.as_ref()) / length;
-        if !bend.is_finite() {
-            // No second derivative, no correction.
-            return Ok(T::ZERO);
-        }
-        for (step, &bend) in self.step.as_mut().iter_mut().zip(self.bend.as_ref()) {
-            *step -= T::from_f64(0.5) * bend;
-        }
-        Ok(bend)
+        Ok(())
     }
 
     /// The path bends too much for the step to be trusted.
@@ -123,4 +129,10 @@ fn bend_without<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized>(
         model.add_forcing(second, &[]);
     }
     Ok(exact)
+}
+
+/// The second derivative of a residual `r` that is `ahead` after a step of `probe`, and has this slope.
+#[inline]
+pub(super) fn second_difference<T: Real>(ahead: T, r: T, slope: T, probe: T) -> T {
+    ((ahead - r) / probe - slope) * T::from_f64(2.0) / probe
 }

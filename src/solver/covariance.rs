@@ -15,6 +15,12 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// `R` with its columns scaled to length one decide the rank; `JᵀJ` is never formed, so half of the digits are not
 /// lost. `2mn² + O(n³)` flops.
 ///
+/// # Likelihoods
+///
+/// Where `½‖r‖²` stands for another loss, such as a cross-entropy, `JᵀJ` is its second derivative but for the curvature of
+/// the model. If that loss is minus the logarithm of a likelihood, then [`unscaled`](Self::unscaled) is the asymptotic
+/// covariance of maximum-likelihood estimates; if it is the mean of `N` such, that is `N` times too large.
+///
 /// # Undetermined parameters
 ///
 /// Where columns of `J` are dependent, some combinations of parameters can change without any change of the

@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
-use crate::EvaluationError;
 use crate::hyperparameters::HyperparameterError;
+use crate::linear::PlanError;
+use crate::{EvaluationError, LinearForm};
 
 /// There is no point to report on: the settings or the problem do not allow a start.
 ///
@@ -87,11 +88,31 @@ pub enum SolveError {
     #[error(transparent)]
     Hyperparameter(#[from] HyperparameterError),
     /// The workspace would not fit the memory budget.
-    #[error("the solve needs {needed} bytes of memory, but the budget is {budget}")]
+    #[error(
+        "the solve needs {needed} bytes of memory, but the budget is {budget}: {rows_that_fit} residuals would fit"
+    )]
     MemoryBudget {
         /// Bytes needed by the leanest form.
         needed: usize,
         /// Bytes allowed.
         budget: usize,
+        /// Residuals that would fit, in whole groups.
+        rows_that_fit: usize,
     },
+    /// The linear systems should be solved in a form that the problem does not allow.
+    #[error("{form} needs a problem that multiplies by its Jacobian, and the scaling `Identity` or the default one")]
+    LinearForm {
+        /// The form.
+        form: LinearForm,
+    },
+}
+
+impl SolveError {
+    /// Why there is no plan.
+    pub(super) fn no_plan(error: PlanError, budget: usize) -> Self {
+        match error {
+            PlanError::Memory { needed, rows_that_fit } => SolveError::MemoryBudget { needed, budget, rows_that_fit },
+            PlanError::Form(form) => SolveError::LinearForm { form },
+        }
+    }
 }

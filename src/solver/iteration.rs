@@ -6,7 +6,7 @@ use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
 use super::step_rule::StepRule;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, SolveError, Status};
-use crate::kernels::vector::{all_finite, dot, scaled_norm};
+use crate::kernels::vector::{all_finite, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
@@ -23,7 +23,7 @@ const PROMISING_GAIN: f64 = 0.5;
 pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) plan: Plan,
     pub(super) damping: D,
-    scaling: Scaling,
+    pub(super) scaling: Scaling,
     acceleration: Acceleration,
     /// What is done to a step before it is tried.
     pub(super) rule: StepRule<T>,
@@ -33,9 +33,9 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) tiles: Tiles<T, S>,
     /// The current point, the best so far.
     pub(super) x: S::Vector,
-    /// `½‖r‖²` there.
+    /// `½‖r‖²` there, or the loss that it stands for.
     pub(super) cost: T,
-    /// `½‖r‖²` at the start.
+    /// The same at the start.
     pub(super) initial_cost: T,
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,
@@ -45,8 +45,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) step: S::Vector,
     /// The trial point `x + δ`.
     pub(super) trial: S::Vector,
-    /// The second-order part of an accelerated step.
-    pub(super) bend: S::Vector,
+    /// Room for what a step is corrected by.
+    pub(super) correction: S::Vector,
     pub(super) evaluations: Evaluations,
     /// The last trial went so well that the next is expected to be taken.
     pub(super) promising: bool,
@@ -70,25 +70,29 @@ where
     D: DampingPolicy<T>,
 {
     /// Room for a problem as planned, at the start `x`.
-    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, group: usize, x: S::Vector) -> Self {
+    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, x: S::Vector) -> Self {
         let n = plan.n;
+        let mut d = S::vector(n);
+        if plan.form.multiplies() {
+            d.as_mut().fill(T::ONE);
+        }
         Iteration {
             plan,
             damping,
-            scaling: settings.scaling,
+            scaling: settings.scaling_for(plan.form),
             acceleration: settings.acceleration,
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
             model: LinearModel::new(&plan),
-            tiles: Tiles::new(plan.m, n, group),
+            tiles: Tiles::new(plan.m, if plan.form.multiplies() { 0 } else { n }, plan.group),
             trial: x.clone(),
             x,
             cost: T::INFINITY,
             initial_cost: T::INFINITY,
             column_norms: S::vector(n),
-            d: S::vector(n),
+            d,
             step: S::vector(n),
-            bend: S::vector(n),
+            correction: S::vector(n),
             evaluations: Evaluations::default(),
             promising: false,
             accelerate: settings.acceleration == Acceleration::Always,
@@ -97,6 +101,7 @@ where
 
     /// Linearises the problem at the trial point, to start from there.
     pub(super) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
+        self.cost = T::INFINITY;
         if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
             return Err(self.explain_non_finite_start(problem));
         }
@@ -128,7 +133,7 @@ where
             if journal.enter(self, &trial, false).is_break() {
                 return Ok(Status::Cancelled);
             }
-            if let Some(status) = self.settled(settings, &trial) {
+            if let Some(status) = self.settled(settings, problem, &trial) {
                 return Ok(status);
             }
         }
@@ -144,15 +149,14 @@ where
             Ok(lambda) => lambda,
             Err(IllConditioned) => return Ok(self.damp_more()),
         };
-        let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
-        let slope = dot(self.model.gradient(), self.step.as_ref());
+        let length = self.model.length(self.d.as_ref(), self.step.as_ref());
+        let slope = self.model.slope(self.step.as_ref());
         // (JᵀJ + λD²)δ = −Jᵀr makes the model's reduction −(Jᵀr)ᵀδ − ½‖Jδ‖² a sum of positive terms.
         let predicted = T::from_f64(0.5) * (lambda * length * length - slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
         let bend = if self.accelerate { Some(self.bend_step(problem, length)?) } else { None };
-        if !bend.is_some_and(Self::bends_too_much) {
-            self.apply_rule(&mut trial);
+        if !bend.is_some_and(Self::bends_too_much) && self.apply_rule(problem, &mut trial).is_ok() {
             self.move_trial();
             self.evaluate(problem, &mut trial)?;
         }
@@ -169,6 +173,7 @@ where
         problem: &mut P,
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let choice = self.damping.damp(&mut System {
+            problem: &mut *problem,
             model: &mut self.model,
             d: self.d.as_ref(),
             step: self.step.as_mut(),
@@ -211,7 +216,8 @@ where
         trial: &mut Trial<T>,
     ) -> Result<(), EvaluationError> {
         let before = self.cost;
-        if self.arrival == Arrival::Linearize && self.promising && problem.derivatives_are_cheap() {
+        let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
+        if at_once && self.promising && problem.derivatives_are_cheap() {
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
             trial.actual = before - cost;
             trial.accepted = suffices(trial);
@@ -239,8 +245,7 @@ where
         match self.arrival {
             Arrival::Linearize => Ok(self.linearize_trial(problem)?.is_some()),
             Arrival::Leave => {
-                std::mem::swap(&mut self.x, &mut self.trial);
-                self.cost = cost;
+                self.move_to_trial(cost);
                 Ok(true)
             }
         }
@@ -253,6 +258,9 @@ where
         problem: &mut P,
     ) -> Result<Option<T>, EvaluationError> {
         self.evaluations.jacobians += 1;
+        if self.plan.form.multiplies() {
+            return self.linearize_products(problem);
+        }
         self.model.begin();
         let mut cost = T::ZERO;
         let model = &mut self.model;
@@ -272,8 +280,7 @@ where
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         if cost.is_finite() && all_finite(self.column_norms.as_ref()) && all_finite(self.model.gradient()) {
-            self.cost = cost;
-            std::mem::swap(&mut self.x, &mut self.trial);
+            self.move_to_trial(cost);
             return Ok(Some(cost));
         }
         self.tiles.forget();
@@ -282,11 +289,17 @@ where
         Ok(None)
     }
 
+    /// Makes the trial point, where the cost is known, the current one.
+    #[inline]
+    pub(super) fn move_to_trial(&mut self, cost: T) {
+        std::mem::swap(&mut self.x, &mut self.trial);
+        self.cost = cost;
+    }
+
     /// Undoes a [`linearize_trial`](Self::linearize_trial) that moved.
     #[inline]
     pub(super) fn return_from_trial(&mut self, cost: T) {
-        std::mem::swap(&mut self.x, &mut self.trial);
-        self.cost = cost;
+        self.move_to_trial(cost);
         self.tiles.forget();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
@@ -295,7 +308,9 @@ where
     /// Brings the scaling up to date with the current point.
     #[inline]
     fn rescale(&mut self) {
-        self.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
+        if !self.plan.form.multiplies() {
+            self.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
+        }
     }
 
     /// Exchanges the normal equations for QR, linearising the current point again.
@@ -314,20 +329,28 @@ where
         outcome.map(|_| ())
     }
 
-    /// Square of the largest cosine between the residuals and a column of the Jacobian.
+    /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
+    /// promises, the share in the cost. A loss that stands for a sum of squares may be negative, and counts by its size.
     #[inline]
     pub(super) fn squared_gradient_cosine(&self) -> T {
+        if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
+            return squared_cosine;
+        }
         let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
         let largest = columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
             if norm > T::ZERO { largest.max((gradient / norm) * (gradient / norm)) } else { largest }
         });
-        if largest > T::ZERO { largest / (self.cost + self.cost) } else { largest }
+        if largest > T::ZERO { largest / (self.cost + self.cost).abs() } else { largest }
     }
 
     /// Finds what is not finite at the start, and names it.
     fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
         let mut culprit = None;
         let n = self.plan.n;
+        if self.plan.form.multiplies() {
+            // There was no room for rows of the Jacobian yet.
+            self.tiles = Tiles::of_one_group(n, self.plan.group);
+        }
         let found = self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
             if let (None, Some(i)) = (&culprit, r.iter().position(|r| !r.is_finite())) {
                 culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
@@ -352,7 +375,8 @@ fn suffices<T: Real>(trial: &Trial<T>) -> bool {
 }
 
 /// The damped system at the current point, as the policies see it.
-struct System<'a, T: Real, S: Shape<T>> {
+struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
+    problem: &'a mut P,
     model: &'a mut LinearModel<T, S>,
     d: &'a [T],
     step: &'a mut [T],
@@ -360,23 +384,22 @@ struct System<'a, T: Real, S: Shape<T>> {
     factorizations: &'a mut usize,
 }
 
-impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
+impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for System<'_, T, S, P> {
     #[inline]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         *self.factorizations += 1;
-        self.model.solve(lambda.max(self.minimum), self.d, self.step)?;
-        let length = scaled_norm(self.d, self.step);
+        self.model.solve(self.problem, lambda.max(self.minimum), self.d, self.step)?;
+        let length = self.model.length(self.d, self.step);
         if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
     }
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
-        self.model.inverse_form(self.d, self.step) / scaled_norm(self.d, self.step)
+        self.model.inverse_form(self.problem, self.d, self.step) / self.model.length(self.d, self.step)
     }
 
     #[inline]
-    fn gradient_norm(&self) -> T {
-        let scaled = self.model.gradient().iter().zip(self.d);
-        scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
+    fn gradient_norm(&mut self) -> T {
+        self.model.gradient_norm(self.problem, self.d)
     }
 }

@@ -23,6 +23,11 @@ use crate::{LeastSquares, Real};
 /// chosen anew by a [damping policy](crate::damping) that learns from each trial. At the end Gauss–Newton steps judged
 /// by the gradient bring the parameters to the last digits that rounding allows.
 ///
+/// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
+/// then stand for its gradient `Jᵀr` and its second derivative `JᵀJ` (generalised Gauss–Newton), while the cost that
+/// steps are judged by is the loss itself. See [`nn::GaussNewton`](crate::nn::GaussNewton) and
+/// [`LeastSquares::cost_of`].
+///
 /// # Cost
 ///
 /// With `m` residuals and `n` parameters an iteration takes `mn² + n³/3` flops by the normal equations, twice that by
@@ -43,7 +48,7 @@ use crate::{LeastSquares, Real};
 /// # References
 ///
 /// Levenberg 1944; Marquardt 1963; Moré 1978, *The Levenberg–Marquardt algorithm: implementation and theory*;
-/// Nielsen 1999, *Damping parameter in Marquardt's method*; Transtrum & Sethna 2012, arXiv:1201.5885.
+/// Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
 /// ```
 /// use marquardt::{FiniteDifference, LevenbergMarquardt};
@@ -118,9 +123,10 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// The scaling `D` of the damping.
+    /// The scaling `D` of the damping. By default it is the [`FadingMaximum`](Scaling::FadingMaximum), and the
+    /// [`Identity`](Scaling::Identity) where the Jacobian is not formed, which allows for no other.
     pub fn with_scaling(self, scaling: Scaling) -> Self {
-        self.set(|settings| settings.scaling = scaling)
+        self.set(|settings| settings.scaling = Some(scaling))
     }
 
     /// When steps get a second-order correction.
@@ -157,7 +163,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.ftol = ftol)
     }
 
-    /// Ends when the cost `½‖r‖²` is this low.
+    /// Ends when the cost, `½‖r‖²` or the loss that it stands for, is this low.
     pub fn with_target_cost(self, cost: T) -> Self {
         self.set(|settings| settings.target_cost = Some(cost))
     }
@@ -261,7 +267,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
-        let plan = Plan::stacked(self.settings.linear_solver, self.settings.check(problem, &start)?, N);
+        let (m, group) = (self.settings.check(problem, &start)?, problem.row_group());
+        let plan = Plan::stacked(self.settings.linear_solver, m, N, group)
+            .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
         let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
@@ -277,7 +285,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
-        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, problem.row_group(), start);
+        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
         iteration.start(problem)?;
         iteration.start_damping();
         let mut journal = Journal::new(observer);

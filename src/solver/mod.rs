@@ -9,6 +9,7 @@ mod journal;
 mod levenberg_marquardt;
 mod observer;
 mod polish;
+mod products;
 mod report;
 mod scaling;
 mod settings;

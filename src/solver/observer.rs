@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct IterationRecord<T> {
     /// Number of the trial, from 1.
     pub iteration: usize,
-    /// `½‖r‖²` at the trial point; infinite where it was not finite or not worth evaluating.
+    /// The cost at the trial point; infinite where it was not finite or not worth evaluating.
     pub cost: T,
     /// The damping `λ`; zero for a Gauss–Newton step.
     pub damping: T,

@@ -7,7 +7,7 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::journal::Journal;
 use super::{Observer, Settings, Status};
-use crate::kernels::vector::{dot, scaled_norm};
+use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -35,10 +35,14 @@ where
         journal: &mut Journal<'_, T, O>,
         status: Status,
     ) -> Result<Status, EvaluationError> {
-        let mut promise = self.gauss_newton();
+        if self.plan.form.multiplies() {
+            // There is no going back from a linearisation.
+            return Ok(status);
+        }
+        let mut promise = self.gauss_newton(problem);
         if promise.is_none() && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;
-            promise = self.gauss_newton();
+            promise = self.gauss_newton(problem);
         }
         let Some(mut promise) = promise else { return Ok(status) };
         for _ in 0..MAX_STEPS {
@@ -50,9 +54,12 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
-            let rounding = settings.ftol.max(T::EPSILON) * before;
-            let left =
-                if cost <= (before + promise + rounding).min(self.initial_cost) { self.gauss_newton() } else { None };
+            let rounding = settings.ftol.max(T::EPSILON) * before.abs();
+            let left = if cost <= (before + promise + rounding).min(self.initial_cost) {
+                self.gauss_newton(problem)
+            } else {
+                None
+            };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);
                 break;
@@ -71,10 +78,10 @@ where
     }
 
     /// Solves for the undamped step and returns the reduction it promises.
-    pub(super) fn gauss_newton(&mut self) -> Option<T> {
+    pub(super) fn gauss_newton<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<T> {
         self.evaluations.factorizations += 1;
-        self.model.solve(T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
-        let promise = -T::from_f64(0.5) * dot(self.model.gradient(), self.step.as_ref());
+        self.model.solve(problem, T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
+        let promise = -T::from_f64(0.5) * self.model.slope(self.step.as_ref());
         promise.is_finite().then_some(promise)
     }
 }

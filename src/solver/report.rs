@@ -27,9 +27,9 @@ pub struct Report<T, V = Vec<T>> {
     pub x: V,
     /// Why the solve ended.
     pub status: Status,
-    /// `½‖r‖²` at [`x`](Self::x).
+    /// `½‖r‖²` at [`x`](Self::x), or the loss that it stands for.
     pub cost: T,
-    /// `½‖r‖²` at the start.
+    /// The same at the start.
     pub initial_cost: T,
     /// `‖Jᵀr‖∞` at [`x`](Self::x).
     pub gradient_norm: T,

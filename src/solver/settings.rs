@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::linear::{LinearSolver, Plan, PlanError};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
 /// All settings but the damping.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings<T> {
-    pub(crate) scaling: Scaling,
+    /// Where it was not set, it follows the form of the linear system.
+    pub(crate) scaling: Option<Scaling>,
     pub(crate) acceleration: Acceleration,
     pub(crate) linear_solver: LinearSolver,
     pub(crate) memory_budget: usize,
@@ -30,10 +31,10 @@ pub(crate) struct Settings<T> {
 impl<T: Real> Default for Settings<T> {
     fn default() -> Self {
         Settings {
-            scaling: Scaling::default(),
+            scaling: None,
             acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
-            memory_budget: 4 << 30,
+            memory_budget: MEMORY_BUDGET,
             gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
@@ -60,8 +61,9 @@ impl<T: Real> Settings<T> {
                 return Err(SolveError::Setting { setting, requirement, value: value.to_f64() });
             }
         }
-        if let Some(target) = self.target_cost.filter(|target| !(*target >= T::ZERO)) {
-            let (setting, requirement) = ("target_cost", "zero or positive");
+        if let Some(target) = self.target_cost.filter(|target| !target.is_finite()) {
+            // A loss that stands for a sum of squares may be negative.
+            let (setting, requirement) = ("target_cost", "finite");
             return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
         }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
@@ -85,9 +87,32 @@ impl<T: Real> Settings<T> {
     }
 
     /// Checks everything and chooses how to solve the linear systems.
-    pub(super) fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<Plan, SolveError> {
+    pub(super) fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Plan, SolveError> {
         let m = self.check(problem, start)?;
-        Plan::new::<T>(self.linear_solver, m, start.len(), problem.row_group(), self.memory_budget)
-            .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: self.memory_budget })
+        self.plan_for(problem, self.scaling, m, Ridge::None)
+    }
+
+    /// Chooses how to solve the linear systems of a problem that was checked, damped with this scaling, and with a ridge.
+    pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &mut P,
+        scaling: Option<Scaling>,
+        m: usize,
+        ridge: Ridge,
+    ) -> Result<Plan, SolveError> {
+        let (n, group) = (problem.parameter_count(), problem.row_group());
+        let products = match scaling {
+            None | Some(Scaling::Identity) => problem.products(),
+            Some(_) => None,
+        };
+        let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
+        Plan::new::<T>(self.linear_solver, &Size { m, n, group, products, ridge }, self.memory_budget)
+            .map_err(|error| SolveError::no_plan(error, self.memory_budget))
+    }
+
+    /// The scaling of a problem that is solved in this form.
+    pub(super) fn scaling_for(&self, form: LinearForm) -> Scaling {
+        let default = if form.multiplies() { Scaling::Identity } else { Scaling::default() };
+        self.scaling.unwrap_or(default)
     }
 }

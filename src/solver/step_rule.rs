@@ -1,20 +1,22 @@
 //! What training does to a step before it is tried: learning rate, momentum, clipping, and the ridge of weight decay.
 
-use super::damping::{DampingPolicy, Trial};
+use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::iteration::Iteration;
-use crate::Real;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::linear::shape::Shape;
+use crate::{LeastSquares, Real};
 
 /// How the step of the damped system becomes the step that is tried. A full solve tries it as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct StepRule<T> {
     /// Factor of the step.
     pub(super) learning_rate: T,
-    /// Factor of the last step taken, which is added.
+    /// The damping draws the step towards so many times the last one.
     pub(super) momentum: T,
     /// The last step taken; empty where there is no momentum.
     pub(super) velocity: Vec<T>,
+    /// What the damping draws the step towards; empty where there is no momentum.
+    pub(super) target: Vec<T>,
     /// The longest step.
     pub(super) clip_norm: T,
     /// `λ` is at least this.
@@ -29,6 +31,7 @@ impl<T: Real> Default for StepRule<T> {
             learning_rate: T::ONE,
             momentum: T::ZERO,
             velocity: Vec::new(),
+            target: Vec::new(),
             clip_norm: T::INFINITY,
             minimum_damping: T::ZERO,
             ridge: Vec::new(),
@@ -37,6 +40,21 @@ impl<T: Real> Default for StepRule<T> {
 }
 
 impl<T: Real> StepRule<T> {
+    /// Makes the `target` that damping with `lambda` draws the step towards. A `ridge` that is not in the linear system
+    /// joins in: `½λ‖δ − a‖² + ½ω‖x + δ‖²` is least where `½(λ + ω)‖δ − (λa − ωx)/(λ + ω)‖²` is.
+    fn aim(&mut self, lambda: T, ridge: T, x: &[T]) {
+        self.target.clear();
+        if self.momentum > T::ZERO {
+            let share = if ridge > T::ZERO { lambda / (lambda + ridge) } else { T::ONE };
+            self.target.extend(self.velocity.iter().map(|&velocity| share * self.momentum * velocity));
+        } else if ridge > T::ZERO {
+            self.target.resize(x.len(), T::ZERO);
+        }
+        if ridge > T::ZERO {
+            add_scaled(&mut self.target, -self.learning_rate * ridge / (lambda + ridge), x);
+        }
+    }
+
     /// The ridge's share of the cost at `x`.
     #[inline]
     pub(super) fn ridge_cost(&self, x: &[T]) -> T {
@@ -44,27 +62,15 @@ impl<T: Real> StepRule<T> {
         T::from_f64(0.5) * sum
     }
 
-    /// Makes `step` the step to try; `false` if that is what it was.
-    #[inline]
-    fn apply(&self, step: &mut [T]) -> bool {
-        let mut changed = false;
-        if self.learning_rate != T::ONE || self.momentum > T::ZERO {
-            changed = true;
-            for step in step.iter_mut() {
-                *step *= self.learning_rate;
-            }
-            if self.momentum > T::ZERO {
-                add_scaled(step, self.momentum, &self.velocity);
-            }
-        }
-        let norm = if self.clip_norm.is_finite() { dot(step, step).sqrt() } else { T::ZERO };
-        if norm > self.clip_norm {
-            changed = true;
-            for step in step {
-                *step *= self.clip_norm / norm;
-            }
-        }
-        changed
+    /// The weight of a ridge that is the same for all parameters; zero where there is none.
+    pub(super) fn uniform_ridge(&self) -> Option<T> {
+        let Some((&first, others)) = self.ridge.split_first() else { return Some(T::ZERO) };
+        others.iter().all(|&weight| weight == first).then_some(first)
+    }
+
+    /// The step is tried as it is.
+    fn is_plain(&self) -> bool {
+        self.learning_rate == T::ONE && self.momentum == T::ZERO && self.clip_norm == T::INFINITY
     }
 }
 
@@ -76,16 +82,45 @@ where
 {
     /// Applies the rule to the step, and judges what the linear model promises of the step that will be tried.
     #[inline]
-    pub(super) fn apply_rule(&mut self, trial: &mut Trial<T>) {
-        if self.rule.apply(self.step.as_mut()) {
-            let step = self.step.as_ref();
-            trial.slope = dot(self.model.gradient(), step);
-            // A rise that was foreseen is no promise that could be kept.
-            trial.predicted = (-(trial.slope + T::from_f64(0.5) * self.model.quadratic_form(step))).max(T::ZERO);
+    pub(super) fn apply_rule<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        trial: &mut Trial<T>,
+    ) -> Result<(), IllConditioned> {
+        let (model, rule, step) = (&mut self.model, &mut self.rule, self.step.as_mut());
+        // Where rows are summed, the ridge is one of the sums.
+        let ridge = if self.plan.form.multiplies() { rule.uniform_ridge().unwrap_or(T::ZERO) } else { T::ZERO };
+        if rule.is_plain() && ridge == T::ZERO {
+            return model.unfold(problem, &[], step);
         }
+        model.scale(rule.learning_rate, step);
+        rule.aim(trial.lambda, ridge, self.x.as_ref());
+        if !rule.target.is_empty() {
+            model.pull(problem, trial.lambda, self.d.as_ref(), &rule.target, self.correction.as_mut(), step)?;
+        }
+        model.unfold(problem, &rule.target, step)?;
+        let norm = if rule.clip_norm.is_finite() { dot(step, step).sqrt() } else { T::ZERO };
+        if norm > rule.clip_norm {
+            let factor = rule.clip_norm / norm;
+            model.scale(factor, step);
+            if self.plan.form.multiplies() {
+                step.iter_mut().for_each(|step| *step *= factor);
+            }
+        }
+        let step = self.step.as_ref();
+        let (mut slope, mut curvature) = (self.model.slope(step), self.model.quadratic_form(step));
+        if ridge > T::ZERO {
+            slope += ridge * dot(self.x.as_ref(), step);
+            curvature += ridge * dot(step, step);
+        }
+        trial.slope = slope;
+        // A rise that was foreseen is no promise that could be kept.
+        trial.predicted = (-(slope + T::from_f64(0.5) * curvature)).max(T::ZERO);
+        Ok(())
     }
+
     /// Rounding swallows what the step promised.
     pub(super) fn is_lost(&self, trial: &Trial<T>) -> bool {
-        trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost
+        trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost.abs()
     }
 }

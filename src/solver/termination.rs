@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use crate::Real;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
+use crate::{LeastSquares, Real};
 
 /// Why a solve ended. The best point is in the report for every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,33 +88,38 @@ where
 
     /// The trial says that there is nothing left to gain.
     #[inline]
-    pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
-        let before = if trial.accepted { self.cost + trial.actual } else { self.cost };
+    pub(super) fn settled<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
+        trial: &Trial<T>,
+    ) -> Option<Status> {
+        let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();
         let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
         // A step held back by damping is short for that reason, and says little of what is left.
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
-        if !held_back && trial.predicted <= settings.ftol * before && trial.actual.abs() <= settings.ftol * before {
+        if !held_back && trial.predicted <= settings.ftol * size && trial.actual.abs() <= settings.ftol * size {
             return Some(Status::CostTolerance);
         }
         if !held_back && trial.length <= settings.xtol * resolution && trial.actual.is_finite() {
             return Some(Status::StepTolerance);
         }
-        let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * before;
+        let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * size;
         if trial.accepted || !drowned {
             return None;
         }
-        Some(if self.is_at_rounding(resolution) { Status::StepTolerance } else { Status::NoProgress })
+        Some(if self.is_at_rounding(problem, resolution) { Status::StepTolerance } else { Status::NoProgress })
     }
 
     /// What is left is rounding: of the cost, against what the undamped step promises; of the parameters, against its
     /// length; or of the residuals, against those of the start.
-    fn is_at_rounding(&mut self, resolution: T) -> bool {
-        if self.cost <= T::EPSILON * T::EPSILON * self.initial_cost {
+    fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, resolution: T) -> bool {
+        if self.cost.abs() <= T::EPSILON * T::EPSILON * self.initial_cost.abs() {
             return true;
         }
         let unit = T::from_f64(ROUNDING) * T::EPSILON;
-        let Some(promise) = self.gauss_newton() else { return self.squared_gradient_cosine() <= unit };
-        promise <= unit * self.cost || scaled_norm(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
+        let Some(promise) = self.gauss_newton(problem) else { return self.squared_gradient_cosine() <= unit };
+        promise <= unit * self.cost.abs() || self.model.length(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
     }
 
     /// Patience has run out.

@@ -104,7 +104,7 @@ impl<T: Real> Gradients<T> {
 
     /// The dense gradient of one variable, to add to. An absent one starts at zero; rows are added in.
     pub fn dense_mut(&mut self, variable: Variable) -> &mut [T] {
-        let Entry { kind, rows, values, .. } = &mut self.entries[variable.index()];
+        let Entry { variable, kind, rows, values } = &mut self.entries[variable.index()];
         let dense = &mut self.flat[variable.range()];
         if *kind != Kind::Dense {
             dense.fill(T::ZERO);

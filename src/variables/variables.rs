@@ -40,6 +40,11 @@ impl Variable {
         self.columns
     }
 
+    /// The same numbers as a matrix of so many rows.
+    pub(crate) fn with_rows(self, rows: usize) -> Self {
+        Variable { rows, columns: self.len() / rows, ..self }
+    }
+
     /// How many numbers it holds.
     pub fn len(&self) -> usize {
         self.rows * self.columns

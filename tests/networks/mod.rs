@@ -1,6 +1,8 @@
 //! Random networks: stacks of layers with shared weights, shortcuts, several outputs, embeddings and dropout.
 
-use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Tape};
+#![allow(dead_code, reason = "no single suite takes all of it")]
+
+use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Padding, Shape, Tape, Window};
 use marquardt::{Variable, Variables};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
@@ -26,13 +28,20 @@ pub struct Recipe {
     pub steps: Vec<Step>,
     pub rows: usize,
     pub seed: u64,
+    /// Whether there may be kinks, which differences could fall on.
+    pub kinks: bool,
+}
+
+/// Smooth networks of a few layers.
+pub fn smooth_recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
+    recipes(rows).prop_map(|recipe| Recipe { kinks: false, ..recipe })
 }
 
 /// Networks of a few layers.
 pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
-    let step = (0..14_usize, any::<usize>(), any::<usize>(), any::<usize>());
+    let step = (0..18_usize, any::<usize>(), any::<usize>(), any::<usize>());
     let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
-    (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed })
+    (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed, kinks: true })
 }
 
 /// A network, its variables, and data to bind it to.
@@ -96,6 +105,33 @@ const FUNCTIONS: [Function<f64>; 8] = [
     Function::Negate,
 ];
 
+/// A node as an image of one or two channels.
+fn image(tape: &Tape<f64>, x: Node, choice: usize) -> Node {
+    let channels = if x.width().is_multiple_of(2) { 1 + choice % 2 } else { 1 };
+    let height = if x.width().is_multiple_of(3 * channels) { 3 } else { 1 };
+    let shape = Shape::Image { channels, height, width: x.width() / (channels * height) };
+    tape.reshape(x, shape).unwrap()
+}
+
+/// A window that fits onto any image.
+fn window(choice: usize) -> Window {
+    let (size, strides) = ([1 + choice / 7 % 3, 1 + choice / 2 % 3], [1 + choice / 5 % 2, 1 + choice / 3 % 2]);
+    Window::new(size).with_strides(strides).with_padding(Padding::Same)
+}
+
+/// A convolution, with a function of it.
+fn convolution(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, choice: usize) -> Node {
+    let x = image(tape, x, choice);
+    let Shape::Image { channels, .. } = x.shape() else { unreachable!() };
+    let (kernel, filters) = ([1 + choice / 11 % 3, 1 + choice / 2 % 2], 1 + choice / 4 % 3);
+    let window = Window::new(kernel).with_padding(Padding::Same).with_strides([1 + choice / 5 % 2, 1 + choice / 3 % 3]);
+    let weight = pool.matrix(filters * channels * kernel[0], kernel[1], choice.is_multiple_of(2));
+    let bias = if choice.is_multiple_of(3) { None } else { Some(pool.vector(filters)) };
+    let y = tape.conv2d(x, weight, bias, window.with_dilation([1, 1 + choice / 13 % 2])).unwrap();
+    let y = tape.flatten(y);
+    tape.apply(FUNCTIONS[choice / 5 % FUNCTIONS.len()], y)
+}
+
 /// Follows a recipe.
 pub fn build(recipe: &Recipe) -> Built {
     let mut pool = Pool { variables: Variables::new(), random: ChaCha8Rng::seed_from_u64(recipe.seed) };
@@ -156,6 +192,27 @@ pub fn build(recipe: &Recipe) -> Built {
                     state = tape.tanh(next);
                 }
                 state
+            }
+            12 => convolution(&mut tape, &mut pool, a, choice),
+            13 => {
+                let (image, window) = (image(&tape, a, choice), window(choice));
+                let pooled = if recipe.kinks && choice % 2 == 0 {
+                    tape.max_pooling2d(image, window)
+                } else {
+                    tape.average_pooling2d(image, window)
+                };
+                tape.flatten(pooled.unwrap())
+            }
+            14 => {
+                let (sum, share) = (tape.row_sum(a), 1.0 / a.width() as f64);
+                let mean = tape.scale(sum, share);
+                let centred = tape.sub(a, mean).unwrap();
+                let squares = tape.square(centred);
+                let sum = tape.row_sum(squares);
+                let variance = tape.scale(sum, share);
+                let shifted = tape.shift(variance, 0.1);
+                let deviation = tape.sqrt(shifted);
+                tape.div(centred, deviation).unwrap()
             }
             _ => {
                 let b = if a.width() == b.width() { b } else { tape.row_sum(b) };

@@ -4,6 +4,10 @@ Writes next to itself:
   optimizers.csv          weights after 1, 2, 10 and 100 optimizer steps
   schedules.csv           learning rates of Keras' schedules
   networks.csv            losses, gradients and activations from PyTorch
+  images.csv              outputs, gradients and per-sample Jacobians of
+                          convolution, pooling and layer normalisation from
+                          PyTorch, and "same" padding from Keras
+  torch_cnn.safetensors   the weights of the case "cnn" in images.csv
   torch_mlp.safetensors   the weights of the network used in networks.csv
 and prints the default hyperparameters of the optimizers.
 
@@ -360,6 +364,7 @@ def write_networks():
     target = torch.sin(0.4 * r + torch.arange(2, dtype=torch.float64))
     label = torch.arange(7) % 2
     binary = torch.stack([label, torch.arange(7) // 2 % 2], dim=1).double()
+    counts = (r + 2 * torch.arange(2)) % 4
     losses = {
         "mse": lambda y: n.MSELoss()(y, target),
         "huber": lambda y: n.HuberLoss(delta=1.0)(y, target),
@@ -368,6 +373,7 @@ def write_networks():
         "log_cosh": lambda y: torch.log(torch.cosh(y - target)).mean(),
         "bce_logits": lambda y: n.BCEWithLogitsLoss()(y, binary),
         "ce": lambda y: n.CrossEntropyLoss()(y, label),
+        "poisson_nll": lambda y: n.PoissonNLLLoss(log_input=True)(y, counts),
     }
     model = network()
     rows = []
@@ -404,6 +410,141 @@ def write_networks():
     rows += [("outputs", "y", i, v) for i, v in enumerate(outputs.ravel().tolist())]
     write("networks.csv", "case,name,index,value", rows)
     safetensors.torch.save_file(model.state_dict(), HERE / "torch_mlp.safetensors")
+
+
+# --- PyTorch: convolution, pooling, layer normalization ----------------------
+
+
+def image_cases():
+    """Case -> (shape of an input, layers)."""
+    n = torch.nn
+    c = lambda *arguments, **settings: n.Conv2d(*arguments, **settings)
+    return {
+        "conv": ((2, 4, 5), [c(2, 3, (3, 2))]),
+        "conv_1x1": ((3, 2, 2), [c(3, 2, 1)]),
+        "conv_whole": ((2, 3, 3), [c(2, 2, 3)]),
+        "conv_no_bias": ((1, 4, 4), [c(1, 1, 2, bias=False)]),
+        "conv_same": ((2, 4, 3), [c(2, 2, (3, 2), padding="same")]),
+        "conv_strides": ((2, 5, 6), [c(2, 3, (2, 3), stride=(2, 1))]),
+        "conv_padding": ((1, 4, 3), [c(1, 2, 3, stride=(1, 2), padding=(1, 2))]),
+        "conv_dilation": ((1, 6, 5), [c(1, 2, (3, 2), dilation=(2, 3), padding=1)]),
+        "max": ((2, 4, 5), [c(2, 2, 1), n.MaxPool2d(2)]),
+        "max_overlapping": (
+            (1, 5, 5),
+            [c(1, 2, 2), n.MaxPool2d((3, 2), stride=(1, 2), padding=1)],
+        ),
+        "average": ((2, 4, 5), [c(2, 2, 1), n.AvgPool2d((2, 3), stride=(1, 2))]),
+        "average_padding": (
+            (1, 4, 4),
+            [
+                c(1, 2, 1),
+                n.AvgPool2d(3, stride=2, padding=1, count_include_pad=False),
+            ],
+        ),
+        "global_average": (
+            (1, 4, 4),
+            [c(1, 3, 2), n.SiLU(), n.AdaptiveAvgPool2d(1)],
+        ),
+        "layer_norm": ((5,), [n.Linear(5, 4), n.LayerNorm(4), n.Tanh()]),
+        "layer_norm_image": (
+            (1, 3, 4),
+            [c(1, 2, 2), n.LayerNorm((2, 2, 3), eps=1e-3), n.Tanh()],
+        ),
+        "layer_norm_plain": (
+            (4,), [n.Linear(4, 3), n.LayerNorm(3, elementwise_affine=False), n.Tanh()],
+        ),
+        "cnn": (
+            (1, 7, 7),
+            [
+                c(1, 2, 3, padding=1), n.Tanh(), n.MaxPool2d(2),
+                c(2, 3, 2), n.ReLU(), n.Flatten(), n.LayerNorm(12), n.Linear(12, 2),
+            ],
+        ),
+    }
+
+
+def image_inputs(shape):
+    r = torch.arange(3, dtype=torch.float64)[:, None]
+    x = torch.cos(0.9 * r + 1.1 * torch.arange(math.prod(shape), dtype=torch.float64))
+    return x.reshape(3, *shape)
+
+
+def sine_weights(tensors):
+    i = 0
+    with torch.no_grad():
+        for p in tensors:
+            index = torch.arange(i + 1, i + 1 + p.numel(), dtype=torch.float64)
+            p.copy_(0.5 * torch.sin(1.7 * index).reshape(p.shape))
+            i += p.numel()
+
+
+def keras_same_cases():
+    """Keras' "same" padding, with channels last.
+
+    Case -> (shape of an input, channels first, layer). All weights of Keras are
+    put in PyTorch's order, and its results channels first.
+    """
+    l = keras.layers
+    settings = {"padding": "same", "data_format": "channels_last"}
+    return {
+        "keras_conv": ((2, 5, 6), l.Conv2D(3, (3, 2), strides=(2, 3), **settings)),
+        "keras_conv_dilation": (
+            (1, 4, 5), l.Conv2D(2, (2, 3), dilation_rate=(3, 2), **settings),
+        ),
+        "keras_max": ((2, 5, 6), l.MaxPooling2D((2, 3), strides=(2, 2), **settings)),
+        "keras_average": (
+            (2, 5, 4), l.AveragePooling2D((3, 2), strides=(2, 3), **settings),
+        ),
+    }
+
+
+def write_images():
+    rows = []
+
+    def record(case, name, values):
+        values = values.detach().ravel().tolist()
+        rows.extend((case, name, i, v) for i, v in enumerate(values))
+
+    for case, (shape, layers) in image_cases().items():
+        model = torch.nn.Sequential(*layers)
+        sine_weights(model.state_dict().values())
+        parameters = list(model.parameters())
+        outputs = model(image_inputs(shape)).flatten(1)
+        record(case, "outputs", outputs)
+        # Of half the sum of squares.
+        loss = 0.5 * outputs.square().sum()
+        gradients = torch.autograd.grad(loss, parameters, retain_graph=True)
+        record(case, "gradient", torch.cat([g.ravel() for g in gradients]))
+        # The last output of every sample.
+        for i, output in enumerate(outputs[:, -1]):
+            row = torch.autograd.grad(output, parameters, retain_graph=True)
+            record(case, f"jacobian_{i}", torch.cat([g.ravel() for g in row]))
+        if case == "cnn":
+            file = HERE / "torch_cnn.safetensors"
+            safetensors.torch.save_file(model.state_dict(), file)
+
+    for case, (shape, layer) in keras_same_cases().items():
+        x = image_inputs(shape).permute(0, 2, 3, 1).numpy()
+        layer.build(x.shape)
+        if layer.weights:
+            height, width, channels, filters = layer.kernel.shape
+            kernel = torch.empty(filters, channels, height, width)
+            bias = torch.empty(filters)
+            sine_weights([kernel, bias])
+            kernel = kernel.permute(2, 3, 1, 0)
+            layer.kernel.assign(kernel.numpy())
+            layer.bias.assign(bias.numpy())
+        with tf.GradientTape() as tape:
+            x = tf.constant(x)
+            tape.watch(x)
+            outputs = layer(x)
+            loss = 0.5 * tf.reduce_sum(outputs**2)
+        gradient = tape.gradient(loss, x)
+        for name, values in (("outputs", outputs), ("input_gradient", gradient)):
+            values = torch.tensor(values.numpy())
+            assert values.dtype == torch.float64
+            record(case, name, values.permute(0, 3, 1, 2))
+    write("images.csv", "case,name,index,value", rows)
 
 
 # --- Output ------------------------------------------------------------------
@@ -443,3 +584,4 @@ if __name__ == "__main__":
     write_optimizers()
     write_schedules()
     write_networks()
+    write_images()

@@ -1,9 +1,6 @@
 //! A step that fails names what is at fault, and leaves everything as it was.
 
-use marquardt::nn::{
-    BatchArray, BatchError, BinaryCrossentropy, CategoricalCrossentropy, Loss, MeanAbsoluteError, Sequential,
-    SparseCategoricalCrossentropy,
-};
+use marquardt::nn::{BatchArray, BatchError, MeanAbsoluteError, Sequential};
 use marquardt::optim::{ExponentialDecay, Hyperparameter, HyperparameterError, Optimizer, OptimizerError};
 use marquardt::{
     EvaluationError, LeastSquares, LevenbergMarquardt, NotLeastSquares, SolveError, SumOfSquares, Variables,
@@ -138,15 +135,16 @@ impl LeastSquares<f64> for Sequence {
     }
 }
 
-fn refuses_loss(loss: impl Loss<f64> + 'static, targets: &Array2<f64>) {
-    let name = loss.name();
+#[test]
+fn losses_that_are_no_sums_of_squares_are_named() {
+    let name = "mean absolute error";
     let mut variables = Variables::new();
     let layers = Sequential::new(2).dense(3).sigmoid();
-    let mut network = layers.compile(&mut variables, 1, loss).unwrap();
+    let mut network = layers.compile(&mut variables, 1, MeanAbsoluteError).unwrap();
     let x = array![[0.1, 0.2], [0.3, 0.4], [0.5, -0.5]];
     let mut optimizer = LevenbergMarquardt::new();
     optimizer.build(&variables).unwrap();
-    let batch = network.batch(&[x.view()], &[targets.view()]).unwrap();
+    let batch = network.batch(&[x.view()], &[Array2::zeros((3, 3)).view()]).unwrap();
     let error = refused(&mut optimizer, batch, &mut variables);
     assert!(matches!(&error, OptimizerError::NotLeastSquares(NotLeastSquares { loss }) if loss == name), "{error:?}");
     assert!(error.to_string().contains(name), "{error}");
@@ -157,19 +155,10 @@ fn refuses_loss(loss: impl Loss<f64> + 'static, targets: &Array2<f64>) {
 }
 
 #[test]
-fn losses_that_are_no_sums_of_squares_are_named() {
-    let third = 1.0 / 3.0;
-    refuses_loss(MeanAbsoluteError, &Array2::zeros((3, 3)));
-    refuses_loss(BinaryCrossentropy, &Array2::from_elem((3, 3), third));
-    refuses_loss(CategoricalCrossentropy, &Array2::from_elem((3, 3), third));
-    refuses_loss(SparseCategoricalCrossentropy, &array![[0.0], [2.0], [1.0]]);
-}
-
-#[test]
 fn hyperparameters_are_checked() {
     let (mut optimizer, mut network, mut variables, data) = underway();
     let before = Snapshot::of(&optimizer, &variables);
-    let known = "learning_rate, momentum, weight_decay, minimum_damping, global_clipnorm, attempts";
+    let known = "learning_rate, momentum, weight_decay, minimum_damping, loss_damping, global_clipnorm, attempts";
     let unknown = format!("levenberg_marquardt has no hyperparameter beta_1; it has {known}");
     assert_eq!(optimizer.hyperparameter("beta_1").unwrap_err().to_string(), unknown);
     for value in [0.9, -1.0, f64::NAN] {

@@ -12,7 +12,7 @@ use crate::problems::{Data, curved, damped, difference, linear, linearized, norm
 /// The gain is that of the step that is made, so that a quadratic loss always has a gain ratio of one.
 #[test]
 fn the_gain_is_judged_on_the_step_as_applied() {
-    const CLIP: f64 = 0.15;
+    const CLIP: f64 = 0.08;
     for form in [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Dual] {
         let data = Data::new(if form == LinearForm::Dual { 3 } else { 50 }, 4, 11);
         for (name, policy) in POLICIES {
@@ -33,15 +33,20 @@ fn the_gain_is_judged_on_the_step_as_applied() {
                 assert!((damped.gain_ratio - 1.0).abs() < 1e-9, "{name}, {form}: {report:?}");
 
                 let scale = slot(&optimizer, &variables, "scaling");
-                let plain = if damped.damping > 0.0 {
-                    damped_step(&r, &jacobian, damped.damping, &scale)
-                } else {
-                    shortest_step(&r, &jacobian, &scale)
+                let solve = |r: &DVector<f64>| {
+                    if damped.damping > 0.0 {
+                        damped_step(r, &jacobian, damped.damping, &scale)
+                    } else {
+                        shortest_step(r, &jacobian, &scale)
+                    }
                 };
                 // Where momentum leads uphill it is left out.
                 let momentum = if damped.attempts == 1 { 0.5 } else { 0.0 };
-                let raw: Vec<_> = plain.iter().zip(&last).map(|(step, last)| 0.1 * step + momentum * last).collect();
-                let factor = (CLIP / norm(&raw)).min(1.0);
+                // λ (JᵀJ + λD²)⁻¹D²a = a − (JᵀJ + λD²)⁻¹JᵀJa
+                let ahead = DVector::from_vec(last.clone()) * momentum;
+                let raw = solve(&r) * 0.1 + &ahead + solve(&(&jacobian * &ahead));
+                let raw = raw.as_slice();
+                let factor = (CLIP / norm(raw)).min(1.0);
                 clipped += usize::from(factor < 1.0);
                 let step = difference(variables.values(), &before);
                 let expected: Vec<_> = raw.iter().map(|raw| factor * raw).collect();
@@ -130,7 +135,7 @@ fn one_step_lands_on_the_ridge_solution() {
                 for decay in [1e-2, 1.0] {
                     let (mut network, mut variables) = linear(5);
                     let optimizer = LevenbergMarquardt::new().with_damping(damping).with_linear_solver(solver);
-                    let mut optimizer = optimizer.with_weight_decay(decay);
+                    let mut optimizer = optimizer.with_weight_decay(decay).with_loss_damping(0.0);
                     let loss_at_start = network.evaluate(&variables, &[data.x.view()], &[data.y.view()]).unwrap();
                     let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
                     let what = format!("{rows} rows, {solver:?}, decay {decay}: {report:?}");

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::kept::{Kept, room};
 use super::plan::DenseUse;
-use crate::Real;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{Block, put_hadamard};
 use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
+use crate::{Rate, Real, Work};
 
 /// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
 const BLOCK_NUMBERS: usize = 32 * 1024;
@@ -51,20 +51,28 @@ fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
     if left.bias.is_some() && left.bias == right.bias { T::ONE } else { T::ZERO }
 }
 
-/// Flops of [`put_row_gram`].
-pub(super) fn row_gram_flops(layers: &[DenseUse], samples: usize, group: usize) -> f64 {
+/// What [`put_row_gram`] costs.
+pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     let triangle = |size: usize| 0.5 * (size * (size + 1)) as f64;
     let of_pair = |(left, _): (DenseUse, DenseUse)| {
         let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
-        triangle(samples * group) * (2.0 * outputs + 2.0) + triangle(samples) * 2.0 * inputs
+        let blocks = |area: f64, depth: f64| {
+            Work::new(Rate::Product, 2.0 * area * depth, area * (1.0 + depth / FEW_ROWS as f64))
+        };
+        let of_residuals = triangle(samples * group);
+        blocks(of_residuals, outputs) + blocks(triangle(samples), inputs) + Work::elementwise(of_residuals, 2.0, 3.0)
     };
     pairs(layers).map(of_pair).sum()
 }
 
-/// Flops of [`add_product`], or of [`add_transposed_product`].
-pub(super) fn product_flops(layers: &[DenseUse], samples: usize, group: usize) -> f64 {
-    let of_layer = |layer: &DenseUse| 2.0 * layer.y.width() as f64 * (layer.x.width() + group) as f64;
-    samples as f64 * layers.iter().map(of_layer).sum::<f64>()
+/// What [`add_product`] or [`add_transposed_product`] costs.
+pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
+    let (samples, group) = (samples as f64, group as f64);
+    let of_layer = |layer: &DenseUse| {
+        let (inputs, outputs) = (layer.x.width() as f64, layer.y.width() as f64);
+        Work::product(samples, inputs, outputs) + Work::elementwise(samples * group * outputs, 2.0, 1.0)
+    };
+    layers.iter().map(of_layer).sum()
 }
 
 /// `K = Σ (AAᵀ + 1) ⊙ DDᵀ`, or added to `K`: its lower triangle, in blocks of rows.

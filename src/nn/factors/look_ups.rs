@@ -3,9 +3,9 @@
 
 use super::kept::Kept;
 use super::plan::TableUse;
-use crate::Real;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::sweep::{Tile, Workspace, row_number};
+use crate::{Real, Work};
 
 /// A row of a table that a sample has looked up.
 #[derive(Debug, Clone, Copy)]
@@ -128,18 +128,18 @@ pub(super) fn add_transposed_product<T: Real>(
     }
 }
 
-/// Flops of [`add_row_gram`], for numbers that are spread evenly over the rows of a table.
-pub(super) fn row_gram_flops(tables: &[TableUse], samples: usize, group: usize) -> f64 {
+/// What [`add_row_gram`] costs, for numbers that are spread evenly over the rows of a table.
+pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let of_table = |tables: &[TableUse]| {
         let numbers: usize = tables.iter().map(|table| table.x.width()).sum();
-        let pairs = 0.5 * ((samples * numbers) as f64).powi(2) / tables[0].rows as f64;
-        pairs * (group * group) as f64 * 2.0 * tables[0].columns as f64
+        let pairs = 0.5 * (samples as f64 * numbers as f64).powi(2) / tables[0].rows.max(1) as f64;
+        Work::elementwise(pairs * (group as f64).powi(2) * tables[0].columns as f64, 2.0, 2.0)
     };
     tables.chunk_by(|a, b| a.table == b.table).map(of_table).sum()
 }
 
-/// Flops of [`add_product`], or of [`add_transposed_product`].
-pub(super) fn product_flops(tables: &[TableUse], samples: usize, group: usize) -> f64 {
+/// What [`add_product`] or [`add_transposed_product`] costs.
+pub(super) fn product_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let numbers: usize = tables.iter().map(|table| table.y.width()).sum();
-    2.0 * (samples * group * numbers) as f64
+    Work::elementwise(samples as f64 * group as f64 * numbers as f64, 2.0, 2.0)
 }

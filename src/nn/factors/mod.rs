@@ -2,7 +2,6 @@
 //! never formed.
 
 mod dense;
-mod flops;
 mod formed;
 mod kept;
 mod look_ups;
@@ -18,7 +17,7 @@ use plan::Plan;
 use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
 use super::tape::{Node, Tape};
 use crate::variables::Variable;
-use crate::{ProductWork, Real};
+use crate::{ProductWork, Real, Work};
 
 /// Rows of adjoints that go back together; rounded up, to whole samples' rows.
 const STACKED_ROWS: usize = 1024;
@@ -198,18 +197,25 @@ fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<
 impl Plan {
     /// What the products cost for so many samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
-        let residuals = samples * group;
-        let formed = residuals * self.formed_columns.count();
-        let forming = 2.0 * formed as f64;
+        let residuals = samples.saturating_mul(group);
+        let formed = residuals.saturating_mul(self.formed_columns.count());
+        let inputs = samples.saturating_mul(self.per_sample);
+        let kept = inputs.saturating_add(residuals.saturating_mul(self.per_residual));
+        let forward = self.forward.of(samples);
+        let formed_gram = match self.formed_columns.count() {
+            0 => Work::NONE,
+            count => Work::triangle(residuals as f64, count as f64),
+        };
         ProductWork {
-            linearize: samples as f64 * (self.forward_flops + self.reverse_flops) + forming,
-            row_gram: residuals as f64 * formed as f64
-                + dense::row_gram_flops(&self.dense, samples, group)
-                + look_ups::row_gram_flops(&self.tables, samples, group),
-            product: 2.0 * formed as f64
-                + dense::product_flops(&self.dense, samples, group)
-                + look_ups::product_flops(&self.tables, samples, group),
-            numbers: samples * self.per_sample + residuals * self.per_residual + formed,
+            linearize: forward + self.reverse.of(samples) + Work::elementwise(kept as f64, 0.0, 2.0),
+            row_gram: formed_gram
+                + dense::row_gram_work(&self.dense, samples, group)
+                + look_ups::row_gram_work(&self.tables, samples, group),
+            product: Work::elementwise(formed as f64, 2.0, 1.0)
+                + dense::product_work(&self.dense, samples, group)
+                + look_ups::product_work(&self.tables, samples, group),
+            jacobian: forward + self.reverse_forming_all.of(samples),
+            numbers: kept.saturating_add(formed),
         }
     }
 }

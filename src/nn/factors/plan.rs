@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::flops::{forward_flops, reverse_flops};
 use crate::Real;
 use crate::nn::sweep::{WantedColumns, coming_from, leading_to, takes_stacks};
 use crate::nn::tape::{Node, Operation, Tape};
+use crate::nn::work::{SweepWork, forward_work, jacobian_work};
 use crate::variables::Variable;
 
 /// Flops of the elementwise product of two Gram matrices, for every number of it.
@@ -36,9 +36,12 @@ pub(super) struct Plan {
     /// Numbers kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
-    /// Flops of the sweeps, for each sample.
-    pub(super) forward_flops: f64,
-    pub(super) reverse_flops: f64,
+    /// The forward sweep.
+    pub(super) forward: SweepWork,
+    /// The reverse sweeps, with the formed columns.
+    pub(super) reverse: SweepWork,
+    /// The reverse sweeps if all wanted columns were formed.
+    pub(super) reverse_forming_all: SweepWork,
     variables: Vec<PlannedVariable>,
     /// Where the formed variables are in the flat vector.
     ranges: Vec<Range<usize>>,
@@ -117,12 +120,14 @@ impl Plan {
         let group = outputs.clone().map(|output| output.width()).sum();
         self.choose_forms(tape, variables, group, columns);
         self.place_uses(tape);
-        self.forward_flops = forward_flops(tape, &self.marks);
-        let wants = |variable: Variable| self.variables[variable.index()].form != Form::None;
-        coming_from(tape.records(), wants, None, &mut self.marks);
+        self.forward = forward_work(tape, &self.marks);
+        let form = |variable: Variable| self.variables[variable.index()].form;
+        let (wanted, formed) = (|variable| form(variable) != Form::None, |variable| form(variable) == Form::Formed);
+        coming_from(tape.records(), wanted, None, &mut self.marks);
         let mut passed = tape.records().iter().zip(&self.marks).filter(|(_, mark)| **mark);
         self.takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
-        self.reverse_flops = reverse_flops(tape, outputs, &self.marks, &mut self.reached);
+        self.reverse = jacobian_work(tape, outputs.clone(), &self.marks, formed, &mut self.reached);
+        self.reverse_forming_all = jacobian_work(tape, outputs, &self.marks, wanted, &mut self.reached);
     }
 
     /// Expects the marks to be at the nodes that the losses are computed from.
@@ -215,10 +220,7 @@ fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, g
     let (mut layers, mut numbers) = (0, 0);
     for (_, operation) in used_by(tape, marks, variable) {
         match *operation {
-            Operation::Dense { x, weight, bias } if weight == variable && bias != Some(variable) => {
-                if x.width() != weight.columns() {
-                    return Form::Formed;
-                }
+            Operation::Dense { weight, bias, positions: 1, .. } if weight == variable && bias != Some(variable) => {
                 layers += 1;
             }
             Operation::Embedding { x, .. } => numbers += x.width(),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::nn::TapeError;
+use crate::nn::{Shape, TapeError};
 use crate::variables::VariableError;
 
 /// A network that cannot be built.
@@ -26,6 +26,16 @@ pub enum NetworkError {
         expected: usize,
         /// The width of what comes before them.
         found: usize,
+    },
+    /// Layers that were made for another shape.
+    #[error("layer {layer}: made for {expected}, not for {found}")]
+    InputShape {
+        /// Their place in the network, and their kind.
+        layer: String,
+        /// The shape that they were made for.
+        expected: Shape,
+        /// The shape of what comes before them.
+        found: Shape,
     },
     /// The layers of a residual connection change the width.
     #[error("layer {layer}: an output of width {found} cannot be added to an input of width {expected}")]

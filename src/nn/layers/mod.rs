@@ -2,22 +2,30 @@
 
 mod activation;
 mod batch_normalization;
+mod conv2d;
 mod dense;
 mod dropout;
 mod embedding;
 mod error;
+mod layer_normalization;
+mod pooling;
 mod recorder;
+mod reshape;
 mod residual;
 
 use std::fmt::Debug;
 
 pub use activation::Activation;
 pub use batch_normalization::BatchNormalization;
+pub use conv2d::Conv2D;
 pub use dense::Dense;
 pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use error::NetworkError;
+pub use layer_normalization::LayerNormalization;
+pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D};
 pub use recorder::Recorder;
+pub use reshape::{Flatten, Reshape};
 pub use residual::Residual;
 
 use super::Node;

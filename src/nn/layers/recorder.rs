@@ -62,12 +62,14 @@ impl<'a, T: Real> Recorder<'a, T> {
     /// Those of the layer.
     pub fn layer(&mut self, name: impl Display, layer: &dyn Layer<T>, x: Node) -> Result<Node, NetworkError> {
         let place = self.below(name);
+        let among_layers = self.tape.begin_layer(&place, layer.kind());
         let outer = std::mem::replace(&mut self.path, place);
         let result = layer.record(self, x).map_err(|error| match error {
             NetworkError::Tape(source) => NetworkError::Layer { layer: self.describe(layer), source },
             other => other,
         });
         self.path = outer;
+        self.tape.end_layer(among_layers, result.as_ref().ok().copied());
         result
     }
 

@@ -1,7 +1,7 @@
 //! Categorical cross-entropy.
 
 use super::softmax::Softmax;
-use super::{Loss, Targets};
+use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::Real;
 
 /// The cross-entropy `−Σ tₖ ln pₖ` between target probabilities `t` and the softmax `p` of the outputs, which are logits:
@@ -10,7 +10,8 @@ use crate::Real;
 /// The network ends without a softmax. For class numbers instead of probabilities, see
 /// [`SparseCategoricalCrossentropy`](super::SparseCategoricalCrossentropy).
 ///
-/// Levenberg–Marquardt refuses it; first-order optimizers minimise it.
+/// Levenberg–Marquardt sees it by its second derivative `Σtₖ · (diag(p) − ppᵀ)`, whose root is known in closed form. Steps
+/// are judged by the loss itself.
 ///
 /// ```
 /// use marquardt::nn::{CategoricalCrossentropy, Loss};
@@ -20,6 +21,7 @@ use crate::Real;
 /// assert_eq!(loss, [4.0_f64.ln()]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[doc(alias = "CrossEntropyLoss")]
 pub struct CategoricalCrossentropy;
 
 impl<T: Real> Loss<T> for CategoricalCrossentropy {
@@ -35,7 +37,9 @@ impl<T: Real> Loss<T> for CategoricalCrossentropy {
         let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
         for (loss, (logits, targets)) in losses.iter_mut().zip(rows) {
             let softmax = Softmax::new(logits);
-            *loss = logits.iter().zip(targets).map(|(&z, &t)| t * softmax.surprise(z)).sum();
+            // A class without a target may be infinitely improbable.
+            let pairs = logits.iter().zip(targets).filter(|&(_, &t)| t > T::ZERO);
+            *loss = pairs.map(|(&z, &t)| t * softmax.surprise(z)).sum();
         }
     }
 
@@ -50,11 +54,30 @@ impl<T: Real> Loss<T> for CategoricalCrossentropy {
             }
         }
     }
+
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> GaussNewton<T> for CategoricalCrossentropy {
+    fn root(&self) -> CurvatureRoot {
+        CurvatureRoot::Full
+    }
+
+    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
+        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
+        let seen = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(width * width));
+        for ((residuals, root), (logits, targets)) in seen.zip(rows) {
+            let total = targets.iter().copied().sum();
+            Softmax::new(logits).root_of_curvature(logits, total, |class| targets[class], residuals, root);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::check_gradients;
+    use super::super::testing::{check_curvature, check_gradients, check_residuals, residuals};
     use super::*;
 
     #[test]
@@ -62,6 +85,7 @@ mod tests {
         let outputs = [0.2, -3.0, 5.0, 0.0, -0.4, 2.0, 1.0, 1.0, 1.0];
         let targets = [1.0, 0.0, 0.0, 0.2, 0.5, 0.3, 0.9, 0.0, 0.4];
         check_gradients(&CategoricalCrossentropy, &outputs, 3, &targets);
+        check_curvature(&CategoricalCrossentropy, &outputs, 3, &targets);
     }
 
     #[test]
@@ -80,5 +104,36 @@ mod tests {
                 assert!((slope - expected).abs() <= 1e-15 * expected.abs(), "{logits:?}: gradient {slopes:?}");
             }
         }
+    }
+
+    #[test]
+    fn residuals_are_exact_in_the_tails() {
+        let loss = CategoricalCrossentropy;
+        for targets in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.5, 0.3], [0.9, 0.0, 0.9], [1e-30, 0.0, 0.0], [0.0; 3]]
+        {
+            for logits in
+                [[50.0, -50.0, 0.0], [0.0, 50.0, 50.0], [1e300, -1e300, 0.0], [-1e300, 3.0, 2.0], [800.0, 0.0, 1.0]]
+            {
+                check_residuals::<f64>(&loss, &logits, 3, &targets);
+            }
+            let targets = targets.map(|t| t as f32);
+            for logits in [[f32::MIN, f32::MAX, 0.0], [-95.0, 0.0, 1.0], [200.0, 0.0, 1.0], [0.0, 50.0, -50.0]] {
+                check_residuals::<f32>(&loss, &logits, 3, &targets);
+                let mut value = [f32::NAN];
+                loss.values(&logits, 3, &targets, &mut value);
+                assert!(!value[0].is_nan());
+            }
+        }
+    }
+
+    /// A right class that is nearly certain leaves residuals and roots of the size of the others' probabilities' roots.
+    #[test]
+    fn the_far_tail_is_resolved() {
+        let (r, root) = residuals(&CategoricalCrossentropy, &[80.0, 0.0, 0.0], 3, &[1.0, 0.0, 0.0]);
+        let others = 2.0 * (-80.0_f64).exp();
+        let square: f64 = (0..3).map(|k| root[3 * k] * root[3 * k]).sum();
+        assert!((square - others).abs() < 1e-14 * others, "{square:e}, {others:e}");
+        assert!((r[0] + others).abs() < 1e-14 * others, "{r:?}");
+        assert!((r[1] - (0.5 * others).sqrt()).abs() < 1e-14 * r[1], "{r:?}");
     }
 }

@@ -42,3 +42,26 @@ pub(super) fn reweighted<T: Real>(
         *r = *s * e;
     }
 }
+
+/// Fills residuals and roots for the mean of a convex loss, given both for each `(output, target)`.
+pub(super) fn curved<T: Real>(
+    outputs: &[T],
+    width: usize,
+    targets: &[T],
+    residuals: &mut [T],
+    roots: &mut [T],
+    residual_and_root: impl Fn(T, T) -> (T, T),
+) {
+    let root_share = T::from_f64(1.0 / width as f64).sqrt();
+    for ((r, s), (&y, &t)) in residuals.iter_mut().zip(roots).zip(outputs.iter().zip(targets)) {
+        let (residual, root) = residual_and_root(y, t);
+        *r = root_share * residual;
+        *s = root_share * root;
+    }
+}
+
+/// The least root, where a target pulls with this gradient: smaller ones would only blow the residual up, which is the
+/// gradient over the root, and their square is lost to rounding beside the second derivative's largest value.
+pub(super) fn least_root<T: Real>(pull: T) -> T {
+    (T::EPSILON * pull).sqrt()
+}

@@ -1,6 +1,6 @@
 //! Half the sum of squares.
 
-use super::{LeastSquaresForm, Loss, Reduction, Targets};
+use super::{GaussNewton, Loss, Reduction, Targets};
 use crate::Real;
 
 /// `½‖r‖²` over all samples, where the outputs are the residuals themselves: for residuals written on the tape.
@@ -30,8 +30,14 @@ impl<T: Real> Loss<T> for HalfSumOfSquares {
         gradients.copy_from_slice(outputs);
     }
 
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Exact
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> GaussNewton<T> for HalfSumOfSquares {
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn residuals(&self, outputs: &[T], _width: usize, _targets: &[T], residuals: &mut [T], roots: &mut [T]) {

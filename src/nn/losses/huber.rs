@@ -1,6 +1,6 @@
 //! Huber's loss.
 
-use super::{LeastSquaresForm, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, Targets, elementwise};
 use crate::Real;
 use crate::nn::TapeError;
 
@@ -69,10 +69,12 @@ impl<T: Real> Loss<T> for Huber<T> {
         elementwise::gradients(outputs, width, targets, gradients, |y, t| (y - t).max(-delta).min(delta));
     }
 
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Approximate
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
     }
+}
 
+impl<T: Real> GaussNewton<T> for Huber<T> {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         let delta = self.delta;
         let weight = |e: T| if e.abs() > delta { delta / e.abs() } else { T::ONE };

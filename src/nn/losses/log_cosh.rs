@@ -1,6 +1,6 @@
 //! Log-cosh.
 
-use super::{LeastSquaresForm, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, Targets, elementwise};
 use crate::Real;
 
 /// The mean over outputs of `ln cosh e`: about `½e²` for small errors and `|e| − ln 2` for large ones, and smooth
@@ -47,10 +47,12 @@ impl<T: Real> Loss<T> for LogCosh {
         elementwise::gradients(outputs, width, targets, gradients, |y, t| (y - t).tanh());
     }
 
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Approximate
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
     }
+}
 
+impl<T: Real> GaussNewton<T> for LogCosh {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         let weight = |e: T| if e == T::ZERO { T::ONE } else { e.tanh() / e };
         elementwise::reweighted(outputs, width, targets, residuals, roots, weight);

@@ -2,21 +2,21 @@
 
 use std::fmt::Debug;
 
+use super::GaussNewton;
 use crate::Real;
 
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
 /// All methods work on blocks of rows: `outputs` has rows of `width` numbers, and there are as many rows of targets: of
-/// `width` numbers for [`Targets::Values`] and [`Targets::Probabilities`], of one for [`Targets::Labels`], of none for
-/// [`Targets::None`].
+/// one number for [`Targets::Labels`], of none for [`Targets::None`], and of `width` for all others.
 ///
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
 ///
-/// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the residuals as well:
+/// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the [`GaussNewton`] face as well:
 ///
 /// ```
-/// use marquardt::nn::{LeastSquaresForm, Loss, Sequential, Targets};
+/// use marquardt::nn::{GaussNewton, Loss, Sequential, Targets};
 /// use marquardt::{LevenbergMarquardt, Variables};
 /// use ndarray::{Array2, array};
 ///
@@ -41,8 +41,10 @@ use crate::Real;
 ///         }
 ///     }
 ///
-///     fn least_squares(&self) -> LeastSquaresForm { LeastSquaresForm::Approximate }
+///     fn least_squares(&self) -> Option<&dyn GaussNewton<f64>> { Some(self) }
+/// }
 ///
+/// impl GaussNewton<f64> for Charbonnier {
 ///     /// Reweighted: `s² = 1/√(1 + e²)`, and `r = s e`.
 ///     fn residuals(&self, outputs: &[f64], _: usize, targets: &[f64], residuals: &mut [f64], roots: &mut [f64]) {
 ///         for (i, (y, t)) in outputs.iter().zip(targets).enumerate() {
@@ -82,17 +84,9 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Their gradients with respect to the outputs, in the shape of the outputs.
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]);
 
-    /// How Levenberg–Marquardt sees it.
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::None
-    }
-
-    /// A residual `r` for each output, and the root `s` of the second derivative, both in the shape of the outputs.
-    ///
-    /// The rows of the Jacobian are `s · ∂output/∂x`, and `s · r` is the gradient with respect to the output. Where the
-    /// form is [`LeastSquaresForm::Exact`], `½‖r‖²` is the loss. Called unless the form is [`LeastSquaresForm::None`].
-    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        let _ = (outputs, width, targets, residuals, roots);
+    /// How Levenberg–Marquardt sees it; `None`, which is the default, if not at all.
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        None
     }
 }
 
@@ -106,6 +100,8 @@ pub enum Targets {
     Values,
     /// A number from 0 to 1 for each output.
     Probabilities,
+    /// A number for each output, such as a count, that is not negative.
+    NonNegative,
     /// One class number for each sample; there are as many classes as outputs.
     Labels,
 }
@@ -117,15 +113,4 @@ pub enum Reduction {
     Mean,
     /// Their sum.
     Sum,
-}
-
-/// How Levenberg–Marquardt sees a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeastSquaresForm {
-    /// Not at all.
-    None,
-    /// The loss is a sum of squares.
-    Exact,
-    /// Residuals stand for the gradient and the second derivative; steps are judged by the loss itself.
-    Approximate,
 }

@@ -1,6 +1,6 @@
 //! Mean squared error.
 
-use super::{LeastSquaresForm, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, Targets, elementwise};
 use crate::Real;
 
 /// The mean over outputs of the squared error, `(y − t)²`.
@@ -27,8 +27,14 @@ impl<T: Real> Loss<T> for MeanSquaredError {
         elementwise::gradients(outputs, width, targets, gradients, |y, t| two * (y - t));
     }
 
-    fn least_squares(&self) -> LeastSquaresForm {
-        LeastSquaresForm::Exact
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> GaussNewton<T> for MeanSquaredError {
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {

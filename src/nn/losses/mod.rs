@@ -3,29 +3,34 @@
 mod binary_crossentropy;
 mod categorical_crossentropy;
 mod elementwise;
+mod gauss_newton;
 mod half_sum_of_squares;
 mod huber;
 mod log_cosh;
 mod loss;
 mod mean_absolute_error;
 mod mean_squared_error;
+mod poisson;
 mod softmax;
 mod sparse_categorical_crossentropy;
 
 pub use binary_crossentropy::BinaryCrossentropy;
 pub use categorical_crossentropy::CategoricalCrossentropy;
+pub use gauss_newton::{CurvatureRoot, GaussNewton};
 pub use half_sum_of_squares::HalfSumOfSquares;
 pub use huber::Huber;
 pub use log_cosh::LogCosh;
-pub use loss::{LeastSquaresForm, Loss, Reduction, Targets};
+pub use loss::{Loss, Reduction, Targets};
 pub use mean_absolute_error::MeanAbsoluteError;
 pub use mean_squared_error::MeanSquaredError;
+pub use poisson::Poisson;
 pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 
 /// What is true of every loss.
 #[cfg(test)]
 mod testing {
-    use super::{LeastSquaresForm, Loss};
+    use super::{CurvatureRoot, Loss};
+    use crate::Real;
 
     /// Gradients against central differences of the values.
     #[track_caller]
@@ -51,23 +56,80 @@ mod testing {
         }
     }
 
-    /// Root times residual is the gradient; an exact form is half the sum of squares.
-    #[track_caller]
-    pub(super) fn check_residuals(loss: &dyn Loss<f64>, outputs: &[f64], width: usize, targets: &[f64]) {
-        let nan = vec![f64::NAN; outputs.len()];
-        let (mut gradients, mut residuals, mut roots) = (nan.clone(), nan.clone(), nan);
-        loss.gradients(outputs, width, targets, &mut gradients);
-        loss.residuals(outputs, width, targets, &mut residuals, &mut roots);
-        for (i, &gradient) in gradients.iter().enumerate() {
-            let product = roots[i] * residuals[i];
-            assert!((product - gradient).abs() <= 1e-15 * gradient.abs(), "output {i}: {product}, {gradient}");
+    /// What Levenberg–Marquardt sees: residuals, and the roots as full matrices.
+    pub(super) fn residuals<T: Real>(
+        loss: &dyn Loss<T>,
+        outputs: &[T],
+        width: usize,
+        targets: &[T],
+    ) -> (Vec<T>, Vec<T>) {
+        let seen = loss.least_squares().unwrap();
+        let nan = T::from_f64(f64::NAN);
+        let mut residuals = vec![nan; outputs.len()];
+        let mut roots = vec![nan; outputs.len() / width * seen.root().numbers(width)];
+        seen.residuals(outputs, width, targets, &mut residuals, &mut roots);
+        if seen.root() == CurvatureRoot::Full {
+            return (residuals, roots);
         }
-        if loss.least_squares() == LeastSquaresForm::Exact {
-            let mut losses = vec![0.0; outputs.len() / width];
+        let mut full = vec![T::ZERO; outputs.len() * width];
+        for (k, root) in roots.into_iter().enumerate() {
+            full[k * width + k % width] = root;
+        }
+        (residuals, full)
+    }
+
+    /// The root times the residuals is the gradient; an exact form is half the sum of squares.
+    #[track_caller]
+    pub(super) fn check_residuals<T: Real>(loss: &dyn Loss<T>, outputs: &[T], width: usize, targets: &[T]) {
+        let mut gradients = vec![T::from_f64(f64::NAN); outputs.len()];
+        loss.gradients(outputs, width, targets, &mut gradients);
+        let (residuals, roots) = residuals(loss, outputs, width, targets);
+        let samples = residuals.chunks_exact(width).zip(roots.chunks_exact(width * width));
+        for (gradients, (residuals, root)) in gradients.chunks_exact(width).zip(samples) {
+            for (j, gradient) in gradients.iter().map(|gradient| gradient.to_f64()).enumerate() {
+                let products = || (0..width).map(|k| root[k * width + j].to_f64() * residuals[k].to_f64());
+                let (product, scale) = (products().sum::<f64>(), products().map(f64::abs).sum::<f64>());
+                // Products that an f32 has no digits for count as zero.
+                let rounding = 4.0 * T::EPSILON.to_f64() * scale.max(gradient.abs()) + 1e-41;
+                let close = (product - gradient).abs() <= rounding;
+                assert!(close, "{}, output {j} of {outputs:?}: {product:e}, {gradient:e}", loss.name());
+            }
+        }
+        if loss.least_squares().unwrap().is_exact() {
+            let mut losses = vec![T::ZERO; outputs.len() / width];
             loss.values(outputs, width, targets, &mut losses);
-            for (loss, residuals) in losses.iter().zip(residuals.chunks_exact(width)) {
-                let squares = 0.5 * residuals.iter().map(|r| r * r).sum::<f64>();
-                assert!((loss - squares).abs() <= 1e-15 * loss);
+            for (&loss, residuals) in losses.iter().zip(residuals.chunks_exact(width)) {
+                let squares = T::from_f64(0.5) * residuals.iter().map(|&r| r * r).sum::<T>();
+                assert!((loss - squares).abs() <= T::EPSILON * (loss + loss));
+            }
+        }
+    }
+
+    /// The square of the root is the second derivative, against central differences of the gradients.
+    #[track_caller]
+    pub(super) fn check_curvature(loss: &dyn Loss<f64>, outputs: &[f64], width: usize, targets: &[f64]) {
+        check_residuals(loss, outputs, width, targets);
+        let (_, roots) = residuals(loss, outputs, width, targets);
+        let gradients_at = |outputs: &[f64]| {
+            let mut gradients = vec![f64::NAN; outputs.len()];
+            loss.gradients(outputs, width, targets, &mut gradients);
+            gradients
+        };
+        for (sample, root) in roots.chunks_exact(width * width).enumerate() {
+            for j in 0..width {
+                let h = 1e-5;
+                let moved = |by: f64| {
+                    let mut moved = outputs.to_vec();
+                    moved[sample * width + j] += by;
+                    gradients_at(&moved)
+                };
+                let (above, below) = (moved(h), moved(-h));
+                for i in 0..width {
+                    let difference = (above[sample * width + i] - below[sample * width + i]) / (2.0 * h);
+                    let square: f64 = (0..width).map(|k| root[k * width + i] * root[k * width + j]).sum();
+                    let close = (square - difference).abs() <= 1e-9 * (1.0 + difference.abs());
+                    assert!(close, "{}, sample {sample}, {i}, {j}: {square}, {difference}", loss.name());
+                }
             }
         }
     }
@@ -79,7 +141,7 @@ mod testing {
             for loss in [&super::MeanSquaredError as &dyn Loss<f64>, &super::HalfSumOfSquares] {
                 check_gradients(loss, &outputs, width, &targets);
                 check_residuals(loss, &outputs, width, &targets);
-                assert_eq!(loss.least_squares(), LeastSquaresForm::Exact);
+                assert!(loss.least_squares().unwrap().is_exact());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Categorical cross-entropy from class numbers.
 
 use super::softmax::Softmax;
-use super::{Loss, Targets};
+use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::Real;
 
 /// The cross-entropy `−ln pₖ` of the class `k` of each sample, where `p` is the softmax of the outputs, which are logits:
@@ -10,7 +10,8 @@ use crate::Real;
 /// Targets are one column of class numbers, counted from 0; they are checked when a batch is bound. The network ends
 /// without a softmax.
 ///
-/// Levenberg–Marquardt refuses it; first-order optimizers minimise it.
+/// Levenberg–Marquardt sees it by its second derivative `diag(p) − ppᵀ`, whose root is known in closed form. Steps are
+/// judged by the loss itself.
 ///
 /// ```
 /// use marquardt::nn::{Loss, SparseCategoricalCrossentropy};
@@ -20,6 +21,7 @@ use crate::Real;
 /// assert_eq!(losses, [2.0_f64.ln(), 1000.0]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[doc(alias = "CrossEntropyLoss")]
 pub struct SparseCategoricalCrossentropy;
 
 impl<T: Real> Loss<T> for SparseCategoricalCrossentropy {
@@ -48,12 +50,32 @@ impl<T: Real> Loss<T> for SparseCategoricalCrossentropy {
             gradients[class] = -softmax.others(class, logits[class]);
         }
     }
+
+    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> GaussNewton<T> for SparseCategoricalCrossentropy {
+    fn root(&self) -> CurvatureRoot {
+        CurvatureRoot::Full
+    }
+
+    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
+        let rows = outputs.chunks_exact(width).zip(targets);
+        let seen = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(width * width));
+        for ((residuals, root), (logits, label)) in seen.zip(rows) {
+            let label = label.to_f64() as usize;
+            let target = |class| if class == label { T::ONE } else { T::ZERO };
+            Softmax::new(logits).root_of_curvature(logits, T::ONE, target, residuals, root);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::CategoricalCrossentropy;
-    use super::super::testing::check_gradients;
+    use super::super::testing::{check_curvature, check_gradients, residuals};
     use super::*;
 
     const LOGITS: [f64; 9] = [0.2, -3.0, 500.0, 0.0, -0.4, 2.0, 1.0, 1.0, 1.0];
@@ -61,6 +83,7 @@ mod tests {
     #[test]
     fn derivatives_belong_to_the_values() {
         check_gradients(&SparseCategoricalCrossentropy, &LOGITS, 3, &[2.0, 0.0, 1.0]);
+        check_curvature(&SparseCategoricalCrossentropy, &LOGITS, 3, &[2.0, 0.0, 1.0]);
     }
 
     #[test]
@@ -74,5 +97,7 @@ mod tests {
         SparseCategoricalCrossentropy.gradients(&LOGITS, 3, &[2.0, 0.0, 1.0], &mut sparse);
         CategoricalCrossentropy.gradients(&LOGITS, 3, &probabilities, &mut dense);
         assert_eq!(sparse, dense);
+        let sparse = residuals(&SparseCategoricalCrossentropy, &LOGITS, 3, &[2.0, 0.0, 1.0]);
+        assert_eq!(sparse, residuals(&CategoricalCrossentropy, &LOGITS, 3, &probabilities));
     }
 }

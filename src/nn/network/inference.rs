@@ -75,18 +75,6 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<T, BatchError> {
-        let samples = row_count(inputs, targets);
-        self.check_point(variables.values())?;
-        self.check(inputs, targets, &Selection::Range(0..samples))?;
-        let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;
-        let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..samples) {
-            passing.fill(inputs, targets, None, &Selection::Range(rows.clone()));
-            passing.mean_over = samples;
-            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
-            workspace.forward(&tile, loss_nodes);
-            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
-        }
-        Ok(loss)
+        self.visit(variables, inputs, targets, None, |_| ())
     }
 }

@@ -3,13 +3,17 @@
 mod derivatives;
 mod inference;
 mod objective;
+mod predictions;
 mod products;
+mod summary;
+
+pub use predictions::Predictions;
 
 use std::ops::Range;
 
 use ndarray::ArrayView2;
 
-use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, row_count};
+use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, check_weights, row_count};
 use super::error::{BatchError, TapeError};
 use super::factors::Factors;
 use super::losses::{Loss, Targets};
@@ -89,7 +93,7 @@ impl<T: Real> Network<T> {
     pub fn new(tape: Tape<T>, variables: &Variables<T>) -> Result<Self, TapeError> {
         let known: Vec<Variable> = variables.iter().collect();
         let mut inputs = Vec::new();
-        for (index, Record { operation, width }) in tape.records().iter().enumerate() {
+        for (index, Record { operation, width, .. }) in tape.records().iter().enumerate() {
             let name = operation.name();
             if !operation.arguments().all(|node| tape.holds(node) && node.index() < index) {
                 return Err(TapeError::ForeignNode { operation: name });
@@ -169,6 +173,7 @@ impl<T: Real> Network<T> {
             Targets::None => None,
             Targets::Values => Some(TargetRule { width, numbers: Numbers::Any }),
             Targets::Probabilities => Some(TargetRule { width, numbers: Numbers::Probabilities }),
+            Targets::NonNegative => Some(TargetRule { width, numbers: Numbers::NonNegative }),
             Targets::Labels => Some(TargetRule { width: 1, numbers: Numbers::Classes(width) }),
         };
         let target = rule.map(|rule| {
@@ -190,6 +195,16 @@ impl<T: Real> Network<T> {
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.masks = Masks { seed, step: 0 };
         self
+    }
+
+    /// How many batches were bound: what dropout drops depends on it and on the seed alone.
+    pub fn mask_step(&self) -> u64 {
+        self.masks.step
+    }
+
+    /// Goes on as if so many batches had been bound, to repeat or to resume a training with dropout.
+    pub fn set_mask_step(&mut self, step: u64) {
+        self.masks.step = step;
     }
 
     /// The tape.
@@ -235,13 +250,6 @@ impl<T: Real> Network<T> {
         sample_weights: &[T],
     ) -> Result<&mut Self, BatchError> {
         let rows = row_count(inputs, targets);
-        if sample_weights.len() != rows {
-            return Err(BatchError::SampleWeightCount { expected: rows, found: sample_weights.len() });
-        }
-        let at_fault = |weight: T| !(weight >= T::ZERO && weight.is_finite());
-        if let Some(row) = sample_weights.iter().position(|&weight| at_fault(weight)) {
-            return Err(BatchError::SampleWeight { row, value: sample_weights[row].to_f64() });
-        }
         self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows))
     }
 
@@ -259,6 +267,22 @@ impl<T: Real> Network<T> {
         self.bind(inputs, targets, None, &Selection::Rows(rows))
     }
 
+    /// Binds these rows of a whole data set, which has a weight for each of its rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`batch_rows`](Self::batch_rows), and [`BatchError`] for weights that are too few, too many, negative or not
+    /// finite.
+    pub fn weighted_batch_rows(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        sample_weights: &[T],
+        rows: &[usize],
+    ) -> Result<&mut Self, BatchError> {
+        self.bind(inputs, targets, Some(sample_weights), &Selection::Rows(rows))
+    }
+
     fn bind(
         &mut self,
         inputs: &[ArrayView2<'_, T>],
@@ -266,7 +290,7 @@ impl<T: Real> Network<T> {
         weights: Option<&[T]>,
         selection: &Selection<'_>,
     ) -> Result<&mut Self, BatchError> {
-        self.check(inputs, targets, selection)?;
+        self.check(inputs, targets, weights, selection)?;
         self.batch.fill(inputs, targets, weights, selection);
         self.masks.step += 1;
         Ok(self)
@@ -276,11 +300,13 @@ impl<T: Real> Network<T> {
         &self,
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
         selection: &Selection<'_>,
     ) -> Result<(), BatchError> {
         let rows = row_count(inputs, targets);
         self.schema.check_inputs(inputs, selection, rows)?;
-        self.schema.check_targets(targets, selection, rows)
+        self.schema.check_targets(targets, selection, rows)?;
+        weights.map_or(Ok(()), |weights| check_weights(weights, selection, rows))
     }
 
     /// Residuals of each sample, of all terms together.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::Network;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
-use crate::nn::losses::LeastSquaresForm;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
 use crate::variables::Gradients;
 use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, Real};
@@ -169,7 +168,7 @@ impl<T: Real> Network<T> {
         Ok(())
     }
 
-    /// Second derivatives of residuals along `v`, with the weights of reweighted ones held; and `Jᵀ` times them, added to
+    /// Second derivatives of residuals along `v`, with the roots of the losses held; and `Jᵀ` times them, added to
     /// `product`.
     fn bend(
         &mut self,
@@ -211,8 +210,8 @@ impl<T: Real> Network<T> {
     }
 
     /// Refuses a loss that Levenberg–Marquardt does not see.
-    fn check_forms(&self) -> Result<(), NotLeastSquares> {
-        match self.terms.iter().find(|term| term.form() == LeastSquaresForm::None) {
+    pub(super) fn check_forms(&self) -> Result<(), NotLeastSquares> {
+        match self.terms.iter().find(|term| term.loss.least_squares().is_none()) {
             Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),
             None => Ok(()),
         }
@@ -220,6 +219,6 @@ impl<T: Real> Network<T> {
 
     /// Whether `½‖r‖²` is the loss.
     pub(super) fn is_exact(&self) -> bool {
-        self.terms.iter().all(|term| term.form() == LeastSquaresForm::Exact)
+        self.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
     }
 }

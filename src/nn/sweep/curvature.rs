@@ -32,10 +32,10 @@ impl<T: Real> Workspace<T> {
             let mut bends = propagate(record, &value, curvature, None, y, ddy);
             let Record { operation, .. } = record;
             match *operation {
-                Operation::Dense { x, weight, .. } => {
+                Operation::Dense { x, weight, positions, .. } => {
                     if let Some(dx) = tangent.of(x) {
                         let part = &mut scratch[..ddy.len()];
-                        affine(dx, &direction[weight.range()], weight.columns(), None, part, false);
+                        affine(dx, &direction[weight.range()], x.width() / positions, None, part, false);
                         start(ddy, &mut bends);
                         add_scaled(ddy, T::from_f64(2.0), part);
                     }

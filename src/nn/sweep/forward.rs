@@ -11,7 +11,7 @@ impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
         let Workspace { layout, values, .. } = self;
-        for (index, Record { operation, width }) in tile.tape.records().iter().enumerate() {
+        for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
             }
@@ -25,9 +25,9 @@ impl<T: Real> Workspace<T> {
                     Some(masks) => masks.fill(index, tile.rows.start, *width, rate, y),
                     None => y.fill(T::ONE),
                 },
-                Operation::Dense { x, weight, bias } => {
+                Operation::Dense { x, weight, bias, positions } => {
                     let bias = bias.map(|bias| &tile.x[bias.range()]);
-                    affine(value.of(x), &tile.x[weight.range()], weight.columns(), bias, y, false);
+                    affine(value.of(x), &tile.x[weight.range()], x.width() / positions, bias, y, false);
                 }
                 Operation::Apply { function, x } => function.forward(value.of(x), y),
                 Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
@@ -45,6 +45,10 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::RowSum(x) => row_sums(value.of(x), x.width(), y, false),
                 Operation::Repeat(x) => repeat(value.of(x), y, *width, false),
+                Operation::Pool { kind, x, ref windows } => {
+                    let values = value.of(x);
+                    kind.forward(windows, values, values, x.width(), y);
+                }
                 Operation::Embedding { x, table } => {
                     let rows = &tile.x[table.range()];
                     for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::columns::put_multiple;
 use super::forward::row_number;
+use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
 use crate::Real;
 use crate::kernels::simd::{self, Kernel};
@@ -107,6 +108,11 @@ impl<'a, T: Real> JacobianRows<'a, T> {
         }
     }
 
+    /// How many of the rows of `m` adjoints belong to each sample.
+    fn positions(&self, delta: &[T], m: usize) -> usize {
+        delta.len() / (m * self.rows.len().div_ceil(self.stride))
+    }
+
     /// The pieces of a variable, and whether they have been written before.
     fn begin(&mut self, variable: Variable) -> (&'a [Piece], bool) {
         let written = std::mem::replace(&mut self.written[variable.index()], true);
@@ -121,17 +127,31 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
 
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
         let (pieces, add) = self.begin(weight);
+        let (m, n) = (weight.rows(), weight.columns());
+        let positions = self.positions(delta, m);
         for piece in pieces {
-            let (rows, stride, (m, n)) = (&mut *self.rows, self.stride, (weight.rows(), weight.columns()));
-            simd::run(OuterProducts { rows, stride, piece, add, delta, m, x, n });
+            let (rows, stride) = (&mut *self.rows, self.stride);
+            if positions == 1 {
+                simd::run(OuterProducts { rows, stride, piece, add, delta, m, x, n });
+            } else {
+                let (rows, numbers) = (&mut rows[piece.column..], piece.numbers.clone());
+                simd::run(SharedProducts { rows, stride, numbers, add, positions, delta, m, x, n });
+            }
         }
     }
 
     fn row(&mut self, variable: Variable, delta: &[T]) {
         let (pieces, add) = self.begin(variable);
+        let m = variable.len();
+        let positions = self.positions(delta, m);
         for piece in pieces {
-            let (rows, stride, m) = (&mut *self.rows, self.stride, variable.len());
-            simd::run(Copies { rows, stride, piece, add, delta, m });
+            let (rows, stride) = (&mut *self.rows, self.stride);
+            if positions == 1 {
+                simd::run(Copies { rows, stride, piece, add, delta, m });
+            } else {
+                let (rows, numbers) = (&mut rows[piece.column..], piece.numbers.clone());
+                simd::run(SharedRows { rows, stride, numbers, add, positions, delta, m });
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod gradient;
 mod jacobian;
 mod masks;
 mod paths;
+mod positions;
 mod reverse;
 mod tangent;
 mod workspace;

@@ -9,15 +9,19 @@ use crate::nn::arithmetic::{Side, put};
 use crate::nn::tape::{Node, Operation};
 use crate::variables::Variable;
 
-/// What becomes of the adjoints at the places where variables are used. All blocks have a row for each sample.
+/// What becomes of the adjoints at the places where variables are used.
+///
+/// Blocks have a row for each sample, or as many rows for each as there are positions that share the variable, sample after
+/// sample.
 pub(crate) trait Sink<T> {
     /// Whether anybody wants to know about this variable.
     fn wants(&self, variable: Variable) -> bool;
 
-    /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`.
+    /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`. It comes as the matrix that it was used as, which
+    /// may have other rows and columns than its shape says.
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]);
 
-    /// The variable was a row of every sample's, with these adjoints.
+    /// The variable was every row, or every position's, with these adjoints.
     fn row(&mut self, variable: Variable, delta: &[T]);
 
     /// Rows of the variable were looked up by their numbers, as many for each sample as there are times the variable's
@@ -56,6 +60,7 @@ pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
         | Operation::RowSum(_)
         | Operation::Repeat(_)
         | Operation::Embedding { .. } => true,
+        Operation::Pool { .. } => false,
     }
 }
 
@@ -102,7 +107,8 @@ impl<T: Real> Workspace<T> {
                         sink.row(variable, delta);
                     }
                 }
-                Operation::Dense { x, weight, bias } => {
+                Operation::Dense { x, weight, bias, positions } => {
+                    let weight = weight.with_rows(width / positions);
                     if sink.wants(weight) {
                         sink.product(weight, delta, value.of(x));
                     }
@@ -165,6 +171,14 @@ impl<T: Real> Workspace<T> {
                 Operation::Repeat(x) => {
                     if let Some((adjoint, add)) = adjoints.of(x) {
                         row_sums(delta, width, adjoint, add);
+                    }
+                }
+                Operation::Pool { kind, x, ref windows } => {
+                    if let Some((adjoint, add)) = adjoints.of(x) {
+                        if !add {
+                            adjoint.fill(T::ZERO);
+                        }
+                        kind.add_reverse(windows, value.of(x), delta, x.width(), adjoint);
                     }
                 }
                 Operation::Embedding { x, table } => {

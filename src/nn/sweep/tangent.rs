@@ -46,7 +46,7 @@ impl<T: Real> Workspace<T> {
 /// Writes a node's derivative, which is linear in those of its arguments and in the direction of the variables; without a
 /// direction the variables stand still. Returns `false` where it is zero, and nothing was written.
 pub(super) fn propagate<T: Real>(
-    Record { operation, width }: &Record<T>,
+    Record { operation, width, .. }: &Record<T>,
     value: &Values<'_, T>,
     tangent: Tangents<'_, T>,
     direction: Option<&[T]>,
@@ -62,8 +62,8 @@ pub(super) fn propagate<T: Real>(
             }
             direction.is_some()
         }
-        Operation::Dense { x, weight, bias } => {
-            let (range, columns) = (weight.range(), weight.columns());
+        Operation::Dense { x, weight, bias, positions } => {
+            let (range, columns) = (weight.range(), x.width() / positions);
             if let Some(direction) = direction {
                 let bias = bias.map(|bias| &direction[bias.range()]);
                 affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
@@ -122,6 +122,13 @@ pub(super) fn propagate<T: Real>(
             let dx = tangent.of(x);
             if let Some(dx) = dx {
                 repeat(dx, dy, width, false);
+            }
+            dx.is_some()
+        }
+        Operation::Pool { kind, x, ref windows } => {
+            let dx = tangent.of(x);
+            if let Some(dx) = dx {
+                kind.forward(windows, value.of(x), dx, x.width(), dy);
             }
             dx.is_some()
         }

@@ -10,6 +10,15 @@ use crate::nn::tape::{Node, Operation, Record, Tape};
 /// Bytes of values and adjoints in one tile.
 const TILE_BYTES: usize = 192 * 1024;
 
+/// Rows that the products of a tile have nevertheless, to be worth a call.
+const FEWEST_ROWS: usize = 64;
+
+/// Samples that a tile has nevertheless, as the last layers of a network of images are dense.
+const FEWEST_SAMPLES: usize = 8;
+
+/// More bytes a tile takes for a single sample only.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
 /// A tile of a batch's rows, and the point at which the tape is evaluated there.
 #[derive(Clone)]
 pub(crate) struct Tile<'a, T> {
@@ -60,8 +69,16 @@ impl Layout {
         let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
         let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
         let computed = offsets[records.len()] - inputs;
-        let rows = TILE_BYTES / (2 * size_of::<T>() * computed.max(1));
-        Layout { rows: (rows / 8 * 8).clamp(64, 512), offsets }
+        let row_bytes = 2 * size_of::<T>() * computed.max(1);
+        // A convolution's products have a row for each position.
+        let positions = |record: &Record<T>| match record.operation {
+            Operation::Dense { positions, .. } => positions,
+            _ => 1,
+        };
+        let positions = records.iter().map(positions).max().unwrap_or(1);
+        let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
+        let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
+        Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
     }
 
     /// Where a node's block is, in a tile of so many rows.
@@ -190,5 +207,40 @@ impl<T: Real> Workspace<T> {
         let Range { start, end } = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
         let size = (end - start) / self.stack;
         (&mut self.derivatives[start + self.part * size..start + (self.part + 1) * size], add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array4;
+
+    use super::*;
+    use crate::Variables;
+    use crate::nn::{Shape, Window};
+
+    /// Rows in a tile of a convolution with one filter on square images.
+    fn rows(side: usize) -> usize {
+        let mut variables = Variables::new();
+        let weight = variables.add("w", Array4::<f64>::zeros((1, 1, 3, 3)).view()).unwrap();
+        let mut tape = Tape::<f64>::new();
+        let x = tape.input(side * side);
+        let x = tape.reshape(x, Shape::Image { channels: 1, height: side, width: side }).unwrap();
+        tape.conv2d(x, weight, None, Window::new([3, 3])).unwrap();
+        Layout::new(tape.records()).rows
+    }
+
+    #[test]
+    fn tiles_of_images_fit_into_memory() {
+        assert_eq!(rows(4), 304, "4 · 10 numbers fit the cache");
+        assert_eq!(rows(30), 8, "784 · 10 numbers do not, but the products are large");
+        assert_eq!(rows(502), 1, "250,000 · 10 numbers take 40 megabytes");
+    }
+
+    #[test]
+    fn tiles_of_rows_have_enough_of_them() {
+        let mut tape = Tape::<f64>::new();
+        let x = tape.input(20_000);
+        tape.tanh(x);
+        assert_eq!(Layout::new(tape.records()).rows, 64);
     }
 }

@@ -7,7 +7,7 @@ use crate::nn::Function;
 impl<T: Real> Tape<T> {
     /// A function of every number.
     pub fn apply(&mut self, function: Function<T>, x: Node) -> Node {
-        self.record(Operation::Apply { function, x }, x.width())
+        self.record(Operation::Apply { function, x }, x.shape())
     }
 }
 

@@ -1,15 +1,18 @@
 //! The tape: a computation, recorded once and evaluated on many batches.
 
 mod functions;
+mod images;
+mod layers;
 mod operation;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub(crate) use layers::RecordedLayer;
 pub(crate) use operation::Operation;
 
-use super::TapeError;
 use super::arithmetic::Arithmetic;
+use super::{Shape, TapeError};
 use crate::Real;
 use crate::variables::Variable;
 
@@ -43,13 +46,18 @@ pub struct Tape<T> {
     id: usize,
     records: Vec<Record<T>>,
     inputs: usize,
+    /// Outer layers come before those within them.
+    layers: Vec<RecordedLayer>,
+    /// How many of them are being recorded.
+    open_layers: usize,
 }
 
-/// An operation and the width of its value.
+/// An operation, and the width and the shape of its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Record<T> {
     pub(crate) operation: Operation<T>,
     pub(crate) width: usize,
+    pub(crate) shape: Shape,
 }
 
 /// A handle to a value on a [`Tape`]: cheap to copy, and valid for the tape that it came from and its clones.
@@ -57,13 +65,18 @@ pub(crate) struct Record<T> {
 pub struct Node {
     tape: usize,
     index: usize,
-    width: usize,
+    shape: Shape,
 }
 
 impl Node {
     /// Columns of its matrix: numbers for each sample.
     pub fn width(&self) -> usize {
-        self.width
+        self.shape.numbers()
+    }
+
+    /// How the numbers of a sample are arranged.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Its place on the tape.
@@ -82,49 +95,53 @@ impl<T: Real> Tape<T> {
     /// Nothing recorded.
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        Tape { id: COUNT.fetch_add(1, Ordering::Relaxed), records: Vec::new(), inputs: 0 }
+        let id = COUNT.fetch_add(1, Ordering::Relaxed);
+        Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0 }
     }
 
     /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.
     pub fn input(&mut self, width: usize) -> Node {
         self.inputs += 1;
-        self.record(Operation::Input(self.inputs - 1), width)
+        self.record_row(Operation::Input(self.inputs - 1), width)
     }
 
     /// The same row for every sample.
     pub fn constant(&mut self, row: &[T]) -> Node {
-        self.record(Operation::Constant(row.to_vec()), row.len())
+        self.record_row(Operation::Constant(row.to_vec()), row.len())
     }
 
     /// A variable's numbers, the same for every sample: a row of [`Variable::len`] numbers.
     pub fn variable(&mut self, variable: Variable) -> Node {
-        self.record(Operation::Variable(variable), variable.len())
+        self.record_row(Operation::Variable(variable), variable.len())
     }
 
     /// A dense (affine) layer: `x Wᵀ + b`. The weight has a row for each output, as PyTorch and candle store it.
     ///
     /// # Errors
     ///
-    /// [`TapeError::Weight`] when the weight has not as many columns as `x`; [`TapeError::Bias`] when the bias has not a
-    /// number for each output.
+    /// [`TapeError::NotARow`] for an image; [`TapeError::Weight`] when the weight has not as many columns as `x`;
+    /// [`TapeError::Bias`] when the bias has not a number for each output.
     pub fn dense(&mut self, x: Node, weight: Variable, bias: Option<Variable>) -> Result<Node, TapeError> {
         let operation = "dense";
         self.check(operation, x)?;
+        let Shape::Row { width } = x.shape else {
+            return Err(TapeError::NotARow { operation, found: x.shape });
+        };
         let (rows, columns) = (weight.rows(), weight.columns());
-        if columns != x.width {
-            return Err(TapeError::Weight { operation, width: x.width, rows, columns });
+        if columns != width {
+            return Err(TapeError::Weight { operation, width, rows, columns });
         }
         if let Some(found) = bias.map(|bias| bias.len()).filter(|&found| found != rows) {
             return Err(TapeError::Bias { operation, expected: rows, found });
         }
-        Ok(self.record(Operation::Dense { x, weight, bias }, rows))
+        Ok(self.record_row(Operation::Dense { x, weight, bias, positions: 1 }, rows))
     }
 
     /// `a + b`, number by number. Widths are equal, or one of them is 1 and repeated.
     ///
     /// # Errors
     ///
-    /// [`TapeError::Widths`].
+    /// [`TapeError::Widths`], or [`TapeError::Shapes`] for two images.
     pub fn add(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
         self.arithmetic(Arithmetic::Add, a, b)
     }
@@ -133,7 +150,7 @@ impl<T: Real> Tape<T> {
     ///
     /// # Errors
     ///
-    /// [`TapeError::Widths`].
+    /// [`TapeError::Widths`], or [`TapeError::Shapes`] for two images.
     pub fn sub(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
         self.arithmetic(Arithmetic::Sub, a, b)
     }
@@ -142,7 +159,7 @@ impl<T: Real> Tape<T> {
     ///
     /// # Errors
     ///
-    /// [`TapeError::Widths`].
+    /// [`TapeError::Widths`], or [`TapeError::Shapes`] for two images.
     pub fn mul(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
         self.arithmetic(Arithmetic::Mul, a, b)
     }
@@ -151,12 +168,12 @@ impl<T: Real> Tape<T> {
     ///
     /// # Errors
     ///
-    /// [`TapeError::Widths`].
+    /// [`TapeError::Widths`], or [`TapeError::Shapes`] for two images.
     pub fn div(&mut self, a: Node, b: Node) -> Result<Node, TapeError> {
         self.arithmetic(Arithmetic::Div, a, b)
     }
 
-    /// Nodes side by side.
+    /// Nodes side by side. Images of one size stay an image, of all their channels.
     ///
     /// # Errors
     ///
@@ -167,8 +184,8 @@ impl<T: Real> Tape<T> {
             return Err(TapeError::Empty { operation });
         }
         nodes.iter().try_for_each(|&node| self.check(operation, node))?;
-        let width = nodes.iter().map(Node::width).sum();
-        Ok(self.record(Operation::Concat(nodes.to_vec()), width))
+        let shape = nodes[1..].iter().fold(nodes[0].shape, |shape, node| shape.beside(node.shape));
+        Ok(self.record(Operation::Concat(nodes.to_vec()), shape))
     }
 
     /// Some columns of a node.
@@ -179,15 +196,15 @@ impl<T: Real> Tape<T> {
     pub fn slice(&mut self, x: Node, columns: Range<usize>) -> Result<Node, TapeError> {
         self.check("slice", x)?;
         let Range { start, end } = columns;
-        if start >= end || end > x.width {
-            return Err(TapeError::Slice { start, end, width: x.width });
+        if start >= end || end > x.width() {
+            return Err(TapeError::Slice { start, end, width: x.width() });
         }
-        Ok(self.record(Operation::Slice { x, start }, end - start))
+        Ok(self.record_row(Operation::Slice { x, start }, end - start))
     }
 
     /// The sum over columns, of width 1.
     pub fn row_sum(&mut self, x: Node) -> Node {
-        self.record(Operation::RowSum(x), 1)
+        self.record_row(Operation::RowSum(x), 1)
     }
 
     /// Looks rows of a table up. `x` is an input whose numbers are row numbers; their rows come side by side.
@@ -204,7 +221,7 @@ impl<T: Real> Tape<T> {
         if !matches!(source, Operation::Input(_)) {
             return Err(TapeError::NotAnInput { operation, found: source.name() });
         }
-        Ok(self.record(Operation::Embedding { x, table }, x.width * table.columns()))
+        Ok(self.record_row(Operation::Embedding { x, table }, x.width() * table.columns()))
     }
 
     /// Drops numbers with the probability `rate`, and scales the others by `1 / (1 − rate)`.
@@ -224,7 +241,7 @@ impl<T: Real> Tape<T> {
         if rate == T::ZERO {
             return Ok(x);
         }
-        let mask = self.record(Operation::Mask { rate }, x.width);
+        let mask = self.record(Operation::Mask { rate }, x.shape);
         self.mul(x, mask)
     }
 
@@ -242,22 +259,32 @@ impl<T: Real> Tape<T> {
         let operation = kind.name();
         self.check(operation, a)?;
         self.check(operation, b)?;
-        if a.width != b.width && a.width != 1 && b.width != 1 {
-            return Err(TapeError::Widths { operation, left: a.width, right: b.width });
-        }
-        let width = a.width.max(b.width);
-        let (a, b) = (self.repeat(a, width), self.repeat(b, width));
-        Ok(self.record(Operation::Arithmetic { kind, a, b }, width))
+        let (left, right) = (a.width(), b.width());
+        let shape = match (left, right) {
+            _ if left == right => {
+                let shapes = TapeError::Shapes { operation, left: a.shape, right: b.shape };
+                a.shape.common(b.shape).ok_or(shapes)?
+            }
+            (1, _) => b.shape,
+            (_, 1) => a.shape,
+            _ => return Err(TapeError::Widths { operation, left, right }),
+        };
+        let (a, b) = (self.repeat(a, shape), self.repeat(b, shape));
+        Ok(self.record(Operation::Arithmetic { kind, a, b }, shape))
     }
 
-    /// A node of this width: the node itself, or its only column again and again.
-    fn repeat(&mut self, x: Node, width: usize) -> Node {
-        if x.width == width { x } else { self.record(Operation::Repeat(x), width) }
+    /// A node of as many columns as this shape: the node itself, or its only column again and again.
+    fn repeat(&mut self, x: Node, shape: Shape) -> Node {
+        if x.width() == shape.numbers() { x } else { self.record(Operation::Repeat(x), shape) }
     }
 
-    fn record(&mut self, operation: Operation<T>, width: usize) -> Node {
-        let node = Node { tape: self.id, index: self.records.len(), width };
-        self.records.push(Record { operation, width });
+    fn record_row(&mut self, operation: Operation<T>, width: usize) -> Node {
+        self.record(operation, Shape::Row { width })
+    }
+
+    fn record(&mut self, operation: Operation<T>, shape: Shape) -> Node {
+        let node = Node { tape: self.id, index: self.records.len(), shape };
+        self.records.push(Record { operation, width: shape.numbers(), shape });
         node
     }
 
@@ -268,12 +295,12 @@ impl<T: Real> Tape<T> {
 
     /// Whether the node is on this tape.
     pub(crate) fn holds(&self, node: Node) -> bool {
-        node.tape == self.id && self.records.get(node.index).is_some_and(|record| record.width == node.width)
+        node.tape == self.id && self.records.get(node.index).is_some_and(|record| record.width == node.width())
     }
 
     /// The node of this index.
     pub(crate) fn node(&self, index: usize) -> Node {
-        Node { tape: self.id, index, width: self.records[index].width }
+        Node { tape: self.id, index, shape: Shape::Row { width: self.records[index].width } }
     }
 
     /// Everything recorded, in order: arguments come before what is computed from them.

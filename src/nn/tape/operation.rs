@@ -3,6 +3,7 @@
 use super::Node;
 use crate::nn::Function;
 use crate::nn::arithmetic::Arithmetic;
+use crate::nn::pooling::{Pooling, Windows};
 use crate::variables::Variable;
 
 /// One recorded operation; its value is a matrix with a row for each sample.
@@ -16,8 +17,9 @@ pub(crate) enum Operation<T> {
     Variable(Variable),
     /// Zeros where numbers are dropped, `1 / (1 − rate)` elsewhere.
     Mask { rate: T },
-    /// `x Wᵀ + b`.
-    Dense { x: Node, weight: Variable, bias: Option<Variable> },
+    /// `x Wᵀ + b` at each of as many positions, one after the other; the weight is a matrix with a row for each output of a
+    /// position, whatever its shape.
+    Dense { x: Node, weight: Variable, bias: Option<Variable>, positions: usize },
     /// A function of every number.
     Apply { function: Function<T>, x: Node },
     /// Two nodes of the same width, number by number.
@@ -30,6 +32,8 @@ pub(crate) enum Operation<T> {
     RowSum(Node),
     /// One column, again and again.
     Repeat(Node),
+    /// Numbers of `x`, or of several each.
+    Pool { kind: Pooling, x: Node, windows: Windows },
     /// Rows of a table, side by side.
     Embedding { x: Node, table: Variable },
 }
@@ -49,6 +53,7 @@ impl<T> Operation<T> {
             Operation::Slice { .. } => "slice",
             Operation::RowSum(_) => "row_sum",
             Operation::Repeat(_) => "repeat",
+            Operation::Pool { kind, .. } => kind.name(),
             Operation::Embedding { .. } => "embedding",
         }
     }
@@ -64,6 +69,7 @@ impl<T> Operation<T> {
             | Operation::Slice { x, .. }
             | Operation::RowSum(x)
             | Operation::Repeat(x)
+            | Operation::Pool { x, .. }
             | Operation::Embedding { x, .. } => (&[], [Some(*x), None]),
             Operation::Arithmetic { a, b, .. } => (&[], [Some(*a), Some(*b)]),
             Operation::Concat(nodes) => (nodes, [None, None]),

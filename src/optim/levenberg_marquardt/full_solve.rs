@@ -7,7 +7,7 @@ use crate::variables::Variables;
 use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// Minimises `½‖r‖²` over the trainable variables: a full solve, to convergence.
+    /// Minimises the loss over the trainable variables: a full solve, to convergence.
     ///
     /// The variables end at the best point found, whatever the status. Several residual functions of several variables
     /// are several losses of one [`Network`](crate::nn::Network):

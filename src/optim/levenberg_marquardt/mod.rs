@@ -201,10 +201,10 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
                 }
                 target.copy_from_slice(slot);
             }
+            training.steps = state.iterations;
             if !training.restore(&state.numbers) {
                 return refuse("its damping is not that of this policy".to_owned());
             }
-            training.steps = state.iterations;
             restored.training = Some(Box::new(training));
         }
         *self = restored;

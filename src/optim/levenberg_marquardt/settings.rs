@@ -19,7 +19,12 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.with_hyperparameter("learning_rate", learning_rate)
     }
 
-    /// Share of the last step that is added to the next when training. Zero by default.
+    /// The damping draws each step towards so many times the last one, `λ‖D(δ − momentum · last)‖²`, instead of towards
+    /// nothing. Zero by default.
+    ///
+    /// What the minibatch determines is decided by the minibatch; along all other directions, of which there are many with
+    /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024),
+    /// and Kaczmarz' method at `momentum = 1`.
     pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("momentum", momentum)
     }
@@ -39,6 +44,16 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// The least damping `λ` when training. Zero by default.
     pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("minimum_damping", damping)
+    }
+
+    /// Where a minibatch has fewer residuals than there are parameters, `λ` is at least so many times its loss. 0.1 by
+    /// default.
+    ///
+    /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
+    /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
+    /// lets go where everything fits (Fan & Yuan 2005 damp by the residuals for the latter reason).
+    pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("loss_damping", share)
     }
 
     /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.

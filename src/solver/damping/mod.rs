@@ -23,7 +23,7 @@ pub trait DampedSystem<T: Real> {
     fn shrink_rate(&mut self) -> T;
 
     /// `‖D⁻¹Jᵀr‖`, the length of the gradient in the scaled variables: with it `‖Dδ‖ ≤ ‖D⁻¹Jᵀr‖ / λ`.
-    fn gradient_norm(&self) -> T;
+    fn gradient_norm(&mut self) -> T;
 }
 
 /// What became of a step.

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
-use super::{Settings, SolveError};
-use crate::hyperparameters::HyperparameterError;
+use super::step_rule::StepRule;
+use super::{Scaling, Settings, SolveError};
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
-use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, PlanError};
+use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
@@ -36,6 +36,8 @@ pub(crate) struct Training<T: Real, D> {
     next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
     decays: Vec<T>,
+    /// Which scaling it is: what was set, or what the form of the first batch's linear system called for.
+    scaling: Option<Scaling>,
     /// The scaling `D`, for all variables.
     pub(crate) scale: Vec<T>,
     /// Steps made.
@@ -44,6 +46,15 @@ pub(crate) struct Training<T: Real, D> {
     pub(crate) underway: bool,
     /// The damping before the step, and whether it was to be accelerated: to return to if it fails.
     before: (D, bool),
+}
+
+/// What holds steps back, besides the rule.
+#[derive(Clone, Copy)]
+struct Limits<T> {
+    /// Trials for each minibatch.
+    attempts: usize,
+    /// Where there are fewer residuals than parameters, `λ` is at least so many times the loss.
+    loss_damping: T,
 }
 
 /// What a step did.
@@ -75,6 +86,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             velocity: zeros.clone(),
             next: Vec::new(),
             decays: decays(&settings.training.exclusions, variables),
+            scaling: settings.scaling,
             scale: zeros,
             steps: 0,
             underway: false,
@@ -94,18 +106,21 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
         }
         self.select(settings, variables);
-        let attempts = self.set_rule(&settings.training)?;
+        let now = settings.training.at(self.steps)?.map(T::from_f64);
+        let [.., loss_damping, _, attempts] = now;
+        self.set_rule(now);
+        let limits = Limits { attempts: attempts.to_f64() as usize, loss_damping };
         self.before.0.clone_from(&self.iteration.damping);
         self.before.1 = self.iteration.accelerate;
 
         let mut x = std::mem::take(&mut self.x);
         let outcome = if x.len() == expected {
-            self.step_from(settings, problem, &x, attempts)
+            self.step_from(settings, problem, &x, limits)
         } else {
             let mut memory = std::mem::take(&mut self.memory);
             let columns = std::mem::take(&mut self.columns);
             let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
-            let outcome = self.step_from(settings, &mut selected, &x, attempts);
+            let outcome = self.step_from(settings, &mut selected, &x, limits);
             (self.memory, self.columns) = (memory, columns);
             outcome
         };
@@ -137,15 +152,17 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             self.x.resize(n, T::ZERO);
         }
         gather(&mut self.x, variables.values(), &self.columns);
-        gather(&mut self.iteration.d, &self.scale, &self.columns);
-        self.memory.all.clear();
-        self.memory.all.extend_from_slice(variables.values());
+        if self.scaling != Some(Scaling::Identity) {
+            gather(&mut self.iteration.d, &self.scale, &self.columns);
+        }
+        if self.x.len() < variables.values().len() {
+            self.memory.all.clear();
+            self.memory.all.extend_from_slice(variables.values());
+        }
     }
 
-    /// Sets the rule for this step, and returns how many attempts it has.
-    fn set_rule(&mut self, settings: &TrainingSettings) -> Result<usize, HyperparameterError> {
-        let now = settings.at(self.steps)?;
-        let [learning_rate, momentum, decay, minimum_damping, clip, attempts] = now.map(T::from_f64);
+    /// Sets the rule for this step.
+    fn set_rule(&mut self, [learning_rate, momentum, decay, minimum_damping, _, clip, _]: [T; 7]) {
         let n = self.x.len();
         let rule = &mut self.iteration.rule;
         rule.learning_rate = learning_rate;
@@ -154,6 +171,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         rule.momentum = momentum;
         if momentum > T::ZERO {
             rule.velocity.resize(n, T::ZERO);
+            rule.target.reserve(n.saturating_sub(rule.target.len()));
             gather(&mut rule.velocity, &self.velocity, &self.columns);
         }
         rule.ridge.clear();
@@ -165,7 +183,6 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
                 rule.ridge.clear();
             }
         }
-        Ok(attempts.to_f64() as usize)
     }
 
     /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
@@ -174,7 +191,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         settings: &Settings<T>,
         problem: &mut P,
         x: &[T],
-        limit: usize,
+        limits: Limits<T>,
     ) -> Result<TrainingStep<T>, SolveError> {
         self.prepare(settings, problem, x)?;
         let iteration = &mut self.iteration;
@@ -184,6 +201,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             iteration.start_damping();
         }
         let loss = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
+        if iteration.plan.m < iteration.plan.n {
+            let rule = &mut iteration.rule;
+            rule.minimum_damping = rule.minimum_damping.max(limits.loss_damping * loss.abs());
+        }
         let mut attempts = 0;
         let (trial, hopeless) = loop {
             attempts += 1;
@@ -192,7 +213,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
                 break (trial, false);
             }
             let hopeless = iteration.rule.momentum == T::ZERO && iteration.is_lost(&trial);
-            if hopeless || attempts >= limit {
+            if hopeless || attempts >= limits.attempts {
                 break (trial, hopeless || !trial.length.is_finite());
             }
             // Damping does not shorten the momentum, so it may be what is wrong with the step.
@@ -211,22 +232,14 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     fn prepare<P: LeastSquares<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
-        problem: &P,
+        problem: &mut P,
         x: &[T],
     ) -> Result<(), SolveError> {
-        let (m, group) = (settings.check(problem, x)?, problem.row_group());
+        let m = settings.check(problem, x)?;
         let iteration = &mut self.iteration;
-        let solver = match (settings.linear_solver, iteration.rule.ridge.iter().copied().reduce(T::max)) {
-            // The dual has no room for a ridge.
-            (LinearSolver::Auto, Some(_)) => LinearSolver::Always(LinearForm::Cholesky),
-            (LinearSolver::Always(LinearForm::Dual), Some(decay)) => {
-                let (setting, requirement) = ("weight_decay", "zero in the dual form");
-                return Err(SolveError::Setting { setting, requirement, value: decay.to_f64() });
-            }
-            (solver, _) => solver,
-        };
-        let plan = Plan::new::<T>(solver, m, x.len(), group, settings.memory_budget)
-            .map_err(|PlanError { needed }| SolveError::MemoryBudget { needed, budget: settings.memory_budget })?;
+        let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
+        let plan = settings.plan_for(problem, self.scaling, m, ridge)?;
+        iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
         // A system that is too badly conditioned is answered by more damping.
         iteration.plan = Plan { may_orthogonalize: false, ..plan };
         if iteration.model.form() != plan.form {
@@ -234,8 +247,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             let next = next.unwrap_or_else(|| LinearModel::new(&plan));
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
-        iteration.model.resize(m);
-        iteration.tiles.resize(m, x.len(), group);
+        iteration.model.resize(m, plan.group);
+        iteration.tiles.resize(m, if plan.form.multiplies() { 0 } else { x.len() }, plan.group);
         Ok(())
     }
 
@@ -283,15 +296,21 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// What else is carried besides the slots.
-    pub(crate) fn flags(&self) -> [f64; 2] {
-        [self.underway, self.iteration.accelerate].map(|flag| f64::from(u8::from(flag)))
+    pub(crate) fn flags(&self) -> [f64; 3] {
+        let uniform = self.scaling == Some(Scaling::Identity);
+        [self.underway, self.iteration.accelerate, uniform].map(|flag| f64::from(u8::from(flag)))
     }
 
     /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
     pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
         let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
-        let (Some(damping), Some(&[underway, accelerate])) = (find("damping"), find("flags")) else { return false };
+        let (Some(damping), Some(&[underway, accelerate, uniform])) = (find("damping"), find("flags")) else {
+            return false;
+        };
         (self.underway, self.iteration.accelerate) = (underway != 0.0, accelerate != 0.0);
+        if self.scaling.is_none() && self.steps > 0 {
+            self.scaling = Some(if uniform != 0.0 { Scaling::Identity } else { Scaling::default() });
+        }
         self.iteration.damping.restore(damping)
     }
 
@@ -301,10 +320,27 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             scatter(variables.values_mut(), &self.x, &self.columns);
             scatter(&mut self.velocity, &self.iteration.step, &self.columns);
         }
-        scatter(&mut self.scale, &self.iteration.d, &self.columns);
+        if self.scaling != Some(Scaling::Identity) || self.steps == 0 {
+            scatter(&mut self.scale, &self.iteration.d, &self.columns);
+        }
+        self.scaling = Some(self.iteration.scaling);
         self.steps += 1;
         self.underway = true;
     }
+}
+
+/// The ridge of a rule, if a solver that always takes one form has room for it.
+fn allowed_ridge<T: Real>(solver: LinearSolver, rule: &StepRule<T>) -> Result<Ridge, SolveError> {
+    let Some(decay) = rule.ridge.iter().copied().reduce(T::max) else { return Ok(Ridge::None) };
+    let ridge = if rule.uniform_ridge().is_some() { Ridge::Uniform } else { Ridge::Varied };
+    let requirement = match solver {
+        LinearSolver::Always(LinearForm::Dual) => "zero in the dual form",
+        LinearSolver::Always(form) if form.multiplies() && ridge == Ridge::Varied => {
+            "the same for all variables where the Jacobian is not formed"
+        }
+        _ => return Ok(ridge),
+    };
+    Err(SolveError::Setting { setting: "weight_decay", requirement, value: decay.to_f64() })
 }
 
 /// One for every number that decays, zero for every other.
@@ -324,9 +360,9 @@ fn iteration_over<T: Real, D: DampingPolicy<T>>(
     settings: &Settings<T>,
     damping: D,
 ) -> Iteration<T, Dynamic, D> {
-    // The form is planned with each batch; one row of the dual is the smallest until then.
-    let plan = Plan { m: 1, n, form: LinearForm::Dual, may_orthogonalize: false };
-    let mut iteration = Iteration::new(settings, damping, plan, 1, vec![T::ZERO; n]);
+    // The form is planned with each batch; this is the smallest until then.
+    let plan = Plan { m: 1, n, group: 1, form: LinearForm::FactoredDual, may_orthogonalize: false };
+    let mut iteration = Iteration::new(settings, damping, plan, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;
     iteration
 }

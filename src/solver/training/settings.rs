@@ -3,11 +3,12 @@
 use crate::hyperparameters::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec};
 
 /// The hyperparameters of training.
-pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 6] = [
+pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 7] = [
     HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
     HyperparameterSpec::new("momentum", 0.0, Domain::FractionBelowOne),
     HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
     HyperparameterSpec::new("minimum_damping", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("loss_damping", 0.1, Domain::NonNegative),
     HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
     HyperparameterSpec::new("attempts", 8.0, Domain::Count),
 ];
@@ -16,7 +17,7 @@ pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 6] = [
 #[derive(Debug, Clone)]
 pub(crate) struct TrainingSettings {
     /// In the order of [`HYPERPARAMETERS`].
-    pub(crate) hyperparameters: [Hyperparameter; 6],
+    pub(crate) hyperparameters: [Hyperparameter; 7],
     /// Patterns of the names of variables that do not decay.
     pub(crate) exclusions: Vec<String>,
 }
@@ -34,7 +35,7 @@ impl TrainingSettings {
     /// # Errors
     ///
     /// [`HyperparameterError`] when a schedule leaves its domain.
-    pub(crate) fn at(&self, steps: u64) -> Result<[f64; 6], HyperparameterError> {
+    pub(crate) fn at(&self, steps: u64) -> Result<[f64; 7], HyperparameterError> {
         let now = self.hyperparameters.each_ref().map(|hyperparameter| hyperparameter.at(steps));
         HYPERPARAMETERS.iter().zip(now).try_for_each(|(spec, value)| spec.check_number(value))?;
         Ok(now)

@@ -1,0 +1,154 @@
+//! What each form of the linear system costs.
+
+use super::form::LinearForm;
+use super::shape::Dynamic;
+use super::tiles::Tiles;
+use crate::{ProductWork, Rate, Real, Work};
+
+/// The size of a problem, as far as the choice depends on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    /// Residuals.
+    pub(crate) m: usize,
+    /// Parameters.
+    pub(crate) n: usize,
+    /// Residuals that are computed together.
+    pub(crate) group: usize,
+    /// What products with the Jacobian cost where it need not be formed.
+    pub(crate) products: Option<ProductWork>,
+    /// Whether there is a ridge on top of the damping.
+    pub(crate) ridge: Ridge,
+}
+
+/// A ridge `½ Σ w_j x_j²`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ridge {
+    None,
+    /// With the same weight for all parameters.
+    Uniform,
+    /// With weights that differ.
+    Varied,
+}
+
+/// Rounds of conjugate gradients that a step is expected to take.
+const ROUNDS: f64 = 50.0;
+
+impl LinearForm {
+    /// Estimated work of a linearisation and one damped solve; `None` where the problem is not one for this form.
+    pub(crate) fn work<T: Real>(self, size: &Size) -> Option<Work> {
+        let (m, n) = (size.m as f64, size.n as f64);
+        // What a problem without products takes for its rows is the same in all its forms.
+        let rows = size.products.map_or(Work::NONE, |products| products.jacobian);
+        Some(match self {
+            LinearForm::Cholesky => {
+                // Each tile passes over the triangle, which is cleared before, copied after, and factorised.
+                let tiles = (m / Tiles::<T, Dynamic>::rows(size.m, size.n, size.group).max(1) as f64).ceil();
+                let sums = Work::new(Rate::Triangle, m * n * (n + 1.0), m * n + tiles * n * n);
+                rows + sums + Work::elementwise(n * n, 0.0, 3.0) + Work::cholesky(n) + Work::substitution(n)
+            }
+            LinearForm::Qr => {
+                let reflections = 2.0 * m * n * n + 4.0 * n * n * n / 3.0;
+                rows + Work::new(Rate::Factorization, reflections, m * n + n * n) + Work::substitution(n)
+            }
+            LinearForm::Dual => {
+                // The rows are copied, scaled, and multiplied by.
+                let passes = Work::elementwise(m * n, 4.0, 8.0) + Work::elementwise(m * m, 0.0, 2.0);
+                rows + passes + Work::triangle(m, n) + Work::cholesky(m) + Work::substitution(m)
+            }
+            LinearForm::FactoredDual => {
+                let ProductWork { linearize, row_gram, product, .. } = size.products?;
+                // The matrix is copied, and multiplied by the solution.
+                let passes = Work::elementwise(m * m, 2.0, 3.0);
+                linearize + row_gram + passes + Work::cholesky(m) + Work::substitution(m) + product
+            }
+            LinearForm::ConjugateGradients => {
+                let ProductWork { linearize, product, .. } = size.products?;
+                linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
+            }
+        })
+    }
+
+    /// Numbers that the form keeps in memory.
+    fn numbers(self, &Size { m, n, group, products, .. }: &Size) -> Option<usize> {
+        let square = |n: usize| n.saturating_mul(n);
+        let of_products = || products.map(|products| products.numbers);
+        Some(match self {
+            LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
+            LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
+            LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
+            LinearForm::FactoredDual => {
+                of_products()?.saturating_add(square(m).saturating_mul(2)).saturating_add(m.saturating_mul(8))
+            }
+            LinearForm::ConjugateGradients => {
+                let columns = group.saturating_mul(2).saturating_add(12);
+                of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
+            }
+        })
+    }
+
+    /// Bytes that the form needs, with the vectors that every form needs.
+    pub(crate) fn bytes<T: Real>(self, size: &Size) -> Option<usize> {
+        let tile = Tiles::<T, Dynamic>::numbers(size.m, if self.multiplies() { 0 } else { size.n }, size.group);
+        let vectors = size.n.saturating_mul(8);
+        Some(self.numbers(size)?.saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(m: usize, n: usize) -> Size {
+        let (rows, columns) = (m as f64, n as f64);
+        let products = ProductWork {
+            linearize: Work::product(rows, columns, 1.0),
+            row_gram: Work::triangle(rows, columns),
+            product: Work::product(rows, columns, 1.0),
+            jacobian: Work::product(rows, columns, 2.0),
+            numbers: m + n,
+        };
+        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None }
+    }
+
+    #[test]
+    fn estimates_grow_with_residuals_and_parameters() {
+        for form in LinearForm::ALL {
+            let work = |m, n| form.work::<f64>(&size(m, n)).unwrap();
+            for (small, large) in
+                [((50, 40), (51, 40)), ((50, 40), (50, 41)), ((1000, 9), (1001, 9)), ((9, 500), (9, 501))]
+            {
+                let (small, large) = (work(small.0, small.1), work(large.0, large.1));
+                assert!(small.flops() < large.flops() && small.time() < large.time(), "{form}: {small:?}, {large:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_leading_terms_are_those_of_the_textbooks() {
+        let leading = |form: LinearForm, m: usize, n: usize| {
+            form.work::<f64>(&Size { products: None, ..size(m, n) }).map(Work::flops)
+        };
+        let near = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 0.01;
+        assert!(near(leading(LinearForm::Cholesky, 1_000_000, 1000), 1e12));
+        assert!(near(leading(LinearForm::Cholesky, 1, 10_000), 1e12 / 3.0));
+        assert!(near(leading(LinearForm::Qr, 1_000_000, 1000), 2e12));
+        assert!(near(leading(LinearForm::Dual, 1000, 1_000_000), 1e12));
+        assert!(near(leading(LinearForm::Dual, 10_000, 1), 1e12 / 3.0));
+        assert_eq!(leading(LinearForm::FactoredDual, 10, 10), None);
+        assert_eq!(leading(LinearForm::ConjugateGradients, 10, 10), None);
+    }
+
+    /// The Jacobian is paid for by the forms that take it, and by no other.
+    #[test]
+    fn rows_cost_where_they_are_formed() {
+        let size = size(30, 40);
+        let without =
+            |products: ProductWork| Size { products: Some(ProductWork { jacobian: Work::NONE, ..products }), ..size };
+        for form in LinearForm::ALL {
+            let work = |size: &Size| form.work::<f64>(size).unwrap().flops();
+            let jacobian = size.products.unwrap().jacobian.flops();
+            let expected = if form.multiplies() { 0.0 } else { jacobian };
+            assert_eq!(work(&size) - work(&without(size.products.unwrap())), expected, "{form}");
+        }
+    }
+}

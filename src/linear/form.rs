@@ -1,0 +1,50 @@
+//! The forms of the damped linear system.
+
+use std::fmt;
+
+/// A form of the damped linear system `(JᵀJ + λD²)δ = −Jᵀr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LinearForm {
+    /// The normal equations: Cholesky of `JᵀJ + λD²`. Fastest for more residuals than parameters.
+    Cholesky,
+    /// The triangle of `J` by Householder reflections, damped by further rows: the condition number is not squared.
+    Qr,
+    /// Cholesky of `JD⁻²Jᵀ + λI`, a matrix of the size of the residuals, from the rows of `J`: for fewer residuals than
+    /// parameters.
+    Dual,
+    /// Cholesky of `JJᵀ + λI`, where a problem knows `JJᵀ` without forming `J`, as a [network](crate::nn::Network) does
+    /// from the inputs and sensitivities of its layers. `D` is the identity.
+    FactoredDual,
+    /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
+    /// the identity.
+    ConjugateGradients,
+}
+
+impl fmt::Display for LinearForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LinearForm::Cholesky => "Cholesky of JᵀJ",
+            LinearForm::Qr => "QR of J",
+            LinearForm::Dual => "Cholesky of JJᵀ",
+            LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
+            LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
+        })
+    }
+}
+
+impl LinearForm {
+    /// All of them.
+    pub(crate) const ALL: [LinearForm; 5] = [
+        LinearForm::Cholesky,
+        LinearForm::Qr,
+        LinearForm::Dual,
+        LinearForm::FactoredDual,
+        LinearForm::ConjugateGradients,
+    ];
+
+    /// Whether the Jacobian is only multiplied by.
+    pub(crate) fn multiplies(self) -> bool {
+        matches!(self, LinearForm::FactoredDual | LinearForm::ConjugateGradients)
+    }
+}

@@ -1,0 +1,297 @@
+//! The dual of a Jacobian that is not formed: all that the iteration asks for, from numbers for each residual.
+
+use super::choice::Plan;
+use super::conjugate_gradients::ConjugateGradients;
+use super::form::LinearForm;
+use super::model::IllConditioned;
+use crate::kernels::Scratch;
+use crate::kernels::triangular::solve_cholesky;
+use crate::kernels::vector::{add_scaled, all_finite, dot};
+use crate::{EvaluationError, JacobianProducts, Real};
+
+/// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
+///
+/// With `D = I` the damped step is `δ = −Jᵀw`, `(K + λI)w = r`, `K = JJᵀ`, and everything that is asked about it is a
+/// product of numbers for each residual: `‖δ‖² = wᵀKw`, its slope `−rᵀKw`, and `‖Jδ‖² = ‖Kw‖²`. The step itself is one
+/// product with `Jᵀ`, made when it is wanted.
+pub(crate) struct ProductDual<T> {
+    m: usize,
+    n: usize,
+    solver: Solver<T>,
+    r: Vec<T>,
+    /// `Jᵀr`, where it was asked for.
+    gradient: Vec<T>,
+    /// `‖J‖²`, the sum of squares.
+    trace: T,
+    /// `λ`, and the weight of the ridge on top of it.
+    lambda: T,
+    /// `ω` of the ridge `½ω‖x‖²`.
+    ridge: T,
+    /// `u`.
+    coefficients: Vec<T>,
+    /// `Jδ`.
+    image: Vec<T>,
+    /// `‖δ‖²` of the damped step.
+    squared_length: T,
+    /// Another right-hand side, as far as it has come.
+    forcing: Vec<T>,
+    /// Room for what a right-hand side solves to, and for its product with `K`.
+    work: Vec<T>,
+    product: Vec<T>,
+}
+
+/// What solves `(K + λI)w = b`.
+enum Solver<T> {
+    /// A Cholesky factorisation.
+    Dense(Dense<T>),
+    /// Products with `J` and `Jᵀ`.
+    Iterative(ConjugateGradients<T>),
+}
+
+/// `K`, lower triangle, and the factor of `K + λI`.
+#[derive(Default)]
+struct Dense<T> {
+    gram: Vec<T>,
+    factor: Vec<T>,
+    inverse_pivots: Vec<T>,
+    scratch: Scratch<T>,
+}
+
+impl<T: Real> ProductDual<T> {
+    /// Room for a problem as planned.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let solver = match plan.form {
+            LinearForm::ConjugateGradients => Solver::Iterative(ConjugateGradients::default()),
+            _ => Solver::Dense(Dense::default()),
+        };
+        let mut dual = ProductDual {
+            m: plan.m,
+            n: plan.n,
+            solver,
+            r: Vec::new(),
+            gradient: Vec::new(),
+            trace: T::ZERO,
+            lambda: T::ZERO,
+            ridge: T::ZERO,
+            coefficients: Vec::new(),
+            image: Vec::new(),
+            squared_length: T::ZERO,
+            forcing: Vec::new(),
+            work: Vec::new(),
+            product: Vec::new(),
+        };
+        dual.resize(plan.m, plan.group);
+        dual
+    }
+
+    /// Makes room for another number of rows.
+    pub(crate) fn resize(&mut self, m: usize, group: usize) {
+        self.m = m;
+        let columns = [&mut self.r, &mut self.coefficients, &mut self.image, &mut self.work, &mut self.product];
+        columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
+        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
+        match &mut self.solver {
+            Solver::Dense(dense) => {
+                dense.gram.resize(m * m, T::ZERO);
+                dense.factor.resize(m * m, T::ZERO);
+                dense.inverse_pivots.resize(m, T::ZERO);
+            }
+            Solver::Iterative(gradients) => gradients.resize(m, self.n, group),
+        }
+    }
+
+    /// Which of the two forms it is.
+    pub(crate) fn form(&self) -> LinearForm {
+        match self.solver {
+            Solver::Dense(_) => LinearForm::FactoredDual,
+            Solver::Iterative(_) => LinearForm::ConjugateGradients,
+        }
+    }
+
+    /// Linearises at `x`, and returns the cost there; `None` where something is not finite.
+    pub(crate) fn linearize(
+        &mut self,
+        products: &mut dyn JacobianProducts<T>,
+        x: &[T],
+    ) -> Result<Option<T>, EvaluationError> {
+        let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
+        self.trace = match &mut self.solver {
+            Solver::Dense(dense) => {
+                products.row_gram(&mut dense.gram);
+                dense.gram.iter().step_by(self.m + 1).copied().sum()
+            }
+            Solver::Iterative(gradients) => gradients.linearize(products),
+        };
+        let finite = cost.is_finite() && self.trace.is_finite() && all_finite(&self.r);
+        Ok(finite.then_some(cost))
+    }
+
+    /// Sets the weight `ω` of the ridge `½ω‖x‖²`: the damped systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr`. Its own gradient
+    /// `ωx` is left to a [`pull`](Self::pull), so that a policy sees the length of the step without it.
+    pub(crate) fn set_ridge(&mut self, weight: T) {
+        self.ridge = weight;
+    }
+
+    /// Computes the gradient `Jᵀr`, which is not needed for steps.
+    pub(crate) fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) {
+        self.gradient.resize(self.n, T::ZERO);
+        products.multiply_transposed(&self.r, &mut self.gradient);
+    }
+
+    /// `Jᵀr`, where it was formed.
+    pub(crate) fn gradient(&self) -> &[T] {
+        &self.gradient
+    }
+
+    /// `‖Jᵀr‖² / (‖J‖² · 2 cost)`.
+    pub(crate) fn squared_mean_cosine(&self, cost: T) -> T {
+        let squared = dot(&self.gradient, &self.gradient);
+        if squared > T::ZERO { squared / (self.trace * (cost + cost).abs()) } else { T::ZERO }
+    }
+
+    /// The residuals.
+    pub(crate) fn residuals(&self) -> &[T] {
+        &self.r
+    }
+
+    /// `Jδ`.
+    pub(crate) fn image(&self) -> &[T] {
+        &self.image
+    }
+
+    /// `‖δ‖` of the damped step.
+    pub(crate) fn length(&self) -> T {
+        self.squared_length.sqrt()
+    }
+
+    /// The slope `(Jᵀr)ᵀδ`.
+    pub(crate) fn slope(&self) -> T {
+        dot(&self.r, &self.image)
+    }
+
+    /// `‖Jδ‖²`.
+    pub(crate) fn squared_image(&self) -> T {
+        dot(&self.image, &self.image)
+    }
+
+    /// `‖Jᵀr‖`.
+    pub(crate) fn gradient_norm(&mut self, products: &mut dyn JacobianProducts<T>) -> T {
+        self.work.copy_from_slice(&self.r);
+        self.solver.multiply(products, &self.work, &mut self.product);
+        dot(&self.r, &self.product).max(T::ZERO).sqrt()
+    }
+
+    /// Solves for the damped step.
+    pub(crate) fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T) -> Result<(), IllConditioned> {
+        self.lambda = lambda + self.ridge;
+        self.solver.damp(self.lambda)?;
+        self.coefficients.copy_from_slice(&self.r);
+        self.solver.solve(products, self.lambda, &mut self.coefficients)?;
+        self.solver.multiply(products, &self.coefficients, &mut self.image);
+        self.squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
+        self.image.iter_mut().for_each(|image| *image = -*image);
+        if self.squared_length.is_finite() { Ok(()) } else { Err(IllConditioned) }
+    }
+
+    /// `δᵀ(JᵀJ + λI)⁻¹δ`, right after [`solve`](Self::solve): `wᵀK(K + λI)⁻¹w`.
+    pub(crate) fn inverse_form(&mut self, products: &mut dyn JacobianProducts<T>) -> T {
+        self.work.copy_from_slice(&self.coefficients);
+        match self.solver.solve(products, self.lambda, &mut self.work) {
+            Ok(()) => -dot(&self.image, &self.work),
+            Err(IllConditioned) => T::ZERO,
+        }
+    }
+
+    /// Starts another right-hand side.
+    pub(crate) fn begin_forcing(&mut self) {
+        self.forcing.clear();
+    }
+
+    /// Adds rows of it.
+    pub(crate) fn add_forcing(&mut self, rows: &[T]) {
+        self.forcing.extend_from_slice(rows);
+    }
+
+    /// Adds `−½(JᵀJ + λI)⁻¹Jᵀf` for the other right-hand side `f`, and returns the length of twice of that; where it is not
+    /// finite, nothing is added.
+    pub(crate) fn bend(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<T, IllConditioned> {
+        self.work.copy_from_slice(&self.forcing);
+        self.solver.solve(products, self.lambda, &mut self.work)?;
+        self.solver.multiply(products, &self.work, &mut self.product);
+        let length = dot(&self.work, &self.product).max(T::ZERO).sqrt();
+        if length.is_finite() {
+            let half = T::from_f64(0.5);
+            add_scaled(&mut self.coefficients, half, &self.work);
+            add_scaled(&mut self.image, -half, &self.product);
+        }
+        Ok(length)
+    }
+
+    /// Multiplies the step.
+    pub(crate) fn scale(&mut self, factor: T) {
+        for numbers in [&mut self.coefficients, &mut self.image] {
+            numbers.iter_mut().for_each(|number| *number *= factor);
+        }
+    }
+
+    /// Adds `λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja` to the step, but for the shift `a` itself: what damping towards `a`
+    /// instead of towards nothing changes.
+    pub(crate) fn pull(&mut self, products: &mut dyn JacobianProducts<T>, a: &[T]) -> Result<(), IllConditioned> {
+        products.multiply(a, &mut self.product);
+        self.work.copy_from_slice(&self.product);
+        self.solver.solve(products, self.lambda, &mut self.work)?;
+        add_scaled(&mut self.image, T::ONE, &self.product);
+        add_scaled(&mut self.coefficients, T::ONE, &self.work);
+        self.solver.multiply(products, &self.work, &mut self.product);
+        add_scaled(&mut self.image, -T::ONE, &self.product);
+        Ok(())
+    }
+
+    /// `−Jᵀu`, the step but for its shift.
+    pub(crate) fn unfold(&self, products: &mut dyn JacobianProducts<T>, step: &mut [T]) {
+        products.multiply_transposed(&self.coefficients, step);
+        step.iter_mut().for_each(|step| *step = -*step);
+    }
+}
+
+impl<T: Real> Solver<T> {
+    /// Takes up the damping.
+    fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
+        match self {
+            Solver::Dense(Dense { gram, factor, inverse_pivots, scratch }) => {
+                factor.copy_from_slice(gram);
+                factor.iter_mut().step_by(inverse_pivots.len() + 1).for_each(|diagonal| *diagonal += lambda);
+                if T::cholesky(factor, inverse_pivots, scratch) { Ok(()) } else { Err(IllConditioned) }
+            }
+            Solver::Iterative(gradients) => gradients.damp(lambda),
+        }
+    }
+
+    /// Overwrites `b` with `(K + λI)⁻¹b`.
+    fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T, b: &mut [T]) -> Result<(), IllConditioned> {
+        match self {
+            Solver::Dense(dense) => {
+                solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
+                Ok(())
+            }
+            Solver::Iterative(gradients) => gradients.solve(products, lambda, b),
+        }
+    }
+
+    /// `Ku`.
+    fn multiply(&mut self, products: &mut dyn JacobianProducts<T>, u: &[T], product: &mut [T]) {
+        match self {
+            Solver::Dense(dense) => symmetric_times(&dense.gram, u, product),
+            Solver::Iterative(gradients) => gradients.multiply(products, u, product),
+        }
+    }
+}
+
+/// `product = Ku`, for the lower triangle of `K`.
+fn symmetric_times<T: Real>(gram: &[T], u: &[T], product: &mut [T]) {
+    for (i, row) in gram.chunks_exact(u.len()).enumerate() {
+        let (left, diagonal) = (&row[..i], row[i]);
+        product[i] = dot(left, &u[..i]) + diagonal * u[i];
+        add_scaled(&mut product[..i], u[i], left);
+    }
+}

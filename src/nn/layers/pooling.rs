@@ -1,0 +1,75 @@
+//! Pooling layers.
+
+use super::{Layer, NetworkError, Recorder};
+use crate::Real;
+use crate::nn::{Node, Padding, Shape, Window};
+
+macro_rules! pooling {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $method:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name {
+            window: Window,
+        }
+
+        impl $name {
+            /// A window of this height and width, which moves by as much.
+            pub fn new(size: [usize; 2]) -> Self {
+                $name { window: Window::new(size).with_strides(size) }
+            }
+
+            /// How far the window moves, down and to the right.
+            pub fn with_strides(mut self, strides: [usize; 2]) -> Self {
+                self.window = self.window.with_strides(strides);
+                self
+            }
+
+            /// How far the window may reach beyond the image.
+            pub fn with_padding(mut self, padding: Padding) -> Self {
+                self.window = self.window.with_padding(padding);
+                self
+            }
+        }
+
+        impl<T: Real> Layer<T> for $name {
+            fn kind(&self) -> &'static str {
+                $kind
+            }
+
+            fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
+                Ok(recorder.tape().$method(x, self.window)?)
+            }
+        }
+    };
+}
+
+pooling! {
+    /// The mean of what a window sees of each channel of an image. What is beyond the image does not count, as in Keras; in
+    /// PyTorch that is `count_include_pad=False`.
+    AveragePooling2D, "average pooling", average_pooling2d
+}
+
+pooling! {
+    /// The largest number that a window sees of each channel of an image. What is beyond the image does not count. Of several
+    /// that are the largest the first has a derivative, as in PyTorch.
+    MaxPooling2D, "max pooling", max_pooling2d
+}
+
+/// The mean of each channel of an image: a row with a number for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GlobalAveragePooling2D;
+
+impl<T: Real> Layer<T> for GlobalAveragePooling2D {
+    fn kind(&self) -> &'static str {
+        "global average pooling"
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
+        let size = match x.shape() {
+            Shape::Image { height, width, .. } => [height, width],
+            Shape::Row { .. } => [1, 1],
+        };
+        let mean = recorder.tape().average_pooling2d(x, Window::new(size))?;
+        Ok(recorder.tape().flatten(mean))
+    }
+}

@@ -1,0 +1,112 @@
+//! Outputs beside their targets, for those who measure how far apart they are.
+
+use ndarray::ArrayView2;
+
+use super::Network;
+use crate::Real;
+use crate::nn::BatchError;
+use crate::nn::batch::{Selection, row_count};
+use crate::nn::losses::Targets;
+use crate::nn::sweep::{Tile, Workspace};
+use crate::nn::term::Term;
+use crate::variables::Variables;
+
+/// What a network makes of some samples, beside what it should make of them, for one of its losses.
+#[derive(Debug, Clone, Copy)]
+pub struct Predictions<'a, T> {
+    /// Which of the network's losses the output has, counted from 0.
+    pub term: usize,
+    /// Numbers in the output of a sample.
+    pub width: usize,
+    /// The outputs, a row of `width` numbers for each sample.
+    pub outputs: &'a [T],
+    /// What the loss compares with.
+    pub kind: Targets,
+    /// The targets, a row for each sample: of one number for [`Targets::Labels`], else of `width`.
+    pub targets: &'a [T],
+    /// The samples' weights.
+    pub weights: &'a [T],
+}
+
+impl<T: Real> Network<T> {
+    /// What each loss compares with, and the width of its output.
+    pub(crate) fn term_targets(&self) -> impl ExactSizeIterator<Item = (Targets, usize)> + '_ {
+        self.terms.iter().map(|term| (term.loss.targets(), term.output.width()))
+    }
+
+    /// The seed of dropout's masks.
+    pub(crate) fn mask_seed(&self) -> u64 {
+        self.masks.seed
+    }
+
+    /// Checks a whole data set, as it will be when batches of it are bound.
+    pub(crate) fn check_data(
+        &self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+    ) -> Result<(), BatchError> {
+        let rows = row_count(inputs, targets);
+        self.check(inputs, targets, weights, &Selection::Range(0..rows))
+    }
+
+    /// Passes data by in evaluation mode, shows what becomes of it tile by tile and term by term, and returns its loss.
+    pub(crate) fn visit(
+        &mut self,
+        variables: &Variables<T>,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+        mut see: impl FnMut(Predictions<'_, T>),
+    ) -> Result<T, BatchError> {
+        let samples = row_count(inputs, targets);
+        self.check_point(variables.values())?;
+        self.check(inputs, targets, weights, &Selection::Range(0..samples))?;
+        let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..samples) {
+            passing.fill(inputs, targets, weights, &Selection::Range(rows.clone()));
+            passing.mean_over = samples;
+            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+            workspace.forward(&tile, loss_nodes);
+            show(&tile, workspace, terms, &mut see);
+            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+        }
+        Ok(loss)
+    }
+
+    /// Shows what becomes of the bound batch in training mode, where dropout drops what it drops in the loss.
+    pub(crate) fn visit_bound(
+        &mut self,
+        variables: &Variables<T>,
+        mut see: impl FnMut(Predictions<'_, T>),
+    ) -> Result<(), BatchError> {
+        self.check_bound(variables.values())?;
+        let Network { tape, workspace, batch, terms, loss_nodes, masks, .. } = self;
+        for rows in workspace.tiles(0..batch.rows()) {
+            let tile = Tile { tape, x: variables.values(), batch, rows, masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            show(&tile, workspace, terms, &mut see);
+        }
+        Ok(())
+    }
+}
+
+/// Shows a tile after a forward sweep, term by term.
+fn show<T: Real>(
+    tile: &Tile<'_, T>,
+    workspace: &Workspace<T>,
+    terms: &[Term<T>],
+    see: &mut impl FnMut(Predictions<'_, T>),
+) {
+    for (index, term) in terms.iter().enumerate() {
+        see(Predictions {
+            term: index,
+            width: term.output.width(),
+            outputs: workspace.value(tile, term.output),
+            kind: term.loss.targets(),
+            targets: term.targets(tile),
+            weights: tile.batch.weights(&tile.rows),
+        });
+    }
+}

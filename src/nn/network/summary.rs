@@ -1,0 +1,94 @@
+//! What a network is made of, and what it costs.
+
+use super::Network;
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
+use crate::nn::BatchError;
+use crate::nn::factors::Factors;
+use crate::nn::summary::{Cost, StepCost, Summary, summarize_layers};
+use crate::nn::sweep::{coming_from, leading_to};
+use crate::nn::work::{forward_work, gradient_work};
+use crate::variables::Variables;
+use crate::{Real, Work};
+
+impl<T: Real> Network<T> {
+    /// Layers, shapes and parameters, as Keras prints them, and the estimated cost of a batch of so many rows: of a forward
+    /// and a backward pass, and of a step of Levenberg–Marquardt in each form of its linear system, with the one marked that
+    /// it takes at its default settings. The choice follows from the same estimates.
+    ///
+    /// ```
+    /// use marquardt::nn::{MeanSquaredError, Sequential};
+    /// use marquardt::{LinearForm, Variables};
+    ///
+    /// let mut variables = Variables::<f64>::new();
+    /// let layers = Sequential::new(8).dense(64).tanh().dense(1);
+    /// let network = layers.compile(&mut variables, 0, MeanSquaredError)?;
+    ///
+    /// let summary = network.summary(&variables, 128)?;
+    /// assert_eq!((summary.parameters, summary.chosen_form()), (641, Some(LinearForm::FactoredDual)));
+    /// println!("{summary}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Variables`] or [`BatchError::ForeignVariables`] for other variables than the network's.
+    pub fn summary(&self, variables: &Variables<T>, rows: usize) -> Result<Summary, BatchError> {
+        self.check_point(variables.values())?;
+        if !variables.iter().eq(self.variables.iter()) {
+            return Err(BatchError::ForeignVariables);
+        }
+        let (layers, taken) = summarize_layers(&self.tape);
+        let trainable = |variable: &_| variables.is_trainable(*variable);
+        let parameters = variables.values().len();
+        let forward = self.forward_work(rows);
+        let residuals = rows.saturating_mul(self.rows_per_sample());
+        Ok(Summary {
+            layers,
+            parameters,
+            trainable_parameters: variables.iter().filter(trainable).map(|variable| variable.len()).sum(),
+            unused_parameters: parameters - taken,
+            number_size: size_of::<T>(),
+            rows,
+            residuals,
+            forward: Cost::of::<T>(forward),
+            backward: (!self.terms.is_empty()).then(|| Cost::of::<T>(self.backward_work(rows))),
+            steps: self.step_costs(variables, rows, forward),
+            not_least_squares: self.check_forms().err(),
+        })
+    }
+
+    /// What the losses of a batch cost, or, where there are none, all nodes.
+    fn forward_work(&self, rows: usize) -> Work {
+        let mut wanted = vec![true; self.tape.records().len()];
+        if !self.terms.is_empty() {
+            leading_to(self.tape.records(), self.terms.iter().map(|term| term.output), &mut wanted);
+        }
+        forward_work(&self.tape, &wanted).of(rows)
+    }
+
+    /// What the gradient of the losses costs after that.
+    fn backward_work(&self, rows: usize) -> Work {
+        let (mut needed, mut reached) = (Vec::new(), Vec::new());
+        coming_from(self.tape.records(), |_| true, None, &mut needed);
+        gradient_work(&self.tape, self.terms.iter().map(|term| term.output), &needed, &mut reached).of(rows)
+    }
+
+    /// What a step costs in each form.
+    fn step_costs(&self, variables: &Variables<T>, rows: usize, trial: Work) -> Vec<StepCost> {
+        let columns = variables.trainable_ranges();
+        let (group, n) = (self.rows_per_sample(), columns.iter().map(|range| range.len()).sum());
+        let m = rows.saturating_mul(group);
+        if m == 0 || n == 0 || self.check_forms().is_err() {
+            return Vec::new();
+        }
+        let outputs = self.terms.iter().map(|term| term.output);
+        let products = Factors::new().work(&self.tape, self.variables.iter(), outputs, &columns, rows);
+        let size = Size { m, n, group, products, ridge: Ridge::None };
+        let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);
+        let step_cost = |form: LinearForm| {
+            let (work, memory) = (form.work::<T>(&size)? + trial, form.bytes::<T>(&size)?);
+            Some(StepCost { form, cost: Cost::of::<T>(work), memory, is_chosen: chosen == Some(form) })
+        };
+        LinearForm::ALL.into_iter().filter_map(step_cost).collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! What the numbers of a sample are arranged in.
+
+use std::fmt;
+
+/// How the numbers that a node has for each sample are arranged.
+///
+/// Images have their channels first, as in PyTorch and candle: a sample's row holds one channel after the other, each row
+/// by row. Flattening an image moves no number.
+///
+/// ```
+/// use marquardt::nn::Shape;
+///
+/// let shape = Shape::Image { channels: 3, height: 4, width: 5 };
+/// assert_eq!(shape.numbers(), 60);
+/// assert_eq!(shape.to_string(), "an image of 3 × 4 × 5 (channels × height × width)");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// In a row.
+    Row {
+        /// How many there are.
+        width: usize,
+    },
+    /// In an image.
+    Image {
+        /// Numbers in a pixel.
+        channels: usize,
+        /// Rows of pixels.
+        height: usize,
+        /// Columns of pixels.
+        width: usize,
+    },
+}
+
+impl Shape {
+    /// How many numbers there are. More than a [`usize`] holds count as its largest value, which no node has.
+    pub fn numbers(self) -> usize {
+        match self {
+            Shape::Row { width } => width,
+            Shape::Image { channels, height, width } => channels.saturating_mul(height).saturating_mul(width),
+        }
+    }
+
+    /// The shape of two nodes combined number by number, which have as many of them; `None` when they are images of
+    /// different shapes.
+    pub(crate) fn common(self, other: Shape) -> Option<Shape> {
+        match (self, other) {
+            (shape, Shape::Row { .. }) | (Shape::Row { .. }, shape) => Some(shape),
+            _ => (self == other).then_some(self),
+        }
+    }
+
+    /// The shape of two nodes side by side: images of one size stay an image, of all their channels.
+    pub(crate) fn beside(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Image { channels, height, width }, Shape::Image { channels: more, height: h, width: w })
+                if (height, width) == (h, w) =>
+            {
+                Shape::Image { channels: channels + more, height, width }
+            }
+            _ => Shape::Row { width: self.numbers() + other.numbers() },
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Row { width } => write!(f, "a row of {width}"),
+            Shape::Image { channels, height, width } => {
+                write!(f, "an image of {channels} × {height} × {width} (channels × height × width)")
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a network is made of, and what it costs.
+
+mod layers;
+mod table;
+mod units;
+
+pub(crate) use layers::summarize_layers;
+
+use super::Shape;
+use crate::{LinearForm, NotLeastSquares, Work};
+
+/// Layers, shapes and parameters of a network, and what a batch costs: its `Display` is a table like Keras'.
+///
+/// [`Network::summary`](super::Network::summary) makes it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The layers, and what was recorded between them, in order; layers within layers follow these.
+    pub layers: Vec<LayerSummary>,
+    /// Numbers in all variables.
+    pub parameters: usize,
+    /// Those that optimizers adjust.
+    pub trainable_parameters: usize,
+    /// Those that nothing on the network's tape takes.
+    pub unused_parameters: usize,
+    /// Bytes of each number.
+    pub number_size: usize,
+    /// Samples in the batch that costs are meant for.
+    pub rows: usize,
+    /// Residuals of that batch.
+    pub residuals: usize,
+    /// Computing the losses, or, where there are none, everything.
+    pub forward: Cost,
+    /// Computing the gradient of all losses' sum after a forward pass; `None` where there are none.
+    pub backward: Option<Cost>,
+    /// A step of Levenberg–Marquardt in each form of its linear system: one linearisation, one damped solve and one
+    /// trial. There are none where that cannot minimise the losses, or nothing is to be adjusted.
+    pub steps: Vec<StepCost>,
+    /// Why Levenberg–Marquardt cannot minimise the losses, if that is so.
+    pub not_least_squares: Option<NotLeastSquares>,
+}
+
+/// A layer, or an operation outside of layers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LayerSummary {
+    /// The layer's place in the network, which its variables' names begin with; operations are numbered, as in `tanh_1`.
+    pub name: String,
+    /// What kind of layer or operation it is.
+    pub kind: String,
+    /// How many layers it is within.
+    pub depth: usize,
+    /// The shape of its output, for each sample.
+    pub output: Shape,
+    /// Numbers in the variables that it and the layers within it take, and nothing before.
+    pub parameters: usize,
+    /// Whether it takes variables, too, that something before it has taken.
+    pub shares_parameters: bool,
+}
+
+/// Estimated flops, memory traffic, and time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// Floating-point operations.
+    pub flops: f64,
+    /// Bytes read and written.
+    pub bytes: f64,
+    /// The time that both take on a nominal machine: of use only to compare it with others.
+    pub time: f64,
+}
+
+impl Cost {
+    /// The cost of work with numbers of a type.
+    pub(crate) fn of<T>(work: Work) -> Self {
+        Cost { flops: work.flops(), bytes: work.bytes::<T>(), time: work.time() }
+    }
+}
+
+/// What a step costs in a form of the linear system.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct StepCost {
+    /// The form.
+    pub form: LinearForm,
+    /// Of a step.
+    pub cost: Cost,
+    /// Bytes of memory that the form needs.
+    pub memory: usize,
+    /// Whether it is what [`LevenbergMarquardt`](crate::LevenbergMarquardt) takes if it is left to choose.
+    pub is_chosen: bool,
+}
+
+impl Summary {
+    /// Numbers in variables that are frozen.
+    pub fn frozen_parameters(&self) -> usize {
+        self.parameters - self.trainable_parameters
+    }
+
+    /// Bytes of all variables.
+    pub fn parameter_bytes(&self) -> usize {
+        self.parameters * self.number_size
+    }
+
+    /// The form of the linear system that is chosen; `None` where there are no steps, or no form fits into the memory.
+    pub fn chosen_form(&self) -> Option<LinearForm> {
+        self.steps.iter().find(|step| step.is_chosen).map(|step| step.form)
+    }
+}

@@ -1,0 +1,194 @@
+//! What the sweeps over a tape cost.
+
+use super::Function;
+use super::sweep::leading_to;
+use super::tape::{Node, Operation, Record, Tape};
+use crate::variables::Variable;
+use crate::{Rate, Real, Work};
+
+/// Flops of an elementary function.
+const ELEMENTARY: f64 = 20.0;
+
+/// Flops of choosing whether dropout drops a number.
+const RANDOM: f64 = 10.0;
+
+/// Work of a sweep: in proportion to the samples, and besides.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SweepWork {
+    each: Work,
+    /// Reading the weights, and writing what is summed over samples.
+    once: Work,
+}
+
+impl SweepWork {
+    /// A product of `positions × depth` inputs of each sample with a weight that all of them share.
+    fn product(positions: usize, depth: usize, outputs: usize) -> Self {
+        let [positions, depth, outputs] = [positions, depth, outputs].map(|size| size as f64);
+        SweepWork {
+            each: Work::new(Rate::Product, 2.0 * positions * depth * outputs, positions * (depth + outputs)),
+            once: Work::new(Rate::Product, 0.0, depth * outputs),
+        }
+    }
+
+    /// For each sample `count` results, of so many flops and numbers.
+    fn elementwise(count: usize, flops: f64, numbers: f64) -> Self {
+        SweepWork { each: Work::elementwise(count as f64, flops, numbers), once: Work::NONE }
+    }
+
+    /// Adds so many times as much.
+    fn add(&mut self, times: f64, other: SweepWork) {
+        self.each += other.each * times;
+        self.once += other.once * times;
+    }
+
+    /// The work for so many samples.
+    pub(crate) fn of(self, samples: usize) -> Work {
+        self.each * samples as f64 + self.once
+    }
+}
+
+/// Computing the wanted nodes.
+pub(crate) fn forward_work<T: Real>(tape: &Tape<T>, wanted: &[bool]) -> SweepWork {
+    let mut work = SweepWork::default();
+    for (record, _) in tape.records().iter().zip(wanted).filter(|(_, wanted)| **wanted) {
+        work.add(1.0, value(record));
+    }
+    work
+}
+
+/// One reverse sweep from all outputs through the needed nodes, and the sum over samples of every variable's gradient.
+pub(crate) fn gradient_work<T: Real>(
+    tape: &Tape<T>,
+    outputs: impl Iterator<Item = Node>,
+    needed: &[bool],
+    reached: &mut Vec<bool>,
+) -> SweepWork {
+    let mut work = SweepWork::default();
+    leading_to(tape.records(), outputs, reached);
+    for record in passed(tape, reached, needed) {
+        work.add(1.0, adjoints(record, needed));
+        work.add(1.0, sums(record));
+    }
+    work
+}
+
+/// All reverse sweeps through the needed nodes, one for each number of each output, and the wanted variables' columns in
+/// the rows of the Jacobian.
+pub(crate) fn jacobian_work<T: Real>(
+    tape: &Tape<T>,
+    outputs: impl Iterator<Item = Node>,
+    needed: &[bool],
+    wants: impl Fn(Variable) -> bool,
+    reached: &mut Vec<bool>,
+) -> SweepWork {
+    let mut work = SweepWork::default();
+    for output in outputs {
+        leading_to(tape.records(), std::iter::once(output), reached);
+        for record in passed(tape, reached, needed) {
+            work.add(output.width() as f64, adjoints(record, needed));
+            work.add(output.width() as f64, rows(record, &wants));
+        }
+    }
+    work
+}
+
+/// The records that adjoints reach and have to pass.
+fn passed<'a, T: Real>(
+    tape: &'a Tape<T>,
+    reached: &'a [bool],
+    needed: &'a [bool],
+) -> impl Iterator<Item = &'a Record<T>> {
+    let marks = reached.iter().zip(needed).map(|(&reached, &needed)| reached && needed);
+    tape.records().iter().zip(marks).filter_map(|(record, passed)| passed.then_some(record))
+}
+
+/// The value of a node.
+fn value<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
+    let width = *width;
+    match *operation {
+        Operation::Input(_) => SweepWork::default(),
+        Operation::Constant(_) | Operation::Variable(_) => SweepWork::elementwise(width, 0.0, 1.0),
+        Operation::Mask { .. } => SweepWork::elementwise(width, RANDOM, 1.0),
+        Operation::Dense { x, positions, .. } => {
+            SweepWork::product(positions, x.width() / positions, width / positions)
+        }
+        Operation::Apply { function, .. } => SweepWork::elementwise(width, function_flops(function), 2.0),
+        Operation::Arithmetic { .. } => SweepWork::elementwise(width, 1.0, 3.0),
+        Operation::RowSum(x) => SweepWork::elementwise(x.width(), 1.0, 1.0),
+        Operation::Pool { ref windows, .. } => SweepWork::elementwise(windows.places(), 1.0, 2.0),
+        Operation::Concat(_) | Operation::Slice { .. } | Operation::Repeat(_) | Operation::Embedding { .. } => {
+            SweepWork::elementwise(width, 0.0, 2.0)
+        }
+    }
+}
+
+/// The adjoints that a node passes on to those that need them.
+fn adjoints<T: Real>(record: &Record<T>, needed: &[bool]) -> SweepWork {
+    let taking = record.operation.arguments().filter(|node| needed[node.index()]).count();
+    let mut work = SweepWork::default();
+    match record.operation {
+        Operation::Dense { x, positions, .. } if taking > 0 => {
+            work = SweepWork::product(positions, record.width / positions, x.width() / positions);
+        }
+        Operation::Apply { function, .. } => {
+            work.add(taking as f64, SweepWork::elementwise(record.width, derivative_flops(function), 4.0));
+        }
+        Operation::Arithmetic { .. } => work.add(taking as f64, SweepWork::elementwise(record.width, 2.0, 3.0)),
+        Operation::Concat(_) if taking > 0 => work = SweepWork::elementwise(record.width, 0.0, 2.0),
+        _ => work.add(taking as f64, value(record)),
+    }
+    work
+}
+
+/// What a node adds to the gradients of its variables.
+fn sums<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
+    match *operation {
+        Operation::Dense { x, positions, .. } => {
+            SweepWork::product(positions, x.width() / positions, width / positions)
+        }
+        Operation::Variable(_) | Operation::Embedding { .. } => SweepWork::elementwise(*width, 1.0, 1.0),
+        _ => SweepWork::default(),
+    }
+}
+
+/// What a node writes into the rows of the Jacobian, one for each sample.
+fn rows<T: Real>(Record { operation, width, .. }: &Record<T>, wants: impl Fn(Variable) -> bool) -> SweepWork {
+    let wanted = operation.variables().filter(|&variable| wants(variable));
+    let of_variable = |variable: Variable| match *operation {
+        Operation::Dense { weight, positions, .. } if positions > 1 => {
+            // Sums over the positions.
+            let (numbers, positions) = (variable.len() as f64, positions as f64);
+            let flops = if variable == weight { 2.0 } else { 1.0 } * positions * numbers;
+            SweepWork { each: Work::new(Rate::Product, flops, numbers), once: Work::NONE }
+        }
+        Operation::Embedding { .. } => SweepWork::elementwise(variable.len() + width, 0.0, 1.0),
+        _ => SweepWork::elementwise(variable.len(), 1.0, 1.0),
+    };
+    let mut work = SweepWork::default();
+    wanted.for_each(|variable| work.add(1.0, of_variable(variable)));
+    work
+}
+
+/// Flops of a function.
+fn function_flops<T: Real>(function: Function<T>) -> f64 {
+    match function {
+        Function::Relu
+        | Function::LeakyRelu { .. }
+        | Function::Square
+        | Function::Sqrt
+        | Function::Reciprocal
+        | Function::Abs
+        | Function::Negate
+        | Function::Scale { .. }
+        | Function::Shift { .. } => 1.0,
+        _ => ELEMENTARY,
+    }
+}
+
+/// Flops of multiplying by a function's derivative, which some have from their value.
+fn derivative_flops<T: Real>(function: Function<T>) -> f64 {
+    match function {
+        Function::Tanh | Function::Sigmoid | Function::Exp | Function::Elu { .. } => 3.0,
+        other => 1.0 + function_flops(other),
+    }
+}

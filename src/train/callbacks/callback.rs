@@ -1,0 +1,177 @@
+//! The trait.
+
+use super::{CallbackState, Context};
+use crate::Real;
+use crate::optim::{OptimizerError, StepReport};
+use crate::train::{CallbackError, Logs};
+
+/// Looks on at a training, and may change the variables and the optimizer's hyperparameters, or stop it.
+///
+/// Callbacks are called in the order in which they were added. An error of one ends the training.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::optim::StepReport;
+/// use marquardt::train::{Callback, CallbackError, Context, Trainer};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::Array2;
+///
+/// /// Counts the trials of all steps, and stops after so many.
+/// struct Trials { made: usize, limit: usize }
+///
+/// impl Callback<f64> for Trials {
+///     fn name(&self) -> &str { "trials" }
+///
+///     fn on_batch_end(&mut self, step: &StepReport<f64>, context: &mut Context<'_, f64>) -> Result<(), CallbackError> {
+///         self.made += step.damped.map_or(1, |damped| damped.attempts);
+///         if self.made >= self.limit {
+///             context.stop(format!("{} trials were made", self.made));
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let x = Array2::from_shape_fn((100, 1), |(i, _)| i as f64 / 50.0 - 1.0);
+/// let y = x.mapv(|x| x * x);
+/// let mut variables = Variables::new();
+/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut optimizer = LevenbergMarquardt::new();
+/// let mut trials = Trials { made: 0, limit: 10 };
+/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(100).callback(&mut trials);
+/// let history = trainer.fit(&[x.view()], &[y.view()])?;
+/// assert!(history.len() < 5);
+/// drop(trainer);
+/// assert!((10..18).contains(&trials.made));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Callback<T: Real> {
+    /// Its name, in snake case.
+    fn name(&self) -> &str;
+
+    /// Before the first epoch; or, where a training is [resumed](Context::is_resumed), after
+    /// [`restore`](Self::restore).
+    ///
+    /// # Errors
+    ///
+    /// Whatever prevents the training, such as a monitor that is unknown; nothing has been changed then.
+    fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = context;
+        Ok(())
+    }
+
+    /// Before the first minibatch of an epoch.
+    ///
+    /// # Errors
+    ///
+    /// Whatever goes wrong.
+    fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = context;
+        Ok(())
+    }
+
+    /// After a step.
+    ///
+    /// # Errors
+    ///
+    /// Whatever goes wrong.
+    fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = (step, context);
+        Ok(())
+    }
+
+    /// When the optimizer made no step. A callback that [stops](Context::stop) the training here makes a reason to stop of
+    /// the error.
+    ///
+    /// # Errors
+    ///
+    /// Whatever goes wrong.
+    fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = (error, context);
+        Ok(())
+    }
+
+    /// After an epoch and its validation. What is added to the logs goes into the history.
+    ///
+    /// # Errors
+    ///
+    /// Whatever goes wrong.
+    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = (logs, context);
+        Ok(())
+    }
+
+    /// After the last epoch, whatever [ended](Context::stop_reason) the training, except an error.
+    ///
+    /// # Errors
+    ///
+    /// Whatever goes wrong.
+    fn on_train_end(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let _ = context;
+        Ok(())
+    }
+
+    /// What it must know to go on in a resumed training.
+    fn state(&self) -> CallbackState {
+        CallbackState::default()
+    }
+
+    /// Goes on from a saved [`state`](Self::state).
+    ///
+    /// # Errors
+    ///
+    /// [`CallbackError::State`].
+    fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
+        let _ = state;
+        Ok(())
+    }
+}
+
+macro_rules! forward_callback {
+    () => {
+        fn name(&self) -> &str {
+            (**self).name()
+        }
+
+        fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_train_begin(context)
+        }
+
+        fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_epoch_begin(context)
+        }
+
+        fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_batch_end(step, context)
+        }
+
+        fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_step_error(error, context)
+        }
+
+        fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_epoch_end(logs, context)
+        }
+
+        fn on_train_end(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+            (**self).on_train_end(context)
+        }
+
+        fn state(&self) -> CallbackState {
+            (**self).state()
+        }
+
+        fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
+            (**self).restore(state)
+        }
+    };
+}
+
+/// A borrowed callback can be looked at after the training.
+impl<T: Real, C: Callback<T> + ?Sized> Callback<T> for &mut C {
+    forward_callback!();
+}
+
+/// A boxed callback is one, too.
+impl<T: Real, C: Callback<T> + ?Sized> Callback<T> for Box<C> {
+    forward_callback!();
+}

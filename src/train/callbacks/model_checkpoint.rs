@@ -1,0 +1,113 @@
+//! Weights on disk.
+
+use std::path::{Path, PathBuf};
+
+use super::monitor::Monitor;
+use super::{Callback, CallbackState, Context, Mode};
+use crate::Real;
+use crate::train::write::write_atomically;
+use crate::train::{CallbackError, Logs};
+
+/// Saves the variables after every so many epochs, or when a number of the logs is the best so far, in the safetensors
+/// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.
+///
+/// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as
+/// `{val_loss}`, for that number to six digits. A file is there either whole or not at all.
+#[derive(Debug, Clone)]
+pub struct ModelCheckpoint {
+    path: PathBuf,
+    every: usize,
+    monitor: Option<Monitor>,
+    threshold: Option<f64>,
+    best: Option<f64>,
+}
+
+impl ModelCheckpoint {
+    /// After the epochs `n − 1`, `2n − 1` and so on.
+    pub fn every(epochs: usize, path: impl Into<PathBuf>) -> Self {
+        ModelCheckpoint { path: path.into(), every: epochs, monitor: None, threshold: None, best: None }
+    }
+
+    /// When this is the best so far.
+    pub fn best(monitor: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        ModelCheckpoint {
+            path: path.into(),
+            every: 1,
+            monitor: Some(Monitor::new(monitor, 0.0)),
+            threshold: None,
+            best: None,
+        }
+    }
+
+    /// Which way is better, in place of what is known of the name.
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        if let Some(monitor) = &mut self.monitor {
+            monitor.mode = Some(mode);
+        }
+        self
+    }
+
+    /// A value that the first must improve on.
+    pub fn with_initial_value_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// The path of an epoch.
+    fn path(&self, epoch: usize, logs: &Logs) -> PathBuf {
+        let pattern = self.path.to_string_lossy();
+        if !pattern.contains('{') {
+            return self.path.clone();
+        }
+        let path = pattern.replace("{epoch}", &epoch.to_string());
+        logs.iter()
+            .fold(path, |path, (name, value)| path.replace(&format!("{{{name}}}"), &format!("{value:.6}")))
+            .into()
+    }
+}
+
+fn file_error(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> CallbackError {
+    CallbackError::File { path: path.to_owned(), source: source.into() }
+}
+
+impl<T: Real> Callback<T> for ModelCheckpoint {
+    fn name(&self) -> &str {
+        "model_checkpoint"
+    }
+
+    fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        if self.every == 0 {
+            return Err(CallbackError::Setting { setting: "every", requirement: "at least 1", value: 0.0 });
+        }
+        if !context.is_resumed() {
+            self.best = self.threshold;
+        }
+        self.monitor.as_mut().map_or(Ok(()), |monitor| monitor.begin(context))
+    }
+
+    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        if !(context.epoch + 1).is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let value = self.monitor.as_ref().map(|monitor| monitor.value(logs)).transpose()?;
+        if let (Some(monitor), Some(value)) = (&self.monitor, value)
+            && !monitor.is_improvement(value, self.best)
+        {
+            return Ok(());
+        }
+        let path = self.path(context.epoch, logs);
+        let bytes = context.variables.to_safetensors().map_err(|source| file_error(&path, source))?;
+        write_atomically(&path, &[&bytes]).map_err(|source| file_error(&path, source))?;
+        self.best = value.or(self.best);
+        Ok(())
+    }
+
+    fn state(&self) -> CallbackState {
+        CallbackState::default().with("best", self.best)
+    }
+
+    fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
+        self.best = state.number("best")?;
+        Ok(())
+    }
+}

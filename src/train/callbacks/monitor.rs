@@ -1,0 +1,63 @@
+//! One of the numbers in the logs, and what is an improvement of it.
+
+use super::Context;
+use crate::Real;
+use crate::train::{CallbackError, Logs};
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Less is better.
+    Min,
+    /// More is better.
+    Max,
+}
+
+/// One of the numbers in the logs, and what is an improvement of it.
+#[derive(Debug, Clone)]
+pub(super) struct Monitor {
+    pub(super) name: String,
+    /// As the metric says, unless set.
+    pub(super) mode: Option<Mode>,
+    pub(super) min_delta: f64,
+    /// What it comes to in the training at hand.
+    resolved: Mode,
+}
+
+impl Monitor {
+    pub(super) fn new(name: impl Into<String>, min_delta: f64) -> Self {
+        Monitor { name: name.into(), mode: None, min_delta, resolved: Mode::Min }
+    }
+
+    /// Looks the name up.
+    pub(super) fn begin<T: Real>(&mut self, context: &Context<'_, T>) -> Result<(), CallbackError> {
+        if !(self.min_delta >= 0.0 && self.min_delta.is_finite()) {
+            let requirement = "at least 0";
+            return Err(CallbackError::Setting { setting: "min_delta", requirement, value: self.min_delta });
+        }
+        let known = context.mode(&self.name)?;
+        self.resolved = self.mode.unwrap_or(known);
+        Ok(())
+    }
+
+    /// The number of this epoch.
+    pub(super) fn value(&self, logs: &Logs) -> Result<f64, CallbackError> {
+        logs.get(&self.name).ok_or_else(|| {
+            let known = logs.iter().map(|(name, _)| name.to_owned()).collect();
+            CallbackError::UnknownMonitor { monitor: self.name.clone(), known }
+        })
+    }
+
+    /// Whether a number is better than the best before, if there was one. NaN never is.
+    pub(super) fn is_improvement(&self, value: f64, best: Option<f64>) -> bool {
+        let best = match (best, self.resolved) {
+            (Some(best), _) => best,
+            (None, Mode::Min) => f64::INFINITY,
+            (None, Mode::Max) => f64::NEG_INFINITY,
+        };
+        match self.resolved {
+            Mode::Min => value + self.min_delta < best,
+            Mode::Max => value - self.min_delta > best,
+        }
+    }
+}

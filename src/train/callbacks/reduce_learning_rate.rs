@@ -1,0 +1,123 @@
+//! Smaller steps when nothing gets better.
+
+use super::monitor::Monitor;
+use super::{Callback, CallbackState, Context, Mode};
+use crate::Real;
+use crate::train::{CallbackError, Logs};
+
+/// Multiplies the learning rate by a factor when a number of the logs has not improved for some epochs. As Keras'
+/// `ReduceLROnPlateau`.
+///
+/// Of Levenberg–Marquardt it is the part of the damped step that is made, 1 unless set; the damping takes care of itself.
+#[derive(Debug, Clone)]
+pub struct ReduceLearningRateOnPlateau {
+    monitor: Monitor,
+    factor: f64,
+    patience: usize,
+    cooldown: usize,
+    min_learning_rate: f64,
+    wait: usize,
+    cooldown_left: usize,
+    best: Option<f64>,
+}
+
+impl ReduceLearningRateOnPlateau {
+    /// A factor of 0.1 after 10 epochs in which this has not improved by more than 1e-4.
+    pub fn monitor(name: impl Into<String>) -> Self {
+        ReduceLearningRateOnPlateau {
+            monitor: Monitor::new(name, 1e-4),
+            factor: 0.1,
+            patience: 10,
+            cooldown: 0,
+            min_learning_rate: 0.0,
+            wait: 0,
+            cooldown_left: 0,
+            best: None,
+        }
+    }
+
+    /// What the learning rate is multiplied by, from 0 to 1; 0.1 unless set.
+    pub fn with_factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// Epochs without improvement before a reduction; 10 unless set.
+    pub fn with_patience(mut self, patience: usize) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// What an improvement must exceed; 1e-4 unless set.
+    pub fn with_min_delta(mut self, min_delta: f64) -> Self {
+        self.monitor.min_delta = min_delta;
+        self
+    }
+
+    /// Which way is better, in place of what is known of the name.
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.monitor.mode = Some(mode);
+        self
+    }
+
+    /// Epochs after a reduction that do not count; 0 unless set.
+    pub fn with_cooldown(mut self, cooldown: usize) -> Self {
+        self.cooldown = cooldown;
+        self
+    }
+
+    /// The least learning rate; 0 unless set.
+    pub fn with_min_learning_rate(mut self, min_learning_rate: f64) -> Self {
+        self.min_learning_rate = min_learning_rate;
+        self
+    }
+}
+
+impl<T: Real> Callback<T> for ReduceLearningRateOnPlateau {
+    fn name(&self) -> &str {
+        "reduce_learning_rate_on_plateau"
+    }
+
+    fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        self.monitor.begin(context)?;
+        if !(self.factor > 0.0 && self.factor < 1.0) {
+            let requirement = "between 0 and 1";
+            return Err(CallbackError::Setting { setting: "factor", requirement, value: self.factor });
+        }
+        context.learning_rate()?;
+        if !context.is_resumed() {
+            (self.wait, self.cooldown_left, self.best) = (0, 0, None);
+        }
+        Ok(())
+    }
+
+    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        let value = self.monitor.value(logs)?;
+        if self.cooldown_left > 0 {
+            self.cooldown_left -= 1;
+            self.wait = 0;
+        }
+        if self.monitor.is_improvement(value, self.best) {
+            (self.best, self.wait) = (Some(value), 0);
+        } else if self.cooldown_left == 0 {
+            self.wait += 1;
+            let rate = context.learning_rate()?;
+            if self.wait >= self.patience && rate > self.min_learning_rate {
+                context.set_learning_rate((rate * self.factor).max(self.min_learning_rate))?;
+                (self.cooldown_left, self.wait) = (self.cooldown, 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> CallbackState {
+        let numbers = [self.wait as f64, self.cooldown_left as f64];
+        CallbackState::default().with("wait", [numbers[0]]).with("cooldown_left", [numbers[1]]).with("best", self.best)
+    }
+
+    fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
+        let (wait, cooldown_left, best) = (state.count("wait")?, state.count("cooldown_left")?, state.number("best")?);
+        (self.wait, self.cooldown_left, self.best) = (wait, cooldown_left, best);
+        Ok(())
+    }
+}

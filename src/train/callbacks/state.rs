@@ -1,0 +1,54 @@
+//! What a callback must know to go on.
+
+use crate::train::CallbackError;
+
+/// What a callback must know to go on in a resumed training: numbers by name.
+///
+/// With the feature `serde` it can be serialised.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CallbackState {
+    #[cfg_attr(feature = "serde", serde(with = "crate::train::serial::named"))]
+    entries: Vec<(String, Vec<f64>)>,
+}
+
+impl CallbackState {
+    /// Adds numbers.
+    pub fn with(mut self, name: &str, numbers: impl IntoIterator<Item = f64>) -> Self {
+        self.entries.push((name.to_owned(), numbers.into_iter().collect()));
+        self
+    }
+
+    /// Numbers by name.
+    ///
+    /// # Errors
+    ///
+    /// [`CallbackError::State`] when they are not there.
+    pub fn get(&self, name: &str) -> Result<&[f64], CallbackError> {
+        let found = self.entries.iter().find(|(found, _)| found == name);
+        let missing = || CallbackError::State { difference: format!("it has no {name}") };
+        found.map(|(_, numbers)| numbers.as_slice()).ok_or_else(missing)
+    }
+
+    /// A number by name, or none if there are none of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`CallbackError::State`] when there are several, or the name is not there.
+    pub fn number(&self, name: &str) -> Result<Option<f64>, CallbackError> {
+        match self.get(name)? {
+            [] => Ok(None),
+            &[number] => Ok(Some(number)),
+            several => Err(CallbackError::State { difference: format!("{name} has {} numbers", several.len()) }),
+        }
+    }
+
+    /// A count by name; 0 if there are no numbers of this name.
+    ///
+    /// # Errors
+    ///
+    /// As [`number`](Self::number).
+    pub fn count(&self, name: &str) -> Result<usize, CallbackError> {
+        Ok(self.number(name)?.unwrap_or(0.0) as usize)
+    }
+}

@@ -1,0 +1,40 @@
+//! Stopping at NaN.
+
+use super::{Callback, Context};
+use crate::Real;
+use crate::optim::{OptimizerError, StepReport};
+use crate::train::{CallbackError, Logs};
+
+/// Stops a training when a loss is NaN or infinite. The role of Keras' `TerminateOnNaN`.
+///
+/// Without it such a training ends in the optimizer's error. Either way the variables stay at the last good point.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TerminateOnNonFinite;
+
+impl<T: Real> Callback<T> for TerminateOnNonFinite {
+    fn name(&self) -> &str {
+        "terminate_on_non_finite"
+    }
+
+    fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        if !step.loss.is_finite() {
+            context.stop(format!("the loss is {}", step.loss));
+        }
+        Ok(())
+    }
+
+    fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
+        if matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. }) {
+            context.stop(error.to_string());
+        }
+        Ok(())
+    }
+
+    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        if let Some(loss) = logs.get("val_loss").filter(|loss| !loss.is_finite()) {
+            context.stop(format!("val_loss is {loss}"));
+        }
+        Ok(())
+    }
+}

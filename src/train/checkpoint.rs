@@ -1,0 +1,165 @@
+//! A training that can be gone on with.
+
+#[cfg(feature = "checkpoint")]
+mod file;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::sums::Sums;
+use super::{CallbackState, History};
+use crate::optim::OptimizerState;
+
+/// A training that can be gone on with: variables, the optimizer's state, how far it has come, its history, and what
+/// metrics, callbacks and dropout must know.
+///
+/// [`Trainer::restore`](super::Trainer::restore) makes the next `fit` go on from it, and end bit for bit as if there had
+/// been no interruption. With the feature `checkpoint` it is saved to a file and loaded again.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Checkpoint<T> {
+    pub(super) terms: Terms,
+    /// Names and shapes.
+    pub(super) variables: Vec<(String, Vec<usize>)>,
+    pub(super) values: Vec<T>,
+    pub(super) optimizer: OptimizerState<T>,
+    pub(super) mask_step: u64,
+    pub(super) epoch: usize,
+    pub(super) batch: usize,
+    pub(super) sums: Sums,
+    #[cfg_attr(feature = "serde", serde(with = "super::serial::named"))]
+    pub(super) metrics: Vec<(String, Vec<f64>)>,
+    pub(super) callbacks: Vec<(String, CallbackState)>,
+    pub(super) history: History,
+}
+
+impl<T> Checkpoint<T> {
+    /// Epochs that are done.
+    pub fn epoch(&self) -> usize {
+        self.epoch
+    }
+
+    /// Minibatches of the next epoch that are done.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// All numbers of all variables.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The optimizer's state.
+    pub fn optimizer(&self) -> &OptimizerState<T> {
+        &self.optimizer
+    }
+
+    /// What the epochs gave.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+}
+
+/// What must be the same for a resumed training to be the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Terms {
+    pub(super) bits: usize,
+    pub(super) rows: usize,
+    pub(super) validation_rows: usize,
+    pub(super) is_weighted: bool,
+    pub(super) batch_size: usize,
+    pub(super) shuffle: Option<u64>,
+    pub(super) drop_remainder: bool,
+    pub(super) mask_seed: u64,
+    pub(super) metrics: Vec<String>,
+    pub(super) callbacks: Vec<String>,
+}
+
+impl Terms {
+    /// Refuses to go on under other terms.
+    pub(super) fn check(&self, here: &Terms) -> Result<(), CheckpointError> {
+        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let seed = |seed: Option<u64>| seed.map_or("none".to_owned(), |seed| seed.to_string());
+        let pairs: [(&'static str, [String; 2]); 10] = [
+            ("bits of a float", [self.bits, here.bits].map(|number| number.to_string())),
+            ("rows of the training data", [self.rows, here.rows].map(|number| number.to_string())),
+            (
+                "rows of the validation data",
+                [self.validation_rows, here.validation_rows].map(|number| number.to_string()),
+            ),
+            ("sample weights", [self.is_weighted, here.is_weighted].map(|is| is.to_string())),
+            ("batch size", [self.batch_size, here.batch_size].map(|number| number.to_string())),
+            ("seed of the order", [self.shuffle, here.shuffle].map(seed)),
+            ("drop_remainder", [self.drop_remainder, here.drop_remainder].map(|is| is.to_string())),
+            ("seed of dropout", [self.mask_seed, here.mask_seed].map(|number| number.to_string())),
+            ("metrics", [list(&self.metrics), list(&here.metrics)]),
+            ("callbacks", [list(&self.callbacks), list(&here.callbacks)]),
+        ];
+        match pairs.into_iter().find(|(_, [saved, found])| saved != found) {
+            Some((what, [saved, found])) => Err(CheckpointError::OtherTraining { what, saved, found }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A checkpoint that cannot be saved, loaded or gone on from.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// The file is none of ours.
+    #[error("{}: this is no checkpoint of a training", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is of a version that is not known.
+    #[error("{}: a checkpoint of version {found}, and only {expected} is known", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The version that is known.
+        expected: u32,
+    },
+    /// The file is not as it was written.
+    #[error("{}: the checkpoint is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// In what way.
+        reason: String,
+    },
+    /// A number is NaN or infinite, which a file could not hold.
+    #[error("{name} holds a number that is not finite")]
+    NonFinite {
+        /// What holds it.
+        name: String,
+    },
+    /// The training at hand is another.
+    #[error("the checkpoint is of another training: {what}: {saved} there, {found} here")]
+    OtherTraining {
+        /// What differs.
+        what: &'static str,
+        /// As saved.
+        saved: String,
+        /// As found.
+        found: String,
+    },
+    /// The variables at hand are others.
+    #[error("the checkpoint is of other variables: {difference}")]
+    OtherVariables {
+        /// The first difference.
+        difference: String,
+    },
+}

@@ -1,0 +1,97 @@
+//! Accuracy.
+
+use super::Metric;
+use super::mean::Mean;
+use crate::Real;
+use crate::nn::{Predictions, Targets};
+use crate::train::Mode;
+
+/// The fraction of samples whose class is predicted.
+///
+/// Chosen by the targets, as in Keras: class numbers are compared with the largest output, rows of several numbers by their
+/// largest, and single numbers by the side of 0.5 that they are on; the output of a loss that takes logits by its side of
+/// zero. Samples count by their weights. Of several outputs that are equally large the first counts.
+#[derive(Debug, Clone, Default)]
+pub struct Accuracy {
+    is_binary: bool,
+    mean: Mean,
+}
+
+impl Accuracy {
+    /// Binary for outputs of one number, else categorical.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Binary for every number of an output, for classes that do not exclude each other. The mean over outputs counts.
+    pub fn binary() -> Self {
+        Accuracy { is_binary: true, mean: Mean::default() }
+    }
+}
+
+impl<T: Real> Metric<T> for Accuracy {
+    fn name(&self) -> &str {
+        if self.is_binary { "binary_accuracy" } else { "accuracy" }
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Max
+    }
+
+    fn check(&self, kind: Targets, _width: usize) -> Result<(), String> {
+        match kind {
+            Targets::None => Err("this loss compares with no target".to_owned()),
+            Targets::Labels if self.is_binary => Err("class numbers are not binary".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.mean = Mean::default();
+    }
+
+    fn update(&mut self, samples: &Predictions<'_, T>) {
+        let Predictions { width, outputs, targets, kind, .. } = *samples;
+        let weights = samples.weights.iter().map(|weight| weight.to_f64());
+        let rows = outputs.chunks_exact(width);
+        if kind == Targets::Labels {
+            for ((outputs, &target), weight) in rows.zip(targets).zip(weights) {
+                self.mean.add(share(largest(outputs) as f64 == target.to_f64()), weight);
+            }
+            return;
+        }
+        let half = T::from_f64(0.5);
+        let threshold = if kind == Targets::Probabilities { T::ZERO } else { half };
+        for ((outputs, targets), weight) in rows.zip(targets.chunks_exact(width)).zip(weights) {
+            let right = if self.is_binary || width == 1 {
+                let sides = outputs.iter().zip(targets).map(|(&y, &t)| share((y > threshold) == (t > half)));
+                sides.sum::<f64>() / width as f64
+            } else {
+                share(largest(outputs) == largest(targets))
+            };
+            self.mean.add(right, weight);
+        }
+    }
+
+    fn result(&self) -> f64 {
+        self.mean.value()
+    }
+
+    fn state(&self, numbers: &mut Vec<f64>) {
+        self.mean.state(numbers);
+    }
+
+    fn restore(&mut self, state: &[f64]) {
+        self.mean.restore(state);
+    }
+}
+
+/// 1 for yes.
+fn share(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}
+
+/// The place of the first of the largest numbers.
+fn largest<T: Real>(row: &[T]) -> usize {
+    (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
+}

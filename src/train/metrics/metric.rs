@@ -1,0 +1,76 @@
+//! The trait.
+
+use std::fmt::Debug;
+
+use crate::Real;
+use crate::nn::{Predictions, Targets};
+use crate::train::Mode;
+
+/// A measure of outputs against targets, fed minibatch by minibatch.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::optim::Adam;
+/// use marquardt::train::{Metric, Predictions, Trainer};
+/// use marquardt::Variables;
+/// use ndarray::Array2;
+///
+/// /// The largest error so far.
+/// #[derive(Debug, Default)]
+/// struct LargestError(f64);
+///
+/// impl Metric<f64> for LargestError {
+///     fn name(&self) -> &str { "largest_error" }
+///     fn reset(&mut self) { self.0 = 0.0 }
+///     fn update(&mut self, samples: &Predictions<'_, f64>) {
+///         let errors = samples.outputs.iter().zip(samples.targets).map(|(y, t)| (y - t).abs());
+///         self.0 = errors.fold(self.0, f64::max);
+///     }
+///     fn result(&self) -> f64 { self.0 }
+///     fn state(&self, numbers: &mut Vec<f64>) { numbers.push(self.0) }
+///     fn restore(&mut self, state: &[f64]) { self.0 = state[0] }
+/// }
+///
+/// let x = Array2::from_shape_fn((50, 1), |(i, _)| i as f64 / 25.0 - 1.0);
+/// let mut variables = Variables::new();
+/// let mut network = Sequential::new(1).dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut optimizer = Adam::new(0.1);
+/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).metric(LargestError::default());
+/// let history = trainer.epochs(100).fit(&[x.view()], &[x.view()])?;
+/// assert!(history.last("largest_error").unwrap() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Metric<T: Real>: Debug + Send {
+    /// Its name in the logs.
+    fn name(&self) -> &str;
+
+    /// Whether less of it is better, or more.
+    fn mode(&self) -> Mode {
+        Mode::Min
+    }
+
+    /// Says what is wrong with an output of this width, whose loss compares with such targets.
+    ///
+    /// # Errors
+    ///
+    /// In words, if anything is.
+    fn check(&self, kind: Targets, width: usize) -> Result<(), String> {
+        let _ = (kind, width);
+        Ok(())
+    }
+
+    /// Forgets all samples.
+    fn reset(&mut self);
+
+    /// Takes samples in. One after the other, so that the result does not depend on the minibatches.
+    fn update(&mut self, samples: &Predictions<'_, T>);
+
+    /// The measure of the samples so far.
+    fn result(&self) -> f64;
+
+    /// Appends what is known of the samples so far.
+    fn state(&self, numbers: &mut Vec<f64>);
+
+    /// Goes on from a [`state`](Self::state) of the same metric.
+    fn restore(&mut self, state: &[f64]);
+}

@@ -1,0 +1,110 @@
+//! The coefficient of determination.
+
+use super::Metric;
+use super::mean_error::needs_values;
+use crate::Real;
+use crate::nn::{Predictions, Targets};
+use crate::train::Mode;
+
+/// The coefficient of determination `R² = 1 − Σ(t − y)² / Σ(t − t̄)²`, the mean of it over several outputs: `r2_score`.
+///
+/// Samples count by their weights. NaN where targets do not vary. For losses that compare with [`Targets::Values`].
+#[derive(Debug, Clone, Default)]
+pub struct R2Score {
+    outputs: Vec<Moments>,
+}
+
+/// Of one output.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    weight: f64,
+    mean: f64,
+    /// `Σ(t − t̄)²`
+    total: f64,
+    /// `Σ(t − y)²`
+    residual: f64,
+}
+
+impl Moments {
+    /// Welford's update: the mean is never subtracted from a sum of squares.
+    fn add(&mut self, output: f64, target: f64, weight: f64) {
+        if weight > 0.0 {
+            self.weight += weight;
+            let distance = target - self.mean;
+            self.mean += distance * (weight / self.weight);
+            self.total += weight * distance * (target - self.mean);
+            self.residual += weight * (target - output) * (target - output);
+        }
+    }
+}
+
+impl R2Score {
+    /// Of no samples yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<T: Real> Metric<T> for R2Score {
+    fn name(&self) -> &str {
+        "r2_score"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Max
+    }
+
+    fn check(&self, kind: Targets, _width: usize) -> Result<(), String> {
+        needs_values(kind)
+    }
+
+    fn reset(&mut self) {
+        self.outputs.clear();
+    }
+
+    fn update(&mut self, samples: &Predictions<'_, T>) {
+        self.outputs.resize(samples.width, Moments::default());
+        let rows = samples.outputs.chunks_exact(samples.width).zip(samples.targets.chunks_exact(samples.width));
+        for ((outputs, targets), weight) in rows.zip(samples.weights) {
+            for ((moments, y), t) in self.outputs.iter_mut().zip(outputs).zip(targets) {
+                moments.add(y.to_f64(), t.to_f64(), weight.to_f64());
+            }
+        }
+    }
+
+    fn result(&self) -> f64 {
+        let scores = self.outputs.iter().map(|moments| 1.0 - moments.residual / moments.total);
+        let score = scores.sum::<f64>() / self.outputs.len() as f64;
+        if score.is_finite() { score } else { f64::NAN }
+    }
+
+    fn state(&self, numbers: &mut Vec<f64>) {
+        numbers.extend(self.outputs.iter().flat_map(|m| [m.weight, m.mean, m.total, m.residual]));
+    }
+
+    fn restore(&mut self, state: &[f64]) {
+        let moments = state.as_chunks().0.iter();
+        self.outputs =
+            moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual }).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_offset_costs_no_digits() {
+        let score = |offset: f64| {
+            let targets: Vec<f64> = (0..100).map(|i| offset + (i as f64).sin()).collect();
+            let outputs: Vec<f64> = (0..100).map(|i| offset + 0.9 * (i as f64).sin()).collect();
+            let mut metric = R2Score::new();
+            let weights = [1.0; 100];
+            let kind = Targets::Values;
+            let all = Predictions { term: 0, width: 1, outputs: &outputs, kind, targets: &targets, weights: &weights };
+            metric.update(&all);
+            Metric::<f64>::result(&metric)
+        };
+        assert!((score(1e6) - score(0.0)).abs() < 1e-8, "{} {}", score(1e6), score(0.0));
+    }
+}

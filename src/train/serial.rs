@@ -1,0 +1,88 @@
+//! Floats that may be NaN or infinite, in formats for people, which have no word for them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A number, or its name where it is not finite.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Named(Name),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Name {
+    #[serde(rename = "NaN")]
+    NaN,
+    #[serde(rename = "inf")]
+    Infinity,
+    #[serde(rename = "-inf")]
+    MinusInfinity,
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        match value {
+            _ if value.is_finite() => Number::Finite(value),
+            _ if value.is_nan() => Number::Named(Name::NaN),
+            _ if value > 0.0 => Number::Named(Name::Infinity),
+            _ => Number::Named(Name::MinusInfinity),
+        }
+    }
+}
+
+impl From<Number> for f64 {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Finite(value) => value,
+            Number::Named(Name::NaN) => f64::NAN,
+            Number::Named(Name::Infinity) => f64::INFINITY,
+            Number::Named(Name::MinusInfinity) => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// For a number.
+pub(super) mod number {
+    use super::*;
+
+    pub(in crate::train) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            Number::from(*value).serialize(serializer)
+        } else {
+            value.serialize(serializer)
+        }
+    }
+
+    pub(in crate::train) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        if deserializer.is_human_readable() {
+            Number::deserialize(deserializer).map(f64::from)
+        } else {
+            f64::deserialize(deserializer)
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Exact(#[serde(with = "number")] f64);
+
+/// For lists of numbers by name.
+pub(super) mod named {
+    use super::*;
+
+    pub(in crate::train) fn serialize<S: Serializer>(
+        lists: &[(String, Vec<f64>)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            lists.iter().map(|(name, list)| (name, list.iter().map(|&value| Exact(value)).collect::<Vec<_>>())),
+        )
+    }
+
+    pub(in crate::train) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(String, Vec<f64>)>, D::Error> {
+        let lists = Vec::<(String, Vec<Exact>)>::deserialize(deserializer)?;
+        Ok(lists.into_iter().map(|(name, list)| (name, list.into_iter().map(|Exact(value)| value).collect())).collect())
+    }
+}

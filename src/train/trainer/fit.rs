@@ -1,0 +1,256 @@
+//! The loop.
+
+use std::mem;
+use std::time::Instant;
+
+use ndarray::ArrayView2;
+
+use super::Trainer;
+use super::data::Data;
+use super::run::Run;
+use crate::Real;
+use crate::nn::BatchError;
+use crate::train::checkpoint::Terms;
+use crate::train::order::shuffle;
+use crate::train::sums::Sums;
+use crate::train::{Callback, CallbackError, Context, History, Logs, Mode, StopReason, TrainError};
+
+impl<'a, T: Real> Trainer<'a, T> {
+    /// Trains, and returns what every epoch gave.
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError`] says why the training did not begin; or, as [`TrainError::BrokenOff`], why it broke off. Then the
+    /// variables are where the last step left them, what the epochs gave is in the error, and
+    /// [`checkpoint`](Self::checkpoint) is there to go on from.
+    pub fn fit(&mut self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> Result<History, TrainError> {
+        let (data, validation) = self.prepare(Data::new(inputs, targets, self.sample_weights))?;
+        let terms = self.terms(&data, validation.as_ref());
+        let mut run = self.new_run(&data, validation.is_some());
+        match self.resume.take() {
+            Some(checkpoint) => self.go_on(checkpoint, &mut run, &terms)?,
+            None => self.metrics.iter_mut().for_each(|measured| measured.metric.reset()),
+        }
+        self.notify(&mut run, |callback, context| callback.on_train_begin(context))?;
+
+        let outcome = self.run_epochs(&mut run, &data, validation.as_ref(), &terms);
+        let checkpoint = self.snapshot(&run, terms);
+        let outcome = outcome.and_then(|reason| {
+            self.save_backup(&checkpoint)?;
+            self.end(&mut run, reason)
+        });
+        self.checkpoint = Some(checkpoint);
+        let history = mem::take(&mut run.history);
+        match outcome {
+            Ok(()) => Ok(history),
+            Err(source) => {
+                let (history, source) = (Box::new(history), Box::new(source));
+                Err(TrainError::BrokenOff { epoch: run.epoch, batch: run.batch, history, source })
+            }
+        }
+    }
+
+    /// Checks everything, and sets validation data aside.
+    fn prepare<'d>(&self, data: Data<'d, T>) -> Result<(Data<'d, T>, Option<Data<'d, T>>), TrainError>
+    where
+        'a: 'd,
+    {
+        let settings = self.settings;
+        if settings.batch_size == 0 {
+            return Err(TrainError::BatchSize);
+        }
+        if settings.initial_epoch > settings.epochs {
+            let (initial_epoch, epochs) = (settings.initial_epoch, settings.epochs);
+            return Err(TrainError::InitialEpoch { initial_epoch, epochs });
+        }
+        self.check_metrics()?;
+        data.check(self.network).map_err(|error| match error {
+            BatchError::Empty => TrainError::Empty,
+            error => error.into(),
+        })?;
+        let (data, validation) = match (&self.validation, settings.validation_split) {
+            (Some(validation), _) => {
+                validation.check(self.network).map_err(TrainError::Validation)?;
+                (data, Some(Data::new(&validation.inputs, &validation.targets, validation.weights)))
+            }
+            (None, Some(split)) => {
+                let (data, validation) = data.split(split)?;
+                (data, Some(validation))
+            }
+            (None, None) => (data, None),
+        };
+        if self.batches(data.rows()) == 0 {
+            return Err(TrainError::NoFullBatch { rows: data.rows(), batch_size: settings.batch_size });
+        }
+        Ok((data, validation))
+    }
+
+    /// Minibatches in an epoch.
+    fn batches(&self, rows: usize) -> usize {
+        let batch_size = self.settings.batch_size;
+        if self.settings.drop_remainder { rows / batch_size } else { rows.div_ceil(batch_size) }
+    }
+
+    /// A training that has not begun.
+    fn new_run(&self, data: &Data<'_, T>, has_validation: bool) -> Run {
+        let mut known = vec![("loss".to_owned(), Mode::Min)];
+        known.extend(self.metrics.iter().map(|measured| (measured.name.clone(), measured.metric.mode())));
+        if has_validation {
+            known.push(("val_loss".to_owned(), Mode::Min));
+            let metrics = self.metrics.iter();
+            known.extend(metrics.map(|measured| (measured.validation_name.clone(), measured.metric.mode())));
+        }
+        let others = ["learning_rate", "applied", "damping", "gain_ratio", "attempts", "seconds"];
+        known.extend(others.map(|name| (name.to_owned(), Mode::Min)));
+        Run {
+            epoch: self.settings.initial_epoch,
+            batch: 0,
+            batches: self.batches(data.rows()),
+            sums: Sums::default(),
+            logs: Logs::default(),
+            order: (0..data.rows()).collect(),
+            history: History::default(),
+            known,
+            is_resumed: false,
+            stop: None,
+        }
+    }
+
+    fn run_epochs(
+        &mut self,
+        run: &mut Run,
+        data: &Data<'_, T>,
+        validation: Option<&Data<'_, T>>,
+        terms: &Terms,
+    ) -> Result<StopReason, TrainError> {
+        while run.epoch < self.settings.epochs {
+            if let Some(reason) = run.stop.take() {
+                return Ok(reason);
+            }
+            // Not between the begin of an epoch and its first step: it would begin twice if gone on with.
+            if self.is_cancelled() {
+                return Ok(StopReason::Cancelled);
+            }
+            if run.batch == 0 {
+                self.notify(run, |callback, context| callback.on_epoch_begin(context))?;
+            }
+            let begun = Instant::now();
+            let outcome = self.run_batches(run, data);
+            run.sums.seconds += begun.elapsed().as_secs_f64();
+            if !outcome? {
+                return Ok(StopReason::Cancelled);
+            }
+            if run.batch == 0 {
+                continue;
+            }
+            self.end_epoch(run, validation)?;
+            if self.backup.as_ref().is_some_and(|backup| run.epoch.is_multiple_of(backup.every)) {
+                self.save_backup(&self.snapshot(run, terms.clone()))?;
+            }
+        }
+        Ok(run.stop.take().unwrap_or(StopReason::Completed))
+    }
+
+    /// The minibatches of an epoch that are left. Returns whether none was cancelled.
+    fn run_batches(&mut self, run: &mut Run, data: &Data<'_, T>) -> Result<bool, TrainError> {
+        let mut order = mem::take(&mut run.order);
+        if let Some(seed) = self.settings.shuffle {
+            shuffle(&mut order, seed, run.epoch);
+        }
+        let outcome = self.run_batches_in(&order, run, data);
+        run.order = order;
+        outcome
+    }
+
+    fn run_batches_in(&mut self, order: &[usize], run: &mut Run, data: &Data<'_, T>) -> Result<bool, TrainError> {
+        for rows in order.chunks(self.settings.batch_size).take(run.batches).skip(run.batch) {
+            if run.stop.is_some() {
+                break;
+            }
+            match self.step_on(data, rows) {
+                Ok(report) => {
+                    run.sums.add(&report, rows.len());
+                    run.batch += 1;
+                    self.notify(run, |callback, context| callback.on_batch_end(&report, context))?;
+                }
+                Err(TrainError::Optimizer(error)) => {
+                    self.notify(run, |callback, context| callback.on_step_error(&error, context))?;
+                    if run.stop.is_none() {
+                        return Err(error.into());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+            if run.stop.is_none() && self.is_cancelled() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Logs and validates an epoch, and goes on to the next.
+    fn end_epoch(&mut self, run: &mut Run, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
+        let mut logs = mem::take(&mut run.logs);
+        logs.clear();
+        logs.set("loss", run.sums.loss());
+        self.metrics.iter().for_each(|measured| measured.log(false, &mut logs));
+        if let Some(validation) = validation {
+            self.evaluate_into(validation, true, &mut logs).map_err(TrainError::Validation)?;
+        }
+        self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
+        if let Ok(rate) = self.optimizer.hyperparameter("learning_rate") {
+            logs.set("learning_rate", rate.at(self.optimizer.iterations()));
+        }
+        run.sums.log(&mut logs);
+        let outcome = self.notify(run, |callback, context| callback.on_epoch_end(&mut logs, context));
+        run.history.push(run.epoch, &logs);
+        run.logs = logs;
+        run.sums = Sums::default();
+        (run.epoch, run.batch) = (run.epoch + 1, 0);
+        outcome
+    }
+
+    fn end(&mut self, run: &mut Run, reason: StopReason) -> Result<(), TrainError> {
+        if reason != StopReason::Cancelled {
+            self.optimizer.finalize(self.variables)?;
+        }
+        run.history.stop_reason = Some(reason.clone());
+        run.stop = Some(reason);
+        self.notify(run, |callback, context| callback.on_train_end(context))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|token| token.is_cancelled())
+    }
+
+    /// Calls all callbacks.
+    fn notify(
+        &mut self,
+        run: &mut Run,
+        mut call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
+    ) -> Result<(), TrainError> {
+        for callback in &mut self.callbacks {
+            let mut context = Context {
+                variables: self.variables,
+                optimizer: self.optimizer,
+                history: &run.history,
+                epoch: run.epoch,
+                epochs: self.settings.epochs,
+                batch: run.batch,
+                batches: run.batches,
+                is_resumed: run.is_resumed,
+                known: &run.known,
+                stop: None,
+                stop_reason: run.stop.as_ref(),
+            };
+            let outcome = call(callback.as_mut(), &mut context);
+            let stop = context.stop;
+            let name = || callback.name().to_owned();
+            outcome.map_err(|source| TrainError::Callback { callback: name(), source })?;
+            if let (Some(reason), None) = (stop, &run.stop) {
+                run.stop = Some(StopReason::Callback { callback: name(), reason });
+            }
+        }
+        Ok(())
+    }
+}

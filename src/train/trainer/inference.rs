@@ -1,0 +1,74 @@
+//! What the network makes of data.
+
+use ndarray::{Array2, ArrayView2};
+
+use super::Trainer;
+use super::data::Data;
+use crate::Real;
+use crate::nn::BatchError;
+use crate::train::{Logs, TrainError};
+
+impl<T: Real> Trainer<'_, T> {
+    /// The loss and the metrics on data, with nothing dropped. The data pass by in parts, and the result does not depend on
+    /// any batch size.
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError::Data`], or [`TrainError::Metric`].
+    pub fn evaluate(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+    ) -> Result<Logs, TrainError> {
+        self.check_metrics()?;
+        let mut logs = Logs::default();
+        self.evaluate_into(&Data::borrow(inputs, targets, None), false, &mut logs)?;
+        Ok(logs)
+    }
+
+    /// The first output for other inputs, with nothing dropped. The inputs pass by in parts.
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError::Data`].
+    pub fn predict(&mut self, inputs: &[ArrayView2<'_, T>]) -> Result<Array2<T>, TrainError> {
+        let output = *self.network.outputs().first().ok_or(BatchError::NoLoss)?;
+        Ok(self.network.predict(self.variables, inputs, output)?)
+    }
+
+    /// The metrics since the last reset.
+    pub fn metrics(&self) -> Logs {
+        let mut logs = Logs::default();
+        self.metrics.iter().for_each(|measured| measured.log(false, &mut logs));
+        logs
+    }
+
+    /// Adds the loss and the metrics on data to the logs.
+    pub(super) fn evaluate_into(
+        &mut self,
+        data: &Data<'_, T>,
+        is_validation: bool,
+        logs: &mut Logs,
+    ) -> Result<(), BatchError> {
+        let Trainer { network, variables, metrics, .. } = self;
+        metrics.iter_mut().for_each(|measured| measured.metric.reset());
+        let loss = network.visit(variables, &data.inputs, &data.targets, data.weights, |predictions| {
+            metrics.iter_mut().for_each(|measured| measured.update(&predictions));
+        })?;
+        logs.set(if is_validation { "val_loss" } else { "loss" }, loss.to_f64());
+        metrics.iter().for_each(|measured| measured.log(is_validation, logs));
+        metrics.iter_mut().for_each(|measured| measured.metric.reset());
+        Ok(())
+    }
+
+    pub(super) fn check_metrics(&self) -> Result<(), TrainError> {
+        for (place, measured) in self.metrics.iter().enumerate() {
+            measured.check(self.network)?;
+            if measured.name == "loss" || self.metrics[..place].iter().any(|other| other.name == measured.name) {
+                let reason = "there is one of this name already".to_owned();
+                return Err(TrainError::Metric { metric: measured.name.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! A metric of one output.
+
+use crate::Real;
+use crate::nn::{Network, Predictions};
+use crate::train::{Logs, Metric, TrainError};
+
+/// A metric of the output of one of the losses.
+#[derive(Debug)]
+pub(super) struct Measured<T> {
+    pub(super) name: String,
+    pub(super) validation_name: String,
+    pub(super) metric: Box<dyn Metric<T>>,
+    term: usize,
+    /// Its state before the minibatch at hand.
+    saved: Vec<f64>,
+}
+
+impl<T: Real> Measured<T> {
+    pub(super) fn new(term: usize, metric: Box<dyn Metric<T>>) -> Self {
+        let prefix = if term == 0 { String::new() } else { format!("output_{term}_") };
+        let name = format!("{prefix}{}", metric.name());
+        let validation_name = format!("val_{name}");
+        Measured { name, validation_name, metric, term, saved: Vec::new() }
+    }
+
+    /// Refuses what cannot be measured.
+    pub(super) fn check(&self, network: &Network<T>) -> Result<(), TrainError> {
+        let refuse = |reason| Err(TrainError::Metric { metric: self.name.clone(), reason });
+        let count = network.term_targets().len();
+        match network.term_targets().nth(self.term) {
+            Some((kind, width)) => self.metric.check(kind, width).or_else(refuse),
+            None => refuse(format!("it is of loss {}, but the network has {count}", self.term)),
+        }
+    }
+
+    pub(super) fn update(&mut self, predictions: &Predictions<'_, T>) {
+        if predictions.term == self.term {
+            self.metric.update(predictions);
+        }
+    }
+
+    /// Keeps the state, to go back if the step fails.
+    pub(super) fn save(&mut self) {
+        self.saved.clear();
+        self.metric.state(&mut self.saved);
+    }
+
+    pub(super) fn go_back(&mut self) {
+        self.metric.restore(&self.saved);
+    }
+
+    pub(super) fn log(&self, is_validation: bool, logs: &mut Logs) {
+        logs.set(if is_validation { &self.validation_name } else { &self.name }, self.metric.result());
+    }
+}

@@ -1,0 +1,234 @@
+//! The trainer.
+
+mod data;
+mod fit;
+mod inference;
+mod measured;
+mod resume;
+mod run;
+mod step;
+
+use std::path::PathBuf;
+
+use ndarray::ArrayView2;
+
+use data::Data;
+use measured::Measured;
+
+use super::{Callback, Checkpoint, CheckpointError, Metric};
+use crate::nn::Network;
+use crate::optim::Optimizer;
+use crate::variables::Variables;
+use crate::{CancelToken, Real};
+
+/// Trains a network, with any optimizer: the role of Keras' `Model.compile` and `Model.fit`.
+///
+/// What is set here has the names of `fit`'s arguments. Data are borrowed, and not copied but for the minibatch at hand;
+/// but for callbacks and the end of an epoch nothing is allocated after the first step.
+///
+/// ```
+/// use marquardt::nn::{Sequential, SparseCategoricalCrossentropy};
+/// use marquardt::optim::Adam;
+/// use marquardt::train::{Accuracy, EarlyStopping, Trainer};
+/// use marquardt::Variables;
+/// use ndarray::Array2;
+///
+/// // Whether a point is inside the circle.
+/// let x = Array2::from_shape_fn((400, 2), |(i, k)| 2.0 * (0.618034 * (i + 1) as f64 * (k as f64 + 1.3)).fract() - 1.0);
+/// let y = Array2::from_shape_fn((400, 1), |(i, _)| f64::from(u8::from(x[[i, 0]].hypot(x[[i, 1]]) < 0.8)));
+///
+/// let mut variables = Variables::new();
+/// let layers = Sequential::new(2).dense(16).tanh().dense(2);
+/// let mut network = layers.compile(&mut variables, 0, SparseCategoricalCrossentropy)?;
+/// let mut optimizer = Adam::new(0.02);
+/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer)
+///     .epochs(60)
+///     .batch_size(40)
+///     .validation_split(0.25)
+///     .metric(Accuracy::new())
+///     .callback(EarlyStopping::monitor("val_loss").with_patience(10).with_restore_best_weights(true));
+/// let history = trainer.fit(&[x.view()], &[y.view()])?;
+/// assert!(history.last("val_accuracy").unwrap() > 0.9);
+///
+/// let logs = trainer.evaluate(&[x.view()], &[y.view()])?;
+/// assert!(logs.get("accuracy").unwrap() > 0.9);
+/// let logits = trainer.predict(&[x.view()])?;
+/// assert_eq!(logits.shape(), [400, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Trainer<'a, T: Real> {
+    network: &'a mut Network<T>,
+    variables: &'a mut Variables<T>,
+    optimizer: &'a mut dyn Optimizer<T>,
+    settings: Settings,
+    sample_weights: Option<&'a [T]>,
+    validation: Option<Data<'a, T>>,
+    metrics: Vec<Measured<T>>,
+    callbacks: Vec<Box<dyn Callback<T> + 'a>>,
+    cancel: Option<CancelToken>,
+    backup: Option<Backup<T>>,
+    /// What the next fit goes on from.
+    resume: Option<Checkpoint<T>>,
+    /// Where the last fit ended.
+    checkpoint: Option<Checkpoint<T>>,
+}
+
+/// Numbers that a training is given.
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    epochs: usize,
+    initial_epoch: usize,
+    batch_size: usize,
+    shuffle: Option<u64>,
+    drop_remainder: bool,
+    validation_split: Option<f64>,
+}
+
+/// Where checkpoints are saved, how often and how.
+struct Backup<T> {
+    path: PathBuf,
+    every: usize,
+    save: fn(&Checkpoint<T>, &std::path::Path) -> Result<(), CheckpointError>,
+}
+
+impl<'a, T: Real> Trainer<'a, T> {
+    /// One epoch, in minibatches of 32, in an order from the seed 0.
+    pub fn new(
+        network: &'a mut Network<T>,
+        variables: &'a mut Variables<T>,
+        optimizer: &'a mut dyn Optimizer<T>,
+    ) -> Self {
+        let settings = Settings {
+            epochs: 1,
+            initial_epoch: 0,
+            batch_size: 32,
+            shuffle: Some(0),
+            drop_remainder: false,
+            validation_split: None,
+        };
+        Trainer {
+            network,
+            variables,
+            optimizer,
+            settings,
+            sample_weights: None,
+            validation: None,
+            metrics: Vec::new(),
+            callbacks: Vec::new(),
+            cancel: None,
+            backup: None,
+            resume: None,
+            checkpoint: None,
+        }
+    }
+
+    /// Passes over the data; 1 unless set.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.settings.epochs = epochs;
+        self
+    }
+
+    /// The number of the first epoch, which the order of the data depends on; 0 unless set.
+    pub fn initial_epoch(mut self, initial_epoch: usize) -> Self {
+        self.settings.initial_epoch = initial_epoch;
+        self
+    }
+
+    /// Rows of a minibatch; 32 unless set. The last of an epoch may have fewer.
+    pub fn batch_size(mut self, batch_size: usize) -> Self {
+        self.settings.batch_size = batch_size;
+        self
+    }
+
+    /// Where the order of the data comes from, or `None` for the order that they are in; the seed 0 unless set.
+    ///
+    /// The order of an epoch depends on the seed and the epoch's number alone.
+    pub fn shuffle(mut self, seed: impl Into<Option<u64>>) -> Self {
+        self.settings.shuffle = seed.into();
+        self
+    }
+
+    /// Whether a last minibatch that is not full is left out; `false` unless set.
+    pub fn drop_remainder(mut self, drop_remainder: bool) -> Self {
+        self.settings.drop_remainder = drop_remainder;
+        self
+    }
+
+    /// A weight for each row of the training data.
+    pub fn sample_weights(mut self, sample_weights: &'a [T]) -> Self {
+        self.sample_weights = Some(sample_weights);
+        self
+    }
+
+    /// Data that are evaluated after every epoch.
+    pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
+        self.validation = Some(Data::new(inputs, targets, None));
+        self
+    }
+
+    /// The fraction of the training data that is kept from training, and evaluated after every epoch: the last rows. Not
+    /// used where there are [`validation`](Self::validation) data.
+    pub fn validation_split(mut self, split: f64) -> Self {
+        self.settings.validation_split = Some(split);
+        self
+    }
+
+    /// Adds a metric of the first output.
+    ///
+    /// On training data it is as in Keras: of every minibatch before its step, with dropout, for which the minibatch passes
+    /// through the network once more.
+    pub fn metric(mut self, metric: impl Metric<T> + 'static) -> Self {
+        self.metrics.push(Measured::new(0, Box::new(metric)));
+        self
+    }
+
+    /// Adds a metric of the output of another loss, counted from 0. Its name begins with `output_1_` for the second.
+    pub fn metric_of(mut self, term: usize, metric: impl Metric<T> + 'static) -> Self {
+        self.metrics.push(Measured::new(term, Box::new(metric)));
+        self
+    }
+
+    /// Adds a callback: itself, or borrowed, to look at it afterwards.
+    pub fn callback(mut self, callback: impl Callback<T> + 'a) -> Self {
+        self.callbacks.push(Box::new(callback));
+        self
+    }
+
+    /// Ends the training after the minibatch at hand when the token is used. Nothing is lost:
+    /// [`checkpoint`](Self::checkpoint), and the backup if there is one, say how to go on.
+    pub fn cancel_token(mut self, token: CancelToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> &Variables<T> {
+        self.variables
+    }
+
+    /// The optimizer.
+    pub fn optimizer(&self) -> &dyn Optimizer<T> {
+        self.optimizer
+    }
+
+    /// Where the last fit ended: before averaged or best weights were put in, so that it can be gone on with.
+    pub fn checkpoint(&self) -> Option<&Checkpoint<T>> {
+        self.checkpoint.as_ref()
+    }
+
+    /// Makes the next fit go on from a checkpoint. It must have the same data, callbacks and settings, but may have more
+    /// epochs; it ends bit for bit as if there had been no interruption.
+    pub fn restore(mut self, checkpoint: Checkpoint<T>) -> Self {
+        self.resume = Some(checkpoint);
+        self
+    }
+}
+
+#[cfg(feature = "checkpoint")]
+impl<T: Real + serde::Serialize + serde::de::DeserializeOwned> Trainer<'_, T> {
+    /// Saves a checkpoint after every so many epochs and at the end, feature `checkpoint`. As Keras' `BackupAndRestore`.
+    pub fn backup(mut self, every: usize, path: impl Into<PathBuf>) -> Self {
+        self.backup = Some(Backup { path: path.into(), every, save: |checkpoint, path| checkpoint.save(path) });
+        self
+    }
+}

@@ -1,0 +1,88 @@
+//! Interrupting and going on.
+
+use super::run::Run;
+use super::{Data, Trainer};
+use crate::Real;
+use crate::train::checkpoint::Terms;
+use crate::train::{Checkpoint, CheckpointError, TrainError};
+use crate::variables::Variables;
+
+impl<T: Real> Trainer<'_, T> {
+    /// What must be the same to go on.
+    pub(super) fn terms(&self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Terms {
+        Terms {
+            bits: 8 * size_of::<T>(),
+            rows: data.rows(),
+            validation_rows: validation.map_or(0, Data::rows),
+            is_weighted: data.weights.is_some(),
+            batch_size: self.settings.batch_size,
+            shuffle: self.settings.shuffle,
+            drop_remainder: self.settings.drop_remainder,
+            mask_seed: self.network.mask_seed(),
+            metrics: self.metrics.iter().map(|measured| measured.name.clone()).collect(),
+            callbacks: self.callbacks.iter().map(|callback| callback.name().to_owned()).collect(),
+        }
+    }
+
+    /// All that it takes to go on from here.
+    pub(super) fn snapshot(&self, run: &Run, terms: Terms) -> Checkpoint<T> {
+        let metrics = self.metrics.iter().map(|measured| {
+            let mut state = Vec::new();
+            measured.metric.state(&mut state);
+            (measured.name.clone(), state)
+        });
+        let callbacks = self.callbacks.iter().map(|callback| (callback.name().to_owned(), callback.state()));
+        Checkpoint {
+            terms,
+            variables: layout(self.variables),
+            values: self.variables.values().to_vec(),
+            optimizer: self.optimizer.state(),
+            mask_step: self.network.mask_step(),
+            epoch: run.epoch,
+            batch: run.batch,
+            sums: run.sums,
+            metrics: metrics.collect(),
+            callbacks: callbacks.collect(),
+            history: run.history.clone(),
+        }
+    }
+
+    /// Puts everything where a checkpoint has it.
+    pub(super) fn go_on(&mut self, checkpoint: Checkpoint<T>, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
+        checkpoint.terms.check(terms)?;
+        let here = layout(self.variables);
+        if checkpoint.variables != here || checkpoint.values.len() != self.variables.values().len() {
+            let describe = |entry: Option<&(String, Vec<usize>)>| {
+                entry.map_or("nothing".to_owned(), |(name, shape)| format!("{name} of shape {shape:?}"))
+            };
+            let places = 0..here.len().max(checkpoint.variables.len());
+            let pairs = places.map(|place| (checkpoint.variables.get(place), here.get(place)));
+            let (saved, found) = pairs.into_iter().find(|(saved, found)| saved != found).unwrap_or_default();
+            let difference = format!("{} there, {} here", describe(saved), describe(found));
+            return Err(CheckpointError::OtherVariables { difference }.into());
+        }
+        for (callback, (name, state)) in self.callbacks.iter_mut().zip(&checkpoint.callbacks) {
+            let failed = |source| TrainError::Callback { callback: name.clone(), source };
+            callback.restore(state).map_err(failed)?;
+        }
+        self.optimizer.restore(&checkpoint.optimizer, self.variables)?;
+        self.variables.values_mut().copy_from_slice(&checkpoint.values);
+        self.network.set_mask_step(checkpoint.mask_step);
+        for (measured, (_, state)) in self.metrics.iter_mut().zip(&checkpoint.metrics) {
+            measured.metric.restore(state);
+        }
+        (run.epoch, run.batch, run.sums) = (checkpoint.epoch, checkpoint.batch, checkpoint.sums);
+        (run.history, run.is_resumed) = (checkpoint.history, true);
+        Ok(())
+    }
+
+    /// Saves a checkpoint where one is to be saved.
+    pub(super) fn save_backup(&self, checkpoint: &Checkpoint<T>) -> Result<(), CheckpointError> {
+        self.backup.as_ref().map_or(Ok(()), |backup| (backup.save)(checkpoint, &backup.path))
+    }
+}
+
+/// Names and shapes.
+fn layout<T: Real>(variables: &Variables<T>) -> Vec<(String, Vec<usize>)> {
+    variables.iter().map(|variable| (variables.name(variable).to_owned(), variables.shape(variable).to_vec())).collect()
+}

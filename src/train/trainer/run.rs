@@ -1,0 +1,24 @@
+//! How far a training has come.
+
+use crate::train::sums::Sums;
+use crate::train::{History, Logs, Mode, StopReason};
+
+/// How far a training has come.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Epochs that are done.
+    pub(super) epoch: usize,
+    /// Minibatches of the epoch that are done.
+    pub(super) batch: usize,
+    /// Minibatches in an epoch.
+    pub(super) batches: usize,
+    pub(super) sums: Sums,
+    pub(super) logs: Logs,
+    /// The rows in the epoch's order.
+    pub(super) order: Vec<usize>,
+    pub(super) history: History,
+    /// What can be monitored.
+    pub(super) known: Vec<(String, Mode)>,
+    pub(super) is_resumed: bool,
+    pub(super) stop: Option<StopReason>,
+}

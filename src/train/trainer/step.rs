@@ -1,0 +1,59 @@
+//! One minibatch.
+
+use ndarray::ArrayView2;
+
+use super::Trainer;
+use super::data::Data;
+use crate::Real;
+use crate::optim::StepReport;
+use crate::train::TrainError;
+
+impl<T: Real> Trainer<'_, T> {
+    /// One step on these rows of the data. As Keras' `train_on_batch`; metrics go on from their last reset, by
+    /// [`fit`](Self::fit) or [`evaluate`](Self::evaluate).
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError::Data`] or [`TrainError::Optimizer`]; nothing is changed then.
+    pub fn train_step(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        rows: &[usize],
+    ) -> Result<StepReport<T>, TrainError> {
+        let weights = self.sample_weights;
+        self.step(inputs, targets, weights, rows)
+    }
+
+    /// One step of an epoch.
+    pub(super) fn step_on(&mut self, data: &Data<'_, T>, rows: &[usize]) -> Result<StepReport<T>, TrainError> {
+        self.step(&data.inputs, &data.targets, data.weights, rows)
+    }
+
+    fn step(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+        rows: &[usize],
+    ) -> Result<StepReport<T>, TrainError> {
+        let Trainer { network, variables, optimizer, metrics, .. } = self;
+        let mask_step = network.mask_step();
+        match weights {
+            Some(weights) => network.weighted_batch_rows(inputs, targets, weights, rows)?,
+            None => network.batch_rows(inputs, targets, rows)?,
+        };
+        if !metrics.is_empty() {
+            metrics.iter_mut().for_each(|measured| measured.save());
+            network.visit_bound(variables, |predictions| {
+                metrics.iter_mut().for_each(|measured| measured.update(&predictions));
+            })?;
+        }
+        optimizer.step(&mut **network, variables).map_err(|error| {
+            // As if the minibatch had never been bound.
+            network.set_mask_step(mask_step);
+            metrics.iter_mut().for_each(|measured| measured.go_back());
+            error.into()
+        })
+    }
+}
