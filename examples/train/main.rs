@@ -8,6 +8,8 @@
 //! ```
 
 mod optimizers;
+#[path = "../common/random.rs"]
+mod random;
 
 use std::error::Error;
 use std::f64::consts::PI;
@@ -21,7 +23,8 @@ use marquardt::optim::Optimizer;
 use ndarray::Array2;
 use optimizers::Named;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
+use random::shuffle;
 
 /// Trains a network of tanh layers on sinc(10x), x from -1 to 1.
 #[derive(Parser)]
@@ -113,11 +116,4 @@ fn sinc(points: usize) -> (Array2<f64>, Array2<f64>) {
     let x = Array2::from_shape_fn((points, 1), |(i, _)| 2.0 * i as f64 / (points - 1) as f64 - 1.0);
     let y = x.mapv(|x| if x == 0.0 { 1.0 } else { (10.0 * PI * x).sin() / (10.0 * PI * x) });
     (x, y)
-}
-
-/// Fisher and Yates' shuffle.
-fn shuffle(order: &mut [usize], random: &mut impl Rng) {
-    for last in (1..order.len()).rev() {
-        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
-    }
 }
