@@ -4,9 +4,9 @@ mod networks;
 
 use std::ops::Range;
 
-use marquardt::nn::{HalfSumOfSquares, Huber, MeanSquaredError, Network, Sequential, Tape};
+use marquardt::nn::{HalfSumOfSquares, Huber, MeanSquaredError, Network, Sequential, Shape, Tape, Window};
 use marquardt::{JacobianProducts, LeastSquares, Real, Variables};
-use ndarray::Array2;
+use ndarray::{Array2, Array4};
 use networks::{build, recipes};
 use proptest::prelude::*;
 
@@ -154,6 +154,24 @@ fn many_residuals_of_many_samples() {
     network.multiply_transposed(&r, &mut found);
     network.jacobian_transposed_vector(x, &r, &mut expected).unwrap();
     close(&found, &expected, 1e-13).unwrap();
+}
+
+/// A kernel of `4 × 4` numbers that is the weight of a dense layer as well.
+#[test]
+fn one_variable_as_matrices_of_several_shapes() {
+    let mut variables = Variables::new();
+    let kernel = Array4::from_shape_vec((1, 1, 4, 4), wave::<f64>(16)).unwrap();
+    let kernel = variables.add("kernel", kernel.view()).unwrap();
+    let mut tape = Tape::new();
+    let (image, row) = (tape.input(16), tape.input(4));
+    let image = tape.reshape(image, Shape::Image { channels: 1, height: 4, width: 4 }).unwrap();
+    let convolved = tape.conv2d(image, kernel, None, Window::new([4, 4])).unwrap();
+    let dense = tape.dense(row, kernel, None).unwrap();
+    let y = tape.mul(dense, convolved).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+    let shaped = |width| Array2::from_shape_vec((5, width), wave(5 * width)).unwrap();
+    network.batch(&[shaped(16).view(), shaped(4).view()], &[shaped(4).view()]).unwrap();
+    agree(&mut network, variables.values(), std::slice::from_ref(&(0..16)), 1e-13).unwrap();
 }
 
 /// A loss that is no sum of squares, and one that is, of two outputs.

@@ -217,27 +217,30 @@ fn used_by<'a, T: Real>(
 
 /// The form of a wanted variable, biases aside.
 fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, group: usize) -> Form {
-    let (mut layers, mut numbers) = (0, 0);
+    let (mut layers, mut numbers, mut columns) = (0, 0, None);
     for (_, operation) in used_by(tape, marks, variable) {
         match *operation {
-            Operation::Dense { weight, bias, positions: 1, .. } if weight == variable && bias != Some(variable) => {
+            // The same numbers may be used as matrices of several shapes.
+            Operation::Dense { x, weight, bias, positions: 1 }
+                if weight == variable && bias != Some(variable) && *columns.get_or_insert(x.width()) == x.width() =>
+            {
                 layers += 1;
             }
             Operation::Embedding { x, .. } => numbers += x.width(),
             _ => return Form::Formed,
         }
     }
-    match (layers, numbers) {
-        (0, 0) => Form::None,
-        (_, 0) if factors_are_cheaper(variable, layers, group) => Form::Factored,
-        (0, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
+    match (columns, numbers) {
+        (None, 0) => Form::None,
+        (Some(columns), 0) if factors_are_cheaper(variable.len() / columns, columns, layers, group) => Form::Factored,
+        (None, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
         _ => Form::Formed,
     }
 }
 
-/// Whether the Gram matrix of a weight's rows comes cheaper from the factors of its layers than from its columns.
-fn factors_are_cheaper(weight: Variable, layers: usize, group: usize) -> bool {
-    let (rows, columns) = (weight.rows() as f64, weight.columns() as f64);
-    let pairs = (layers * layers) as f64;
+/// Whether the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
+/// columns.
+fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
+    let (rows, columns, pairs) = (rows as f64, columns as f64, (layers * layers) as f64);
     pairs * (rows + columns / (group * group) as f64 + HADAMARD) <= rows * columns
 }
