@@ -162,7 +162,7 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> 
     };
     let batches = TRAINING.div_ceil(options.batch) as u64;
     let mut curves = Vec::new();
-    for (column, images, is_pale) in [("val_loss", "test", true), ("loss", "training", false)] {
+    for (column, images, opacity) in [("val_loss", "test", 0.35), ("loss", "training", 1.0)] {
         for &outcome in outcomes {
             let of = |name| outcome.history.column(name).unwrap_or_default();
             let (mut steps, mut seconds) = (0, 0.0);
@@ -172,10 +172,11 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> 
             });
             let name = format!("{}, {images} images", outcome.optimizer);
             let optimizer = usize::from(outcome.optimizer == Named::Adam);
-            curves.push(Curve { name, optimizer, is_pale, points: points.collect() });
+            curves.push(Curve { name, optimizer, opacity, points: points.collect() });
         }
     }
-    curves::draw("8×8 digits, after each epoch", loss, &curves, &options.plot)
+    let title = format!("8×8 digits in minibatches of {}, after each epoch", options.batch);
+    curves::draw(&title, loss, &curves, &options.plot)
 }
 
 impl fmt::Display for Outcome {

@@ -5,10 +5,13 @@ use std::ops::Range;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const SIZE: (u32, u32) = (1100, 520);
-/// Room for the title.
-const TITLE: u32 = 44;
+const SIZE: (u32, u32) = (1100, 540);
+/// Room for the title and the legend.
+const HEADING: u32 = 72;
+/// Room for a name in the legend.
+const NAME: i32 = 190;
 
 const INK: RGBColor = RGBColor(55, 65, 81);
 const GRID: RGBColor = RGBColor(229, 231, 235);
@@ -21,8 +24,8 @@ pub struct Curve {
     pub name: String,
     /// Which of the optimizers it is of, 0 or 1.
     pub optimizer: usize,
-    /// Drawn pale, behind what is compared.
-    pub is_pale: bool,
+    /// From 0, which is not seen, to 1.
+    pub opacity: f64,
     pub points: Vec<Point>,
 }
 
@@ -39,13 +42,8 @@ pub struct Point {
 pub fn draw(title: &str, loss: &str, curves: &[Curve], path: &str) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(path, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
-    let (heading, panels) = area.split_vertically(TITLE);
-    let center = ((SIZE.0 / 2) as i32, TITLE as i32 / 2 + 4);
-    let style = text(20).pos(plotters::style::text_anchor::Pos::new(
-        plotters::style::text_anchor::HPos::Center,
-        plotters::style::text_anchor::VPos::Center,
-    ));
-    heading.draw_text(title, &style, center)?;
+    let (heading, panels) = area.split_vertically(HEADING);
+    draw_heading(&heading, title, curves)?;
     let (left, right) = panels.split_horizontally(SIZE.0 / 2);
     draw_panel(&left, curves, ("steps", loss), |point| point.steps as f64)?;
     draw_panel(&right, curves, ("seconds of training", loss), |point| point.seconds)?;
@@ -53,8 +51,24 @@ pub fn draw(title: &str, loss: &str, curves: &[Curve], path: &str) -> Result<(),
     Ok(())
 }
 
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The title, and below it the name of each curve.
+fn draw_heading(area: &Area<'_>, title: &str, curves: &[Curve]) -> Result<(), Box<dyn Error>> {
+    let middle = SIZE.0 as i32 / 2;
+    area.draw_text(title, &text(20).pos(Pos::new(HPos::Center, VPos::Center)), (middle, 24)).map_err(unborrowed)?;
+    let left = middle - NAME * curves.len() as i32 / 2;
+    for (x, curve) in (left..).step_by(NAME as usize).zip(curves) {
+        let line = PathElement::new([(x, 56), (x + 22, 56)], curve.style());
+        area.draw(&line).map_err(unborrowed)?;
+        let name = text(14).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw_text(&curve.name, &name, (x + 28, 56)).map_err(unborrowed)?;
+    }
+    Ok(())
+}
+
 fn draw_panel(
-    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    area: &Area<'_>,
     curves: &[Curve],
     (x_label, y_label): (&str, &str),
     x: impl Fn(&Point) -> f64,
@@ -90,19 +104,15 @@ fn draw_panel(
         .draw()
         .map_err(unborrowed)?;
     for (curve, line) in curves.iter().zip(lines) {
-        let style = COLORS[curve.optimizer].mix(if curve.is_pale { 0.35 } else { 1.0 }).stroke_width(2);
-        let series = chart.draw_series(LineSeries::new(line, style)).map_err(unborrowed)?;
-        series.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        chart.draw_series(LineSeries::new(line, curve.style())).map_err(unborrowed)?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerLeft)
-        .legend_area_size(24)
-        .background_style(WHITE.mix(0.8))
-        .label_font(text(14))
-        .draw()
-        .map_err(unborrowed)?;
     Ok(())
+}
+
+impl Curve {
+    fn style(&self) -> ShapeStyle {
+        COLORS[self.optimizer].mix(self.opacity).stroke_width(2)
+    }
 }
 
 /// The error without the borrow of the file's name that the backend holds.
@@ -114,9 +124,10 @@ fn text(size: u32) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size)).color(&INK)
 }
 
-/// A number at an axis.
+/// A number at an axis, without the rounding of the ticks' arithmetic.
 fn label(value: &f64) -> String {
-    if (0.01..10_000.0).contains(value) { value.to_string() } else { format!("{value:e}") }
+    let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(*value);
+    if (0.01..10_000.0).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
 /// From the least to the greatest, and a little more.
@@ -138,7 +149,7 @@ mod tests {
         let curve = |name: &str, optimizer, rate| Curve {
             name: name.to_owned(),
             optimizer,
-            is_pale: false,
+            opacity: 1.0,
             points: points(rate),
         };
         let path = std::env::temp_dir().join(format!("marquardt-curves-{}.svg", std::process::id()));
@@ -146,15 +157,23 @@ mod tests {
         draw("Two trainings", "loss", &[curve("first", 0, 0.5), curve("second", 1, 0.1)], name)?;
         let drawing = std::fs::read_to_string(&path)?;
         std::fs::remove_file(&path)?;
-        // In both panels.
-        for text in ["first", "second"] {
-            assert_eq!(drawing.matches(&format!("\n{text}\n")).count(), 2, "{text}");
-        }
-        for text in ["Two trainings", "steps", "seconds of training"] {
+        for text in ["Two trainings", "first", "second", "steps", "seconds of training"] {
             assert_eq!(drawing.matches(&format!("\n{text}\n")).count(), 1, "{text}");
+        }
+        // In both panels.
+        for color in COLORS {
+            let RGBColor(red, green, blue) = color;
+            let lines = drawing.split('<').filter(|element| element.starts_with("polyline"));
+            let stroke = format!("#{red:02X}{green:02X}{blue:02X}");
+            assert!(lines.filter(|line| line.contains(&stroke)).count() >= 2, "{stroke}");
         }
         assert!(!drawing.contains("NaN"));
         Ok(())
+    }
+
+    #[test]
+    fn numbers_at_axes_are_short() {
+        assert_eq!([0.1 + 0.2, 9999.999999999, 1e-3, 5e-5].map(|value| label(&value)), ["0.3", "1e4", "1e-3", "5e-5"]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ struct Options {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Passes over the points, unless all goals are reached before
-    #[arg(long, default_value_t = 600)]
+    #[arg(long, default_value_t = 400)]
     epochs: usize,
     /// Adam's, of which the best is taken for each goal
     #[arg(long, value_delimiter = ',', default_value = "1e-2,3e-3,1e-3")]
@@ -67,21 +67,26 @@ fn compare<T: Real>(options: &Options) -> Result<(), Box<dyn Error>> {
     let data = Friedman::<T>::draw(options.seed);
     let rules = Rules { batch: options.batch, epochs: options.epochs, seed: options.seed };
     let mut curves = Vec::new();
-    let mut train = |name: String, index: usize, optimizer: Box<dyn Optimizer<T>>| -> Result<Outcome, Box<dyn Error>> {
+    let mut train = |name: String, optimizer: Box<dyn Optimizer<T>>| -> Result<Outcome, Box<dyn Error>> {
         let outcome = race::train(rules, &data, optimizer)?;
         report(&name, &outcome);
-        curves.push(Curve { name, optimizer: index, is_pale: false, points: outcome.points.clone() });
+        // Adam's first learning rate is the palest.
+        let (optimizer, opacity) = match curves.len() {
+            0 => (0, 1.0),
+            number => (1, number as f64 / options.learning_rate.len() as f64),
+        };
+        curves.push(Curve { name, optimizer, opacity, points: outcome.points.clone() });
         Ok(outcome)
     };
-    let levenberg_marquardt = train("lm".to_owned(), 0, Box::new(LevenbergMarquardt::new()))?;
-    let adams = options.learning_rate.iter().map(|&rate| train(format!("adam {rate:e}"), 1, Box::new(Adam::new(rate))));
+    let levenberg_marquardt = train("lm".to_owned(), Box::new(LevenbergMarquardt::new()))?;
+    let adams = options.learning_rate.iter().map(|&rate| train(format!("adam {rate:e}"), Box::new(Adam::new(rate))));
     let adams: Vec<Outcome> = adams.collect::<Result<_, _>>()?;
     let title = "Friedman's first function, 10-32-32-1";
     curves::draw(title, "mean squared error, validation", &curves, &options.plot)
         .map_err(|error| format!("{}: {error}", options.plot))?;
     println!("drawn to {}", options.plot);
-    print_result("lm", &[levenberg_marquardt]);
     print_result("adam", &adams);
+    print_result("lm", &[levenberg_marquardt]);
     Ok(())
 }
 
