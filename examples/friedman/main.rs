@@ -54,8 +54,8 @@ enum Precision {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    if options.batch == 0 || options.learning_rate.is_empty() {
-        return Err("a minibatch needs a point, and Adam a learning rate".into());
+    if options.batch == 0 {
+        return Err("a minibatch needs a point".into());
     }
     match options.precision {
         Precision::F32 => compare::<f32>(&options),

@@ -15,8 +15,6 @@ use crate::random::shuffle;
 
 /// Mean squared errors on the points for validation.
 pub const GOALS: [f64; 3] = [1e-2, 1e-3, 1e-4];
-/// Steps between two looks at the points for validation.
-const INTERVAL: u64 = 5;
 
 /// What all trainings have in common.
 #[derive(Clone, Copy)]
@@ -58,7 +56,7 @@ pub fn train<T: Real>(
             let batch = network.batch_rows(&[x], &[y], rows)?;
             optimizer.step(batch, &mut variables)?;
             outcome.steps += 1;
-            if outcome.steps.is_multiple_of(INTERVAL) {
+            if is_looked_at(outcome.steps) {
                 clock += begun.elapsed();
                 let loss = network.evaluate(&variables, &[x_validation], &[y_validation])?.to_f64();
                 let point = Point { steps: outcome.steps, seconds: clock.as_secs_f64(), loss };
@@ -84,6 +82,11 @@ impl Outcome {
         }
         self.reached.iter().all(Option::is_some)
     }
+}
+
+/// Whether the error is looked at after so many steps: at first always, later now and then.
+fn is_looked_at(steps: u64) -> bool {
+    steps <= 100 || steps.is_multiple_of(5)
 }
 
 #[cfg(test)]
