@@ -192,3 +192,51 @@ fn derivative_flops<T: Real>(function: Function<T>) -> f64 {
         other => 1.0 + function_flops(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, Array4};
+
+    use super::*;
+    use crate::Variables;
+    use crate::nn::sweep::coming_from;
+    use crate::nn::{Shape, Window};
+
+    /// Flops for each sample of the rows of the Jacobian that has the columns of the wanted variables.
+    fn row_flops(tape: &Tape<f64>, output: Node, wants: impl Fn(Variable) -> bool) -> f64 {
+        let (mut needed, mut reached) = (Vec::new(), Vec::new());
+        coming_from(tape.records(), &wants, None, &mut needed);
+        jacobian_work(tape, std::iter::once(output), &needed, wants, &mut reached).of(1).flops()
+    }
+
+    #[test]
+    fn rows_of_convolutions_are_sums_over_positions() {
+        let mut variables = Variables::<f64>::new();
+        let filters = variables.add("filters", Array4::zeros((3, 2, 2, 2)).view()).unwrap();
+        let bias = variables.add("bias", Array1::zeros(3).view()).unwrap();
+        let mut tape = Tape::new();
+        let x = tape.input(2 * 5 * 4);
+        let image = tape.reshape(x, Shape::Image { channels: 2, height: 5, width: 4 }).unwrap();
+        let convolved = tape.conv2d(image, filters, Some(bias), Window::new([2, 2])).unwrap();
+        let sum = tape.row_sum(convolved);
+        // The adjoints of the sum, and of the transposition after the product.
+        let (positions, adjoints) = (12.0, 2.0 * 36.0);
+        assert_eq!(row_flops(&tape, sum, |_| true), adjoints + positions * (2.0 * 24.0 + 3.0));
+        assert_eq!(row_flops(&tape, sum, |variable| variable == bias), adjoints + positions * 3.0);
+    }
+
+    #[test]
+    fn adjoints_go_only_where_somebody_waits_for_them() {
+        let mut variables = Variables::<f64>::new();
+        let weights = ["a", "b"].map(|name| variables.add(name, Array2::zeros((4, 4)).view()).unwrap());
+        let mut tape = Tape::new();
+        let x = tape.input(4);
+        let hidden = tape.dense(x, weights[0], None).unwrap();
+        let output = tape.dense(hidden, weights[1], None).unwrap();
+        // A row for each of the four outputs: 16 numbers of each weight, and the product that takes the adjoint to the first.
+        assert_eq!(row_flops(&tape, output, |variable| variable == weights[1]), 4.0 * 16.0);
+        assert_eq!(row_flops(&tape, output, |variable| variable == weights[0]), 4.0 * (16.0 + 32.0));
+        assert_eq!(row_flops(&tape, output, |_| true), 4.0 * (32.0 + 32.0));
+        assert_eq!(row_flops(&tape, hidden, |variable| variable == weights[1]), 0.0);
+    }
+}
