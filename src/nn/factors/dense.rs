@@ -53,7 +53,9 @@ fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
 
 /// What [`put_row_gram`] costs.
 pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
-    let triangle = |size: usize| 0.5 * (size * (size + 1)) as f64;
+    // In floats: a batch may be asked about that would fit no memory.
+    let (samples, group) = (samples as f64, group as f64);
+    let triangle = |size: f64| 0.5 * size * (size + 1.0);
     let of_pair = |(left, _): (DenseUse, DenseUse)| {
         let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
         let blocks = |area: f64, depth: f64| {
