@@ -19,6 +19,7 @@ mod random;
 use std::error::Error;
 use std::fmt;
 use std::fs::File;
+use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point};
@@ -81,19 +82,28 @@ struct Outcome {
     accuracy: f64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let file = File::open(data::FILE).map_err(|error| format!("{}: {error}", data::FILE))?;
     let digits = Digits::read(file)?.shuffled(options.seed);
     let targets = match options.loss {
         Loss::Crossentropy => digits.labels.clone(),
         Loss::Mse => digits.one_hot(),
     };
-    let train = |optimizer| train(&options, optimizer, &digits.pixels, &targets);
+    let train = |optimizer| train(options, optimizer, &digits.pixels, &targets);
     if !options.no_plot {
         let other = train(options.optimizer.other())?;
         let chosen = train(options.optimizer)?;
-        draw(&options, &[&chosen, &other]).map_err(|error| format!("{}: {error}", options.plot))?;
+        draw(options, &[&chosen, &other]).map_err(|error| format!("{}: {error}", options.plot))?;
         println!("drawn to {}\n{other}\n{chosen}", options.plot);
     } else {
         println!("{}", train(options.optimizer)?);

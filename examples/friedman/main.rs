@@ -15,6 +15,7 @@ mod race;
 mod random;
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point};
@@ -52,14 +53,23 @@ enum Precision {
     F64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.batch == 0 {
         return Err("a minibatch needs a point".into());
     }
     match options.precision {
-        Precision::F32 => compare::<f32>(&options),
-        Precision::F64 => compare::<f64>(&options),
+        Precision::F32 => compare::<f32>(options),
+        Precision::F64 => compare::<f64>(options),
     }
 }
 
