@@ -85,8 +85,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`train::Trainer`] is such a loop with shuffling, validation, metrics, callbacks and checkpoints, as Keras has it.
 //! Layers, losses and the tape that they are recorded on are in [`nn`], optimizers and schedules in [`optim`].
 //! [`minimize_variables`](LevenbergMarquardt::minimize_variables) solves for all data at once, to convergence.
+//! Cross-entropies and counts are minimised as sums of squares are, by generalised Gauss–Newton: see
+//! [`GaussNewton`](nn::GaussNewton), with which a loss of one's own joins.
 //!
 //! # Rooms
 //!
@@ -101,15 +104,19 @@
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
 //! | optimizers | [`optim`]: [`Optimizer`](optim::Optimizer), the [first-order](optim::FirstOrder) ones, [`Schedule`](optim::Schedule), [`MovingAverage`](optim::MovingAverage), [`Groups`](optim::Groups) |
+//! | training | [`train`]: [`Trainer`](train::Trainer), [`Metric`](train::Metric), [`Callback`](train::Callback), [`History`](train::History), [`Checkpoint`](train::Checkpoint) |
 //!
 //! # Features
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter) and [`Schedule`](optim::Schedule) can be serialised |
-//! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do |
+//! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
+//! | `csv` | `train::CsvLogger` writes a line for each epoch |
+//! | `progress` | `train::Progress` draws bars on the terminal |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
+//! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
-//! Neither is on by default. `f32` and `f64` are both served, by way of [`Real`].
+//! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -148,6 +155,6 @@ pub use variables::SafetensorsError;
 pub use variables::{Gradient, Gradients, Variable, VariableError, Variables};
 
 /// The README's code is tested with the documentation's, where all features that it shows are on.
-#[cfg(all(doctest, feature = "serde", feature = "safetensors"))]
+#[cfg(all(doctest, feature = "checkpoint", feature = "safetensors"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -241,7 +241,7 @@ fn products_use_their_memory_again() {
     let mut work = |rows_of_batch: usize| {
         let views = inputs.each_ref().map(|input| input.slice(s![..rows_of_batch, ..]));
         network.batch(&views, &[targets.slice(s![..rows_of_batch, ..])]).unwrap();
-        for columns in [&[0..n] as &[_], &[0..20, 74..n]] {
+        for columns in [std::slice::from_ref(&(0..n)), &[0..20, 74..n]] {
             let (m, count) = (2 * rows_of_batch, columns.iter().map(|range| range.len()).sum::<usize>());
             let products = network.products().unwrap();
             products.work(columns).unwrap();
@@ -253,7 +253,7 @@ fn products_use_their_memory_again() {
         }
     };
     work(200);
-    for rows_of_batch in [200, 30, 131] {
+    for rows_of_batch in [200, 30, 131, 100, 64, 5] {
         let ((), taken) = account(|| work(rows_of_batch));
         assert_eq!(taken.allocations, 0, "{rows_of_batch} rows");
     }

@@ -1,6 +1,5 @@
 //! Generalised Gauss–Newton: what Levenberg–Marquardt sees of losses that are no sums of squares, on random networks.
 
-#[allow(dead_code, reason = "other suites bind the losses that are there")]
 mod networks;
 
 use marquardt::nn::{

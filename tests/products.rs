@@ -4,9 +4,9 @@ mod networks;
 
 use std::ops::Range;
 
-use marquardt::nn::{HalfSumOfSquares, Huber, MeanSquaredError, Network, Sequential, Tape};
+use marquardt::nn::{HalfSumOfSquares, Huber, MeanSquaredError, Network, Sequential, Shape, Tape, Window};
 use marquardt::{JacobianProducts, LeastSquares, Real, Variables};
-use ndarray::Array2;
+use ndarray::{Array2, Array4};
 use networks::{build, recipes};
 use proptest::prelude::*;
 
@@ -75,7 +75,8 @@ fn agree<T: Real>(
     let (m, n) = (network.residual_count(), columns.iter().map(Range::len).sum());
     let (mut expected_r, mut jacobian, mut r) = (vec![T::ZERO; m], vec![T::ZERO; m * n], wave::<T>(m));
     let work = network.work(columns).unwrap();
-    prop_assert!(work.linearize > 0.0 && work.row_gram >= 0.0 && work.product >= 0.0);
+    let flops = [work.linearize, work.row_gram, work.product].map(|work| work.flops());
+    prop_assert!(flops[0] > 0.0 && flops.iter().all(|&flops| flops >= 0.0));
     let cost = network.linearize_products(x, columns, &mut r).unwrap();
     network.linearize_columns(x, 0, &mut expected_r, columns, &mut jacobian).unwrap();
     close(&r, &expected_r, 0.0)?;
@@ -89,10 +90,10 @@ fn agree<T: Real>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn factors_stand_for_the_jacobian(recipe in recipes(1..12), frozen in any::<u64>()) {
+    fn factors_stand_for_the_jacobian(recipe in recipes(1..7), frozen in any::<u64>()) {
         let mut built = build(&recipe);
         built.bind();
         let mut variables = built.variables.clone();
@@ -126,16 +127,51 @@ fn bind<T: Real>(network: &mut Network<T>, widths: &[usize], rows: usize) {
     network.batch(&[shaped(x, inputs).view()], &[shaped(y, outputs).view()]).unwrap();
 }
 
-/// More rows than a tile and than a block of the Gram matrix have.
+/// More rows than a tile and than a block of the Gram matrix have, and many residuals of each sample.
 #[test]
 fn large_batches_and_single_precision() {
-    for (widths, rows) in [([3, 8, 7, 1], 530), ([4, 9, 6, 3], 70), ([5, 4, 4, 80], 3)] {
+    for (widths, rows) in [([3, 8, 7, 1], 530), ([4, 9, 6, 3], 70), ([2, 2, 1, 65], 9)] {
         let (mut network, variables) = bound::<f64>(&widths, rows);
         let all = 0..variables.values().len();
         agree(&mut network, variables.values(), std::slice::from_ref(&all), 1e-12).unwrap();
         let (mut network, variables) = bound::<f32>(&widths, rows);
         agree(&mut network, variables.values(), std::slice::from_ref(&all), 1e-4).unwrap();
     }
+}
+
+/// More rows than a stack of adjoints has.
+#[test]
+fn many_residuals_of_many_samples() {
+    let (mut network, variables) = bound::<f64>(&[2, 3, 70], 40);
+    let (x, m) = (variables.values(), 2800);
+    let mut r = vec![0.0; m];
+    network.linearize_products(x, std::slice::from_ref(&(0..x.len())), &mut r).unwrap();
+    let (mut found, mut expected) = (vec![f64::NAN; m], vec![f64::NAN; m]);
+    network.multiply(&wave(x.len()), &mut found);
+    network.jacobian_vector(x, &wave(x.len()), &mut expected).unwrap();
+    close(&found, &expected, 1e-13).unwrap();
+    let (mut found, mut expected) = (vec![f64::NAN; x.len()], vec![f64::NAN; x.len()]);
+    network.multiply_transposed(&r, &mut found);
+    network.jacobian_transposed_vector(x, &r, &mut expected).unwrap();
+    close(&found, &expected, 1e-13).unwrap();
+}
+
+/// A kernel of `4 × 4` numbers that is the weight of a dense layer as well.
+#[test]
+fn one_variable_as_matrices_of_several_shapes() {
+    let mut variables = Variables::new();
+    let kernel = Array4::from_shape_vec((1, 1, 4, 4), wave::<f64>(16)).unwrap();
+    let kernel = variables.add("kernel", kernel.view()).unwrap();
+    let mut tape = Tape::new();
+    let (image, row) = (tape.input(16), tape.input(4));
+    let image = tape.reshape(image, Shape::Image { channels: 1, height: 4, width: 4 }).unwrap();
+    let convolved = tape.conv2d(image, kernel, None, Window::new([4, 4])).unwrap();
+    let dense = tape.dense(row, kernel, None).unwrap();
+    let y = tape.mul(dense, convolved).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+    let shaped = |width| Array2::from_shape_vec((5, width), wave(5 * width)).unwrap();
+    network.batch(&[shaped(16).view(), shaped(4).view()], &[shaped(4).view()]).unwrap();
+    agree(&mut network, variables.values(), std::slice::from_ref(&(0..16)), 1e-13).unwrap();
 }
 
 /// A loss that is no sum of squares, and one that is, of two outputs.
@@ -188,13 +224,14 @@ fn work_is_that_of_the_layers() {
     let of_eight = network.work(std::slice::from_ref(&(0..n))).unwrap();
     assert_eq!(of_eight.numbers, 8 * (100 + 50) + 80 * (50 + 10));
     let forward = 8.0 * 2.0 * (100 * 50 + 50 * 10) as f64;
-    assert!(of_eight.linearize > forward && of_eight.linearize < 3.0 * forward, "{of_eight:?}");
+    let linearize = of_eight.linearize.flops();
+    assert!(linearize > forward && linearize < 3.0 * forward, "{of_eight:?}");
     // The head alone needs no adjoints of the hidden layer.
     let of_head = network.work(std::slice::from_ref(&(5050..n))).unwrap();
     assert_eq!(of_head.numbers, 8 * 50 + 80 * 10);
-    assert!(of_head.linearize < of_eight.linearize && of_head.row_gram < 0.5 * of_eight.row_gram);
+    assert!(of_head.linearize.flops() < linearize && of_head.row_gram.flops() < 0.5 * of_eight.row_gram.flops());
     bind(&mut network, &widths, 16);
     let of_sixteen = network.work(std::slice::from_ref(&(0..n))).unwrap();
-    assert_eq!(of_sixteen.linearize, 2.0 * of_eight.linearize);
+    assert!((of_sixteen.linearize.flops() / linearize - 2.0).abs() < 0.01);
     assert_eq!(of_sixteen.numbers, 2 * of_eight.numbers);
 }

@@ -1,4 +1,4 @@
-//! Trains a small network on sinc(10x), with any optimizer, by the same loop. At the end it prints one line, with the mean
+//! Trains a small network on sinc(10x), with any optimizer, by the same code. At the end it prints one line, with the mean
 //! squared error on all points.
 //!
 //! ```text
@@ -11,17 +11,14 @@ mod optimizers;
 
 use std::error::Error;
 use std::f64::consts::PI;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use marquardt::Variables;
-use marquardt::nn::{MeanSquaredError, Network, Sequential};
-use marquardt::optim::Optimizer;
+use marquardt::nn::{MeanSquaredError, Sequential};
+use marquardt::train::{OnEpochEnd, Trainer};
 use ndarray::Array2;
 use optimizers::Named;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// Trains a network of tanh layers on sinc(10x), x from -1 to 1.
 #[derive(Parser)]
@@ -54,8 +51,8 @@ struct Options {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    if options.batch == 0 || options.points < 2 {
-        return Err("a minibatch needs a point, and the data two".into());
+    if options.points < 2 {
+        return Err("the data need two points".into());
     }
     let (x, y) = sinc(options.points);
     let mut variables = Variables::new();
@@ -63,49 +60,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut network = layers.dense(1).compile(&mut variables, options.seed, MeanSquaredError)?;
     let mut optimizer = options.optimizer.with_learning_rate(options.learning_rate);
 
-    let training = train(&options, &x, &y, &mut network, &mut variables, optimizer.as_mut())?;
-    let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?;
-    let (steps, seconds) = (optimizer.iterations(), training.as_secs_f64());
-    println!(
-        "optimizer={} seed={} steps={steps} seconds={seconds:.3} loss={loss:.3e}",
-        options.optimizer, options.seed
-    );
-    Ok(())
-}
-
-/// The loop, which does not know the optimizer. Returns the time that the steps took.
-fn train(
-    options: &Options,
-    x: &Array2<f64>,
-    y: &Array2<f64>,
-    network: &mut Network<f64>,
-    variables: &mut Variables<f64>,
-    optimizer: &mut dyn Optimizer<f64>,
-) -> Result<Duration, Box<dyn Error>> {
     let bar = ProgressBar::new(options.epochs as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} epoch {pos}/{len}  loss {msg}  {eta} left")?);
-    let mut order: Vec<usize> = (0..x.nrows()).collect();
-    let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-    let mut training = Duration::ZERO;
-    for _ in 0..options.epochs {
-        let begun = Instant::now();
-        shuffle(&mut order, &mut random);
-        let mut loss = 0.0;
-        for rows in order.chunks(options.batch) {
-            let batch = network.batch_rows(&[x.view()], &[y.view()], rows)?;
-            loss = optimizer.step(batch, variables)?.loss;
-        }
-        training += begun.elapsed();
-        bar.set_message(format!("{loss:.2e}"));
-        bar.inc(1);
-        if let Some(goal) = options.until
-            && network.evaluate(variables, &[x.view()], &[y.view()])? <= goal
-        {
-            break;
-        }
+    let mut trainer = Trainer::new(&mut network, &mut variables, optimizer.as_mut())
+        .epochs(options.epochs)
+        .batch_size(options.batch)
+        .shuffle(options.seed)
+        .callback(OnEpochEnd::new(|logs, _| {
+            bar.set_message(format!("{:.2e}", logs.get("loss").unwrap_or(f64::NAN)));
+            bar.inc(1);
+            Ok(())
+        }));
+    if let Some(goal) = options.until {
+        let stop = OnEpochEnd::new(move |logs, context| {
+            if logs.get("val_loss").is_some_and(|loss| loss <= goal) {
+                context.stop("the loss is as low as it should be");
+            }
+            Ok(())
+        });
+        trainer = trainer.validation(&[x.view()], &[y.view()]).callback(stop);
     }
+    let history = trainer.fit(&[x.view()], &[y.view()])?;
+    drop(trainer);
     bar.finish_and_clear();
-    Ok(training)
+
+    let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?;
+    let seconds: f64 = history.column("seconds").into_iter().flatten().sum();
+    let (steps, Options { optimizer: name, seed, .. }) = (optimizer.iterations(), options);
+    println!("optimizer={name} seed={seed} steps={steps} seconds={seconds:.3} loss={loss:.3e}");
+    Ok(())
 }
 
 /// Points of sinc(10x), evenly spaced; sinc(t) = sin(πt) / (πt).
@@ -113,11 +96,4 @@ fn sinc(points: usize) -> (Array2<f64>, Array2<f64>) {
     let x = Array2::from_shape_fn((points, 1), |(i, _)| 2.0 * i as f64 / (points - 1) as f64 - 1.0);
     let y = x.mapv(|x| if x == 0.0 { 1.0 } else { (10.0 * PI * x).sin() / (10.0 * PI * x) });
     (x, y)
-}
-
-/// Fisher and Yates' shuffle.
-fn shuffle(order: &mut [usize], random: &mut impl Rng) {
-    for last in (1..order.len()).rev() {
-        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
-    }
 }

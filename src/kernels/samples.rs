@@ -1,7 +1,7 @@
 //! Products of a small matrix with a vector, for each sample of a batch.
 
 use super::product::{RowDots, RowsTimes};
-use super::simd::{self, Kernel};
+use super::simd::{self, Kernel, multiply_add};
 use crate::Real;
 
 /// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` numbers, and `matrices` for each of them `group` rows.
@@ -12,6 +12,46 @@ pub(crate) fn add_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], 
 /// `y_b = M_bᵀ x_b` for every sample `b`: `y` has rows of `n` numbers, and `matrices` for each of them `group` rows.
 pub(crate) fn put_transposed_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
     simd::run(TransposedMatricesTimes { y, matrices, x, n, group });
+}
+
+/// `G_b += f_b A_b B_bᵀ` for every sample `b`: `a` and `b` hold `group` rows of `n` numbers for each of them, and `grams` as
+/// many rows of `group` numbers. There has to be room for one of these in `room`.
+pub(crate) fn add_row_grams<T: Real>(
+    grams: &mut [T],
+    factors: &[T],
+    [a, b]: [&[T]; 2],
+    n: usize,
+    group: usize,
+    room: &mut [T],
+) {
+    simd::run(RowGrams { grams, factors, a, b, n, group, room });
+}
+
+struct RowGrams<'a, T> {
+    grams: &'a mut [T],
+    factors: &'a [T],
+    a: &'a [T],
+    b: &'a [T],
+    n: usize,
+    group: usize,
+    room: &'a mut [T],
+}
+
+impl<T: Real> Kernel for RowGrams<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let RowGrams { grams, factors, a, b, n, group, room } = self;
+        let dots = &mut room[..group];
+        let samples = a.chunks_exact(group * n).zip(b.chunks_exact(group * n)).zip(factors);
+        for (gram, ((a, rows), &factor)) in grams.chunks_exact_mut(group * group).zip(samples) {
+            for (gram, x) in gram.chunks_exact_mut(group).zip(a.chunks_exact(n)) {
+                RowDots { y: &mut *dots, accumulate: false, rows, x }.run::<TALL, FUSED>();
+                for (number, &dot) in gram.iter_mut().zip(&*dots) {
+                    *number = multiply_add::<T, FUSED>(factor, dot, *number);
+                }
+            }
+        }
+    }
 }
 
 struct MatricesTimes<'a, T> {
@@ -86,6 +126,16 @@ mod tests {
                 let (b, j) = (i / n, i % n);
                 let product: f64 = (0..group).map(|k| entry(b, k, j) * x[b * group + k]).sum();
                 assert_eq!(*y, product, "{samples} of {group} × {n}, transposed");
+            }
+
+            let (others, factors) = (numbers(samples * group * n, 5), numbers(samples, 6));
+            let before = numbers(samples * group * group, 7);
+            let mut grams = before.clone();
+            add_row_grams(&mut grams, &factors, [&matrices, &others], n, group, &mut vec![f64::NAN; group + 1]);
+            for (i, (gram, before)) in grams.iter().zip(before).enumerate() {
+                let (b, k, l) = (i / (group * group), i / group % group, i % group);
+                let product: f64 = (0..n).map(|j| entry(b, k, j) * others[(b * group + l) * n + j]).sum();
+                assert_eq!(*gram, before + factors[b] * product, "{samples} of {group} × {n}, Gram matrices");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::cost::Size;
+use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use crate::{ProductWork, Real, Work};
 
@@ -77,13 +77,15 @@ impl Plan {
 
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
-    match solver {
-        LinearSolver::Always(form) => std::slice::from_ref(form),
-        LinearSolver::Auto if size.products.is_some() => {
-            &[LinearForm::FactoredDual, LinearForm::Cholesky, LinearForm::ConjugateGradients]
-        }
-        LinearSolver::Auto if size.m < size.n => &[LinearForm::Dual, LinearForm::Cholesky],
-        LinearSolver::Auto => &[LinearForm::Cholesky],
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
+    let multiplies = size.products.is_some() && size.ridge != Ridge::Varied;
+    let wide = size.m < size.n && size.ridge == Ridge::None;
+    match (solver, multiplies, wide) {
+        (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
+        (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
+        (LinearSolver::Auto, false, true) => &[Dual, Cholesky],
+        (LinearSolver::Auto, false, false) => &[Cholesky],
     }
 }
 
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
-        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None }, budget)
+        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None }, budget)
     }
 
     #[test]
@@ -149,7 +151,7 @@ mod tests {
             for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
             {
                 let products = Some(products(linearize, row_gram, jacobian));
-                let size = Size { m, n, group: 1, products };
+                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
                 let least =

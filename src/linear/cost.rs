@@ -16,6 +16,18 @@ pub(crate) struct Size {
     pub(crate) group: usize,
     /// What products with the Jacobian cost where it need not be formed.
     pub(crate) products: Option<ProductWork>,
+    /// Whether there is a ridge on top of the damping.
+    pub(crate) ridge: Ridge,
+}
+
+/// A ridge `½ Σ w_j x_j²`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ridge {
+    None,
+    /// With the same weight for all parameters.
+    Uniform,
+    /// With weights that differ.
+    Varied,
 }
 
 /// Rounds of conjugate gradients that a step is expected to take.
@@ -57,7 +69,7 @@ impl LinearForm {
     }
 
     /// Numbers that the form keeps in memory.
-    fn numbers(self, &Size { m, n, group, products }: &Size) -> Option<usize> {
+    fn numbers(self, &Size { m, n, group, products, .. }: &Size) -> Option<usize> {
         let square = |n: usize| n.saturating_mul(n);
         let of_products = || products.map(|products| products.numbers);
         Some(match self {
@@ -95,7 +107,7 @@ mod tests {
             jacobian: Work::product(rows, columns, 2.0),
             numbers: m + n,
         };
-        Size { m, n, group: 1, products: Some(products) }
+        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None }
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod tiles;
 
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
-pub(crate) use cost::Size;
+pub(crate) use cost::{Ridge, Size};
 pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::LinearModel;

@@ -302,7 +302,8 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
-    /// Adds the ridge `½ Σ w_j x_j²` to the candidate. Not in the dual forms, which have no place for it.
+    /// Adds the ridge `½ Σ w_j x_j²` to the candidate. Not in the dual forms, which have no place for it but where the
+    /// [`ProductDual`] has: all weights the same.
     pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         match self {
             Normal(model, _) => model.add_ridge(weights, x),

@@ -23,7 +23,10 @@ pub(crate) struct ProductDual<T> {
     gradient: Vec<T>,
     /// `‖J‖²`, the sum of squares.
     trace: T,
+    /// `λ`, and the weight of the ridge on top of it.
     lambda: T,
+    /// `ω` of the ridge `½ω‖x‖²`.
+    ridge: T,
     /// `u`.
     coefficients: Vec<T>,
     /// `Jδ`.
@@ -69,6 +72,7 @@ impl<T: Real> ProductDual<T> {
             gradient: Vec::new(),
             trace: T::ZERO,
             lambda: T::ZERO,
+            ridge: T::ZERO,
             coefficients: Vec::new(),
             image: Vec::new(),
             squared_length: T::ZERO,
@@ -122,6 +126,12 @@ impl<T: Real> ProductDual<T> {
         Ok(finite.then_some(cost))
     }
 
+    /// Sets the weight `ω` of the ridge `½ω‖x‖²`: the damped systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr`. Its own gradient
+    /// `ωx` is left to a [`pull`](Self::pull), so that a policy sees the length of the step without it.
+    pub(crate) fn set_ridge(&mut self, weight: T) {
+        self.ridge = weight;
+    }
+
     /// Computes the gradient `Jᵀr`, which is not needed for steps.
     pub(crate) fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) {
         self.gradient.resize(self.n, T::ZERO);
@@ -173,10 +183,10 @@ impl<T: Real> ProductDual<T> {
 
     /// Solves for the damped step.
     pub(crate) fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T) -> Result<(), IllConditioned> {
-        self.lambda = lambda;
-        self.solver.damp(lambda)?;
+        self.lambda = lambda + self.ridge;
+        self.solver.damp(self.lambda)?;
         self.coefficients.copy_from_slice(&self.r);
-        self.solver.solve(products, lambda, &mut self.coefficients)?;
+        self.solver.solve(products, self.lambda, &mut self.coefficients)?;
         self.solver.multiply(products, &self.coefficients, &mut self.image);
         self.squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
         self.image.iter_mut().for_each(|image| *image = -*image);

@@ -32,7 +32,9 @@ use crate::{LeastSquares, Real};
 ///
 /// With `m` residuals and `n` parameters an iteration takes `mn² + n³/3` flops by the normal equations, twice that by
 /// QR, `m²n + m³/3` in the dual form; see [`LinearSolver`]. Rows are summed as they come, so that memory is
-/// `O(n²)` whatever `m` is (the dual form keeps its few rows).
+/// `O(n²)` whatever `m` is (the dual form keeps its few rows). A problem that multiplies by its Jacobian without forming it,
+/// as networks do, is solved in `O(m²)` memory besides what it keeps, or without any matrix
+/// ([`LinearForm::ConjugateGradients`](crate::LinearForm::ConjugateGradients)).
 ///
 /// # Failure modes
 ///
@@ -41,9 +43,9 @@ use crate::{LeastSquares, Real};
 ///
 /// # Defaults
 ///
-/// Damping by the gain ratio, scaling by the fading maximum of the column norms, acceleration where the path is curved,
-/// automatic choice of the linear solver; `gtol` and `xtol` at rounding level, `ftol` 10⁻¹⁰ for [`f64`], all followed
-/// by the polish; 1,000 iterations, 4 GiB.
+/// Damping by the gain ratio, scaling by the fading maximum of the column norms (none where the Jacobian is not formed),
+/// acceleration where the path is curved, automatic choice of the linear solver; `gtol` and `xtol` at rounding level,
+/// `ftol` 10⁻¹⁰ for [`f64`], all followed by the polish, which needs the Jacobian; 1,000 iterations, 4 GiB.
 ///
 /// # References
 ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Size};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
 /// All settings but the damping.
@@ -89,16 +89,16 @@ impl<T: Real> Settings<T> {
     /// Checks everything and chooses how to solve the linear systems.
     pub(super) fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Plan, SolveError> {
         let m = self.check(problem, start)?;
-        self.plan_for(self.linear_solver, problem, self.scaling, m)
+        self.plan_for(problem, self.scaling, m, Ridge::None)
     }
 
-    /// Chooses how to solve the linear systems of a problem that was checked, damped with this scaling.
+    /// Chooses how to solve the linear systems of a problem that was checked, damped with this scaling, and with a ridge.
     pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
-        solver: LinearSolver,
         problem: &mut P,
         scaling: Option<Scaling>,
         m: usize,
+        ridge: Ridge,
     ) -> Result<Plan, SolveError> {
         let (n, group) = (problem.parameter_count(), problem.row_group());
         let products = match scaling {
@@ -106,7 +106,7 @@ impl<T: Real> Settings<T> {
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        Plan::new::<T>(solver, &Size { m, n, group, products }, self.memory_budget)
+        Plan::new::<T>(self.linear_solver, &Size { m, n, group, products, ridge }, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))
     }
 

@@ -2,7 +2,7 @@
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::iteration::Iteration;
-use crate::kernels::vector::dot;
+use crate::kernels::vector::{add_scaled, dot};
 use crate::linear::shape::Shape;
 use crate::{LeastSquares, Real};
 
@@ -40,11 +40,32 @@ impl<T: Real> Default for StepRule<T> {
 }
 
 impl<T: Real> StepRule<T> {
+    /// Makes the `target` that damping with `lambda` draws the step towards. A `ridge` that is not in the linear system
+    /// joins in: `½λ‖δ − a‖² + ½ω‖x + δ‖²` is least where `½(λ + ω)‖δ − (λa − ωx)/(λ + ω)‖²` is.
+    fn aim(&mut self, lambda: T, ridge: T, x: &[T]) {
+        self.target.clear();
+        if self.momentum > T::ZERO {
+            let share = if ridge > T::ZERO { lambda / (lambda + ridge) } else { T::ONE };
+            self.target.extend(self.velocity.iter().map(|&velocity| share * self.momentum * velocity));
+        } else if ridge > T::ZERO {
+            self.target.resize(x.len(), T::ZERO);
+        }
+        if ridge > T::ZERO {
+            add_scaled(&mut self.target, -self.learning_rate * ridge / (lambda + ridge), x);
+        }
+    }
+
     /// The ridge's share of the cost at `x`.
     #[inline]
     pub(super) fn ridge_cost(&self, x: &[T]) -> T {
         let sum = self.ridge.iter().zip(x).fold(T::ZERO, |sum, (&weight, &x)| sum + weight * x * x);
         T::from_f64(0.5) * sum
+    }
+
+    /// The weight of a ridge that is the same for all parameters; zero where there is none.
+    pub(super) fn uniform_ridge(&self) -> Option<T> {
+        let Some((&first, others)) = self.ridge.split_first() else { return Some(T::ZERO) };
+        others.iter().all(|&weight| weight == first).then_some(first)
     }
 
     /// The step is tried as it is.
@@ -67,13 +88,14 @@ where
         trial: &mut Trial<T>,
     ) -> Result<(), IllConditioned> {
         let (model, rule, step) = (&mut self.model, &mut self.rule, self.step.as_mut());
-        if rule.is_plain() {
+        // Where rows are summed, the ridge is one of the sums.
+        let ridge = if self.plan.form.multiplies() { rule.uniform_ridge().unwrap_or(T::ZERO) } else { T::ZERO };
+        if rule.is_plain() && ridge == T::ZERO {
             return model.unfold(problem, &[], step);
         }
         model.scale(rule.learning_rate, step);
-        rule.target.clear();
-        if rule.momentum > T::ZERO {
-            rule.target.extend(rule.velocity.iter().map(|&velocity| rule.momentum * velocity));
+        rule.aim(trial.lambda, ridge, self.x.as_ref());
+        if !rule.target.is_empty() {
             model.pull(problem, trial.lambda, self.d.as_ref(), &rule.target, self.correction.as_mut(), step)?;
         }
         model.unfold(problem, &rule.target, step)?;
@@ -86,9 +108,14 @@ where
             }
         }
         let step = self.step.as_ref();
-        trial.slope = self.model.slope(step);
+        let (mut slope, mut curvature) = (self.model.slope(step), self.model.quadratic_form(step));
+        if ridge > T::ZERO {
+            slope += ridge * dot(self.x.as_ref(), step);
+            curvature += ridge * dot(step, step);
+        }
+        trial.slope = slope;
         // A rise that was foreseen is no promise that could be kept.
-        trial.predicted = (-(trial.slope + T::from_f64(0.5) * self.model.quadratic_form(step))).max(T::ZERO);
+        trial.predicted = (-(slope + T::from_f64(0.5) * curvature)).max(T::ZERO);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adam, MovingAverage, Optimizer, Sgd, StepReport};
-use marquardt::train::{Callback, CallbackError, Context, MeanError, StopReason, Trainer};
+use marquardt::train::{Callback, CallbackError, Context, EarlyStopping, MeanError, StopReason, Trainer};
 use marquardt::{CancelToken, LevenbergMarquardt, Variables};
 use ndarray::{Array2, s};
 
@@ -147,13 +147,13 @@ fn sample_weights_go_with_their_rows() {
     let data = Data::new(40);
     let weights: Vec<f64> = (0..40).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
     let (mut network, mut variables) = network(0.0);
-    let mut optimizer = LevenbergMarquardt::new();
+    let mut optimizer = LevenbergMarquardt::new().with_loss_damping(0.0);
     let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5).batch_size(40);
     let history = trainer.sample_weights(&weights).metric(MeanError::squared()).fit(&data.inputs(), &data.targets());
     let history = history.unwrap();
 
     let (mut network, mut other) = super::problems::network(0.0);
-    let mut optimizer = LevenbergMarquardt::new();
+    let mut optimizer = LevenbergMarquardt::new().with_loss_damping(0.0);
     let trainer = Trainer::new(&mut network, &mut other, &mut optimizer).epochs(5).batch_size(20);
     let (x, y) = (data.x.slice(s![..;2, ..]), data.y.slice(s![..;2, ..]));
     let half = trainer.metric(MeanError::squared()).fit(&[x], &[y]).unwrap();
@@ -182,13 +182,16 @@ fn cancelling_ends_after_the_minibatch_at_hand() {
     let data = Data::new(40);
     let token = CancelToken::new();
     let (mut network, mut variables) = network(0.0);
-    let mut optimizer = Sgd::new(0.1);
+    let mut optimizer = MovingAverage::new(Sgd::new(0.1));
     let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(10).batch_size(10);
     trainer = trainer.cancel_token(token.clone()).callback(CancelAt(6, token));
+    trainer = trainer.callback(EarlyStopping::monitor("loss").with_restore_best_weights(true));
     let history = trainer.fit(&data.inputs(), &data.targets()).unwrap();
     assert_eq!((history.len(), history.stop_reason()), (1, Some(&StopReason::Cancelled)));
     let checkpoint = trainer.checkpoint().unwrap();
     assert_eq!((checkpoint.epoch(), checkpoint.batch()), (1, 2));
+    // Neither the best weights nor averages take the place of the last.
+    assert_eq!(trainer.variables().values(), checkpoint.values());
     drop(trainer);
     assert_eq!(optimizer.iterations(), 6);
 }

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
+use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adam, CosineDecay, Optimizer, Sgd, StepReport};
 use marquardt::train::{
     Callback, CallbackError, Checkpoint, CheckpointError, Context, EarlyStopping, History, LearningRateScheduler,
     MeanError, R2Score, ReduceLearningRateOnPlateau, StopReason, TrainError, Trainer,
 };
 use marquardt::{CancelToken, LevenbergMarquardt, Variables};
+use ndarray::Array2;
 
 use super::problems::{Data, Make, bits, network};
 
@@ -236,6 +238,37 @@ fn a_checkpoint_of_another_training_is_refused() {
     }
     let error = refusal(&callback, &mut Sgd::new(0.1));
     assert!(matches!(error, TrainError::Optimizer(_)), "{error}");
+}
+
+/// Single precision comes back to the bit, and is not taken for double.
+#[test]
+fn checkpoints_know_their_precision() {
+    let x = Array2::from_shape_fn((30, 1), |(i, _)| i as f32 / 15.0 - 1.0);
+    let path = path("single");
+    let run = |epochs, resume: bool| {
+        let mut variables = Variables::<f32>::new();
+        let layers = Sequential::new(1).dense(3).tanh().dense(1);
+        let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+        let mut optimizer = LevenbergMarquardt::new();
+        let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(epochs).backup(1, &path);
+        if resume {
+            trainer = trainer.restore(Checkpoint::load(&path).unwrap());
+        }
+        trainer.fit(&[x.view()], &[x.view()]).unwrap();
+        drop(trainer);
+        variables
+    };
+    let whole = run(6, false);
+    run(3, false);
+    assert_eq!(run(6, true), whole);
+
+    let (mut network, mut variables) = network(0.1);
+    let data = Data::new(46);
+    let mut optimizer = LevenbergMarquardt::new();
+    let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(8);
+    let error = trainer.restore(Checkpoint::load(&path).unwrap()).fit(&data.inputs(), &data.targets()).unwrap_err();
+    assert_eq!(error.to_string(), "the checkpoint is of another training: bits of a float: 32 there, 64 here");
+    fs::remove_file(&path).unwrap();
 }
 
 #[cfg(feature = "csv")]

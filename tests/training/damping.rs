@@ -49,7 +49,8 @@ fn more_minimum_damping_makes_shorter_steps() {
 fn damping_is_carried_from_batch_to_batch() {
     let data = Data::new(64, 2, 22);
     let (mut network, mut variables) = curved(2, 6);
-    let mut optimizer = LevenbergMarquardt::new().with_damping(Multiplicative::new(1e-2, 3.0, 2.0));
+    let mut optimizer =
+        LevenbergMarquardt::new().with_damping(Multiplicative::new(1e-2, 3.0, 2.0)).with_loss_damping(0.0);
     let mut next = 1e-2_f64;
     let mut rejected = 0;
     for step in 0..40 {

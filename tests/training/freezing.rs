@@ -3,7 +3,7 @@
 use marquardt::damping::GainRatio;
 use marquardt::nn::{MeanSquaredError, Network, Tape};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, Scaling, Variables};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, Variables};
 use nalgebra::DMatrix;
 
 use crate::common::{close, damped_step};
@@ -77,7 +77,9 @@ fn the_step_is_that_of_the_trainable_columns() {
 /// Accelerated steps, with and without a Jacobian at hand: frozen biases are as good as constants.
 #[test]
 fn frozen_variables_are_constants_to_acceleration() {
-    for (rows, form) in [(4, LinearForm::Dual), (50, LinearForm::Cholesky), (3000, LinearForm::Cholesky)] {
+    for (rows, form) in
+        [(4, LinearForm::Dual), (4, LinearForm::FactoredDual), (50, LinearForm::Cholesky), (3000, LinearForm::Cholesky)]
+    {
         let data = Data::new(rows, 2, 34);
         let (mut network, mut variables) = curved(2, 8);
         freeze(&mut variables, &["0.bias", "2.bias"], true);
@@ -91,7 +93,8 @@ fn frozen_variables_are_constants_to_acceleration() {
         let y = tape.dense(x, head, None).unwrap();
         let mut without = Network::new(tape, &others).unwrap().with_loss(y, MeanSquaredError).unwrap();
 
-        let make = || LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+        let solver = LinearSolver::Always(form);
+        let make = || LevenbergMarquardt::new().with_acceleration(Acceleration::Always).with_linear_solver(solver);
         let [mut optimizer, mut other] = [make(), make()];
         for _ in 0..4 {
             let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();

@@ -135,7 +135,7 @@ fn one_step_lands_on_the_ridge_solution() {
                 for decay in [1e-2, 1.0] {
                     let (mut network, mut variables) = linear(5);
                     let optimizer = LevenbergMarquardt::new().with_damping(damping).with_linear_solver(solver);
-                    let mut optimizer = optimizer.with_weight_decay(decay);
+                    let mut optimizer = optimizer.with_weight_decay(decay).with_loss_damping(0.0);
                     let loss_at_start = network.evaluate(&variables, &[data.x.view()], &[data.y.view()]).unwrap();
                     let report = optimizer.step(data.bind(&mut network), &mut variables).unwrap();
                     let what = format!("{rows} rows, {solver:?}, decay {decay}: {report:?}");

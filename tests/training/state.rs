@@ -211,7 +211,8 @@ fn a_state_that_does_not_fit_is_refused() {
 fn hyperparameters_are_part_of_the_state() {
     let optimizer = LevenbergMarquardt::<f64>::new().with_scaling(Scaling::Identity);
     let optimizer = optimizer.with_learning_rate(0.5).with_momentum(0.25).with_weight_decay(0.125);
-    let optimizer = optimizer.with_minimum_damping(1e-6).with_global_clipnorm(2.0).with_attempts(5);
+    let optimizer =
+        optimizer.with_minimum_damping(1e-6).with_loss_damping(0.25).with_global_clipnorm(2.0).with_attempts(5);
     let mut restored = LevenbergMarquardt::<f64>::new();
     let (_, variables) = curved(2, 3);
     restored.restore(&optimizer.state(), &variables).unwrap();
@@ -220,6 +221,7 @@ fn hyperparameters_are_part_of_the_state() {
         ("momentum", 0.25),
         ("weight_decay", 0.125),
         ("minimum_damping", 1e-6),
+        ("loss_damping", 0.25),
         ("global_clipnorm", 2.0),
         ("attempts", 5.0),
     ];

@@ -7,12 +7,18 @@ use super::kept::{Kept, room};
 use super::plan::DenseUse;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{Block, put_hadamard};
-use crate::kernels::samples::{add_matrices_times, put_transposed_matrices_times};
+use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::{Rate, Real, Work};
 
-/// Rows of `JJᵀ` that are worked on together, so that they stay in the second-level cache; or those of one sample.
-const BLOCK_ROWS: usize = 64;
+/// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
+const BLOCK_NUMBERS: usize = 32 * 1024;
+
+/// Rows of `JJᵀ` that are worked on together at least, where a sample has not more of them.
+const FEW_ROWS: usize = 64;
+
+/// Rows that are enough for long sums, where the cache counts less than the length of the products.
+const MANY_ROWS: usize = 256;
 
 impl DenseUse {
     fn inputs<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
@@ -47,15 +53,16 @@ fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
 
 /// What [`put_row_gram`] costs.
 pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
+    // In floats: a batch may be asked about that would fit no memory.
     let (samples, group) = (samples as f64, group as f64);
-    let (residuals, block) = (samples * group, (BLOCK_ROWS as f64).max(group));
-    let area = 0.5 * residuals * (residuals + block.min(residuals));
+    let triangle = |size: f64| 0.5 * size * (size + 1.0);
     let of_pair = |(left, _): (DenseUse, DenseUse)| {
         let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
-        // Every block of rows takes all columns up to it.
-        let blocks = |area: f64, depth: f64| Work::new(Rate::Product, 2.0 * area * depth, area * (1.0 + depth / block));
-        let of_samples = blocks(area / (group * group), inputs);
-        blocks(area, outputs) + of_samples + Work::elementwise(area, 2.0, 3.0)
+        let blocks = |area: f64, depth: f64| {
+            Work::new(Rate::Product, 2.0 * area * depth, area * (1.0 + depth / FEW_ROWS as f64))
+        };
+        let of_residuals = triangle(samples * group);
+        blocks(of_residuals, outputs) + blocks(triangle(samples), inputs) + Work::elementwise(of_residuals, 2.0, 3.0)
     };
     pairs(layers).map(of_pair).sum()
 }
@@ -79,45 +86,65 @@ pub(super) fn put_row_gram<T: Real>(
     accumulate: bool,
 ) {
     let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
-    let together = (BLOCK_ROWS / group).max(1);
+    let longest = layers.iter().map(|layer| layer.y.width()).max().unwrap_or(0);
+    let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
+    let together = (rows / group).max(1);
+    // What is enough for a smaller batch, too, whose blocks may be taller.
+    let largest = BLOCK_NUMBERS.max(group.max(MANY_ROWS) * stride).min(stride * stride);
+    let memory = room(memory, largest + largest / (group * group) + stride);
     for first in (0..samples).step_by(together) {
-        let end = samples.min(first + together);
-        let (height, width) = ((end - first) * group, end * group);
-        let memory = room(memory, height * width + (end - first) * end + width);
-        let (products, memory) = memory.split_at_mut(height * width);
-        let (factors, memory) = memory.split_at_mut((end - first) * end);
+        let rows = first..samples.min(first + together);
+        let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
         let mut accumulate = accumulate;
-        for (left, right) in pairs(layers) {
-            let (n, outputs) = (left.x.width(), left.y.width());
-            let (a, b) = (&left.inputs(kept)[first * n..end * n], &right.inputs(kept)[..end * n]);
-            T::multiply_transposed(factors, false, a, b, n, end);
-            let rows = &left.sensitivities(kept)[first * group * outputs..end * group * outputs];
-            let columns = &right.sensitivities(kept)[..width * outputs];
-            T::multiply_transposed(products, false, rows, columns, outputs, width);
-            let block = Block { rows: &mut gram[first * group * stride..end * group * stride], stride, width };
-            put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
+        for pair in pairs(layers) {
+            // Left of the diagonal, and on it.
+            for columns in [0..rows.start, rows.clone()].into_iter().filter(|columns| !columns.is_empty()) {
+                put_block(pair, kept, memory, block, [rows.clone(), columns], accumulate);
+            }
             accumulate = true;
         }
     }
 }
 
-/// Adds to the blocks of every sample's residuals with each other.
-pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, blocks: &mut [T]) {
-    let group = kept.group;
-    for (left, right) in pairs(layers) {
-        let (n, outputs) = (left.x.width(), left.y.width());
-        let inputs = left.inputs(kept).chunks_exact(n).zip(right.inputs(kept).chunks_exact(n));
-        let rows = left.sensitivities(kept).chunks_exact(group * outputs);
-        let columns = right.sensitivities(kept).chunks_exact(group * outputs);
-        let samples = blocks.chunks_exact_mut(group * group).zip(inputs.zip(rows.zip(columns)));
-        for (block, ((a, b), (rows, columns))) in samples {
-            let factor = dot(a, b) + ones(left, right);
-            for (block, row) in block.chunks_exact_mut(group).zip(rows.chunks_exact(outputs)) {
-                for (number, column) in block.iter_mut().zip(columns.chunks_exact(outputs)) {
-                    *number += factor * dot(row, column);
-                }
-            }
+/// The part of [`put_row_gram`] of some samples, with some samples.
+fn put_block<T: Real>(
+    (left, right): (DenseUse, DenseUse),
+    kept: &Kept<T>,
+    memory: &mut [T],
+    block: &mut [T],
+    [rows, columns]: [Range<usize>; 2],
+    accumulate: bool,
+) {
+    let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
+    let (products, memory) = memory.split_at_mut(rows.len() * group * width);
+    let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
+    let is_triangle = rows == columns && left.y == right.y;
+    let multiply = |to: &mut [T], a: &[T], b: &[T], [rows, columns]: [Range<usize>; 2], n: usize| {
+        let a = &a[rows.start * n..rows.end * n];
+        if is_triangle && n > 1 {
+            return T::row_gram(to, a, n);
         }
+        T::multiply_transposed(to, false, a, &b[columns.start * n..columns.end * n], n, columns.len());
+    };
+    let of_residuals = [&rows, &columns].map(|samples| samples.start * group..samples.end * group);
+    let (a, b) = (left.inputs(kept), right.inputs(kept));
+    multiply(factors, a, b, [rows, columns.clone()], left.x.width());
+    let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
+    multiply(products, a, b, of_residuals, left.y.width());
+    let block = Block { rows: &mut block[columns.start * group..], stride, width };
+    put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
+}
+
+/// Adds to the blocks of every sample's residuals with each other.
+pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, memory: &mut Vec<T>, blocks: &mut [T]) {
+    let (factors, memory) = room(memory, kept.samples + kept.group).split_at_mut(kept.samples);
+    for (left, right) in pairs(layers) {
+        let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.x.width()));
+        for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
+            *factor = dot(a, b) + ones(left, right);
+        }
+        let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
+        add_row_grams(blocks, factors, sensitivities, left.y.width(), kept.group, memory);
     }
 }
 

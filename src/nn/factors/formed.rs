@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::kept::room;
 use crate::Real;
 use crate::kernels::Factor;
-use crate::kernels::vector::dot;
+use crate::kernels::samples::add_row_grams;
 
 /// A row for each residual, with the formed columns side by side.
 #[derive(Debug, Clone, Copy)]
@@ -18,15 +18,12 @@ pub(super) struct Formed<'a, T> {
 }
 
 impl<T: Real> Formed<'_, T> {
-    /// Adds to the blocks of every `group` rows with each other.
-    pub(super) fn add_row_gram_blocks(&self, blocks: &mut [T], group: usize) {
-        let samples = blocks.chunks_exact_mut(group * group).zip(self.rows.chunks_exact(group * self.count));
-        for (block, rows) in samples {
-            for (block, a) in block.chunks_exact_mut(group).zip(rows.chunks_exact(self.count)) {
-                let numbers = block.iter_mut().zip(rows.chunks_exact(self.count));
-                numbers.for_each(|(number, b)| *number += dot(a, b));
-            }
-        }
+    /// Adds to the blocks of every sample's rows with each other, `group` of them.
+    pub(super) fn add_row_gram_blocks(&self, memory: &mut Vec<T>, blocks: &mut [T], group: usize) {
+        let samples = self.rows.len() / self.count / group;
+        let (factors, memory) = room(memory, samples + group).split_at_mut(samples);
+        factors.fill(T::ONE);
+        add_row_grams(blocks, factors, [self.rows, self.rows], self.count, group, memory);
     }
 
     /// Adds `Jv`.

@@ -1,5 +1,7 @@
 //! What is kept of a linearisation: the layers' inputs and sensitivities.
 
+use std::ops::Range;
+
 use crate::Real;
 use crate::nn::sweep::{Tile, Workspace};
 use crate::nn::tape::Node;
@@ -49,22 +51,28 @@ impl<T: Real> Kept<T> {
         self.inputs[rows].copy_from_slice(workspace.value(tile, node));
     }
 
-    /// Keeps a node's adjoints for a tile, after a reverse sweep from one residual of each sample.
+    /// Keeps a node's adjoints for a tile, after a reverse sweep from a stack of residuals of each sample.
     pub(super) fn keep_sensitivities(
         &mut self,
         before: usize,
         node: Node,
         tile: &Tile<'_, T>,
         workspace: &Workspace<T>,
-        residual: usize,
+        residuals: Range<usize>,
     ) {
         let (width, stride) = (node.width(), self.group * node.width());
         let start = before * self.residuals() + tile.rows.start * stride;
-        let samples = self.sensitivities[start..start + tile.rows.len() * stride].chunks_exact_mut(stride);
-        let rows = samples.map(|sample| &mut sample[residual * width..(residual + 1) * width]);
-        match workspace.derivative(tile, node) {
-            Some(adjoint) => rows.zip(adjoint.chunks_exact(width)).for_each(|(to, from)| to.copy_from_slice(from)),
-            None => rows.for_each(|row| row.fill(T::ZERO)),
+        let kept = &mut self.sensitivities[start..start + tile.rows.len() * stride];
+        let adjoints = workspace.derivative(tile, node);
+        for (part, residual) in residuals.enumerate() {
+            let rows = kept[residual * width..].chunks_mut(stride).map(|row| &mut row[..width]);
+            match adjoints {
+                Some(adjoints) => {
+                    let adjoints = &adjoints[part * tile.rows.len() * width..];
+                    rows.zip(adjoints.chunks_exact(width)).for_each(|(to, from)| to.copy_from_slice(from));
+                }
+                None => rows.for_each(|row| row.fill(T::ZERO)),
+            }
         }
     }
 }

@@ -14,10 +14,13 @@ use kept::{Kept, room};
 use look_ups::LookUp;
 use plan::Plan;
 
-use super::sweep::{JacobianRows, Tile, Workspace};
+use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
 use super::tape::{Node, Tape};
 use crate::variables::Variable;
 use crate::{ProductWork, Real, Work};
+
+/// Rows of adjoints that go back together; rounded up, to whole samples' rows.
+const STACKED_ROWS: usize = 1024;
 
 /// Factors of some columns of a Jacobian.
 #[derive(Debug, Clone)]
@@ -100,30 +103,41 @@ impl<T: Real> Factors<T> {
         look_ups::list(&plan.tables, tile, workspace, look_ups);
     }
 
-    /// Sweeps a tile's adjoints back from one residual of each sample, and keeps what is found.
-    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residual: usize) {
-        let Factors { plan, kept, formed, written, .. } = self;
-        let stride = kept.group * plan.formed_columns.count();
-        let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
-        let mut sink = JacobianRows::new(&plan.formed_columns, rows, residual, kept.group, written);
-        workspace.reverse(tile, &plan.marks, &mut sink);
-        sink.finish();
-        for layer in &plan.dense {
-            kept.keep_sensitivities(layer.sensitivities, layer.y, tile, workspace, residual);
+    /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
+    /// many that the products are long, and about as many in each stack.
+    pub(crate) fn stack(&self, samples: usize, width: usize) -> usize {
+        if !self.plan.takes_stacks {
+            return 1;
         }
-        for table in &plan.tables {
-            kept.keep_sensitivities(table.sensitivities, table.y, tile, workspace, residual);
+        width.div_ceil((samples * width).div_ceil(STACKED_ROWS))
+    }
+
+    /// Rows of a stack at most, for no more samples than these.
+    pub(crate) fn stacked_rows(&self, samples: usize, width: usize) -> usize {
+        if self.plan.takes_stacks { (samples * width).min(STACKED_ROWS + samples) } else { samples }
+    }
+
+    /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.
+    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
+        let Factors { plan, kept, formed, written, .. } = self;
+        if plan.formed.is_empty() {
+            workspace.reverse(tile, &plan.marks, &mut Nowhere);
+        } else {
+            let stride = kept.group * plan.formed_columns.count();
+            let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
+            let mut sink = JacobianRows::new(&plan.formed_columns, rows, residuals.start, kept.group, written);
+            workspace.reverse(tile, &plan.marks, &mut sink);
+            sink.finish();
+        }
+        let layers = plan.dense.iter().map(|layer| (layer.sensitivities, layer.y));
+        for (before, node) in layers.chain(plan.tables.iter().map(|table| (table.sensitivities, table.y))) {
+            kept.keep_sensitivities(before, node, tile, workspace, residuals.clone());
         }
     }
 
     /// After the last tile.
     pub(crate) fn finish(&mut self) {
         look_ups::sort(&mut self.look_ups);
-    }
-
-    /// The formed columns; `None` when there are none.
-    fn formed(&self) -> Option<Formed<'_, T>> {
-        formed(&self.plan, &self.kept, &self.formed)
     }
 
     /// `JJᵀ`: its lower triangle.
@@ -140,13 +154,13 @@ impl<T: Real> Factors<T> {
     }
 
     /// The blocks of every sample's residuals on the diagonal of `JJᵀ`.
-    pub(crate) fn row_gram_blocks(&self, blocks: &mut [T]) {
-        let Factors { plan, kept, look_ups, .. } = self;
+    pub(crate) fn row_gram_blocks(&mut self, blocks: &mut [T]) {
+        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
         blocks.fill(T::ZERO);
-        if let Some(formed) = self.formed() {
-            formed.add_row_gram_blocks(blocks, kept.group);
+        if let Some(formed) = formed(plan, kept, columns) {
+            formed.add_row_gram_blocks(memory, blocks, kept.group);
         }
-        dense::add_row_gram_blocks(&plan.dense, kept, blocks);
+        dense::add_row_gram_blocks(&plan.dense, kept, memory, blocks);
         look_ups::add_row_gram_blocks(&plan.tables, look_ups, kept, blocks);
     }
 

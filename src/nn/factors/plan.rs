@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::Real;
-use crate::nn::sweep::{WantedColumns, coming_from, leading_to};
+use crate::nn::sweep::{WantedColumns, coming_from, leading_to, takes_stacks};
 use crate::nn::tape::{Node, Operation, Tape};
 use crate::nn::work::{SweepWork, forward_work, jacobian_work};
 use crate::variables::Variable;
@@ -30,8 +30,9 @@ pub(super) struct Plan {
     pub(super) formed: Vec<Range<usize>>,
     /// The same, as columns of the whole Jacobian.
     pub(super) formed_columns: WantedColumns,
-    /// Nodes that an adjoint has to pass.
+    /// Nodes that an adjoint has to pass, and whether stacks of adjoints can pass all of them.
     pub(super) marks: Vec<bool>,
+    pub(super) takes_stacks: bool,
     /// Numbers kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
@@ -123,6 +124,8 @@ impl Plan {
         let form = |variable: Variable| self.variables[variable.index()].form;
         let (wanted, formed) = (|variable| form(variable) != Form::None, |variable| form(variable) == Form::Formed);
         coming_from(tape.records(), wanted, None, &mut self.marks);
+        let mut passed = tape.records().iter().zip(&self.marks).filter(|(_, mark)| **mark);
+        self.takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
         self.reverse = jacobian_work(tape, outputs.clone(), &self.marks, formed, &mut self.reached);
         self.reverse_forming_all = jacobian_work(tape, outputs, &self.marks, wanted, &mut self.reached);
     }
@@ -214,27 +217,30 @@ fn used_by<'a, T: Real>(
 
 /// The form of a wanted variable, biases aside.
 fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, group: usize) -> Form {
-    let (mut layers, mut numbers) = (0, 0);
+    let (mut layers, mut numbers, mut columns) = (0, 0, None);
     for (_, operation) in used_by(tape, marks, variable) {
         match *operation {
-            Operation::Dense { weight, bias, positions: 1, .. } if weight == variable && bias != Some(variable) => {
+            // The same numbers may be used as matrices of several shapes.
+            Operation::Dense { x, weight, bias, positions: 1 }
+                if weight == variable && bias != Some(variable) && *columns.get_or_insert(x.width()) == x.width() =>
+            {
                 layers += 1;
             }
             Operation::Embedding { x, .. } => numbers += x.width(),
             _ => return Form::Formed,
         }
     }
-    match (layers, numbers) {
-        (0, 0) => Form::None,
-        (_, 0) if factors_are_cheaper(variable, layers, group) => Form::Factored,
-        (0, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
+    match (columns, numbers) {
+        (None, 0) => Form::None,
+        (Some(columns), 0) if factors_are_cheaper(variable.len() / columns, columns, layers, group) => Form::Factored,
+        (None, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
         _ => Form::Formed,
     }
 }
 
-/// Whether the Gram matrix of a weight's rows comes cheaper from the factors of its layers than from its columns.
-fn factors_are_cheaper(weight: Variable, layers: usize, group: usize) -> bool {
-    let (rows, columns) = (weight.rows() as f64, weight.columns() as f64);
-    let pairs = (layers * layers) as f64;
+/// Whether the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
+/// columns.
+fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
+    let (rows, columns, pairs) = (rows as f64, columns as f64, (layers * layers) as f64);
     pairs * (rows + columns / (group * group) as f64 + HADAMARD) <= rows * columns
 }

@@ -23,6 +23,8 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         if !factors.begin(tape, variables.iter(), outputs, columns, batch.rows()) {
             return Err("a variable is wanted only in part".into());
         }
+        let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
+        workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
         let mut cost = T::ZERO;
         for rows in workspace.tiles(0..batch.rows()) {
             let r = &mut r[rows.start * group..rows.end * group];
@@ -34,13 +36,19 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
                 if !exact {
                     cost += term.loss(&tile, workspace, buffers);
                 }
-                for row in 0..term.output.width() {
-                    workspace.clear_derivatives();
-                    term.seed_row(&tile, workspace, buffers, row);
-                    factors.reverse(&tile, workspace, term.first_row + row);
+                let width = term.output.width();
+                let stack = factors.stack(tile.rows.len(), width);
+                for first in (0..width).step_by(stack) {
+                    let rows = first..width.min(first + stack);
+                    for (part, row) in rows.clone().enumerate() {
+                        workspace.start_part(part, rows.len());
+                        term.seed_row(&tile, workspace, buffers, row);
+                    }
+                    factors.reverse(&tile, workspace, term.first_row + rows.start..term.first_row + rows.end);
                 }
             }
         }
+        workspace.clear_derivatives();
         factors.finish();
         Ok(if exact { T::from_f64(0.5) * dot(r, r) } else { cost })
     }

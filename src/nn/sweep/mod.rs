@@ -21,5 +21,5 @@ pub(crate) use gradient::{FlatSums, GradientSums};
 pub(crate) use jacobian::{JacobianRows, WantedColumns};
 pub(crate) use masks::Masks;
 pub(crate) use paths::{coming_from, leading_to};
-pub(crate) use reverse::Nowhere;
+pub(crate) use reverse::{Nowhere, takes_stacks};
 pub(crate) use workspace::{Tile, Workspace};

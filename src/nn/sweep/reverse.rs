@@ -44,6 +44,26 @@ impl<T> Sink<T> for Nowhere {
     fn look_up(&mut self, _table: Variable, _numbers: &[T], _delta: &[T]) {}
 }
 
+/// Whether a stack of adjoints can pass an operation: a sample's values go with as many rows of adjoints as the stack has,
+/// or are not looked at.
+pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
+    match operation {
+        Operation::Input(_)
+        | Operation::Constant(_)
+        | Operation::Variable(_)
+        | Operation::Mask { .. }
+        | Operation::Dense { .. }
+        | Operation::Apply { .. }
+        | Operation::Arithmetic { .. }
+        | Operation::Concat(_)
+        | Operation::Slice { .. }
+        | Operation::RowSum(_)
+        | Operation::Repeat(_)
+        | Operation::Embedding { .. } => true,
+        Operation::Pool { .. } => false,
+    }
+}
+
 /// Adjoints of the nodes before the current one.
 struct Adjoints<'a, T> {
     layout: &'a Layout,
@@ -51,6 +71,7 @@ struct Adjoints<'a, T> {
     reached: &'a mut [bool],
     needed: &'a [bool],
     count: usize,
+    stack: usize,
 }
 
 impl<T: Real> Adjoints<'_, T> {
@@ -61,24 +82,24 @@ impl<T: Real> Adjoints<'_, T> {
             return None;
         }
         let add = std::mem::replace(&mut self.reached[index], true);
-        Some((&mut self.numbers[self.layout.block(index, self.count)], add))
+        Some((&mut self.numbers[self.layout.stacked_block(index, self.count, self.stack)], add))
     }
 }
 
 impl<T: Real> Workspace<T> {
     /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
-    /// values of a forward sweep.
+    /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
-        let Workspace { layout, values, derivatives, reached, scratch, .. } = self;
+        let Workspace { layout, values, derivatives, stack, reached, scratch, .. } = self;
         let value = Values { tile, layout, numbers: values };
-        let count = tile.rows.len();
+        let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
             if !(reached[index] && needed[index]) {
                 continue;
             }
-            let (before, delta) = layout.split(derivatives, index, count);
+            let (before, delta) = layout.split_stacked(derivatives, index, count, stack);
             let (delta, width) = (&*delta, record.width);
-            let mut adjoints = Adjoints { layout, numbers: before, reached, needed, count };
+            let mut adjoints = Adjoints { layout, numbers: before, reached, needed, count, stack };
             match record.operation {
                 Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => {}
                 Operation::Variable(variable) => {
@@ -101,24 +122,24 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::Apply { function, x } => {
                     let y = &values[layout.block(index, count)];
-                    match adjoints.of(x) {
-                        Some((adjoint, false)) => {
-                            adjoint.copy_from_slice(delta);
-                            function.times_derivative(value.of(x), y, adjoint);
-                        }
-                        Some((adjoint, true)) => {
+                    let Some((adjoint, add)) = adjoints.of(x) else { continue };
+                    for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
+                        if add {
                             let product = &mut scratch[..delta.len()];
                             product.copy_from_slice(delta);
                             function.times_derivative(value.of(x), y, product);
                             put(adjoint, true, product.iter().copied());
+                        } else {
+                            adjoint.copy_from_slice(delta);
+                            function.times_derivative(value.of(x), y, adjoint);
                         }
-                        None => {}
                     }
                 }
                 Operation::Arithmetic { kind, a, b } => {
                     let y = &values[layout.block(index, count)];
                     for (side, node) in [(Side::Left, a), (Side::Right, b)] {
-                        if let Some((adjoint, add)) = adjoints.of(node) {
+                        let Some((adjoint, add)) = adjoints.of(node) else { continue };
+                        for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                             kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
                         }
                     }

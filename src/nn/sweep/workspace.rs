@@ -38,6 +38,9 @@ pub(crate) struct Workspace<T> {
     pub(super) values: Vec<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
+    /// Adjoints in a stack, and which of them is seeded.
+    pub(super) stack: usize,
+    part: usize,
     /// Which nodes' derivatives have been written.
     pub(super) reached: Vec<bool>,
     /// Second derivatives after a curvature sweep; empty before the first.
@@ -80,13 +83,29 @@ impl Layout {
 
     /// Where a node's block is, in a tile of so many rows.
     pub(super) fn block(&self, index: usize, count: usize) -> Range<usize> {
+        self.stacked_block(index, count, 1)
+    }
+
+    /// Where a node's blocks are, when there are several of each, one after the other.
+    pub(super) fn stacked_block(&self, index: usize, count: usize, stack: usize) -> Range<usize> {
         let (start, end) = (self.offsets[index], self.offsets[index + 1]);
-        start * self.rows..start * self.rows + (end - start) * count
+        start * count * stack..end * count * stack
     }
 
     /// The blocks before a node's, and its own.
     pub(super) fn split<'a, T>(&self, numbers: &'a mut [T], index: usize, count: usize) -> (&'a mut [T], &'a mut [T]) {
-        let Range { start, end } = self.block(index, count);
+        self.split_stacked(numbers, index, count, 1)
+    }
+
+    /// As [`split`](Self::split), when there are several blocks of each.
+    pub(super) fn split_stacked<'a, T>(
+        &self,
+        numbers: &'a mut [T],
+        index: usize,
+        count: usize,
+        stack: usize,
+    ) -> (&'a mut [T], &'a mut [T]) {
+        let Range { start, end } = self.stacked_block(index, count, stack);
         let (before, rest) = numbers.split_at_mut(start);
         (before, &mut rest[..end - start])
     }
@@ -119,6 +138,8 @@ impl<T: Real> Workspace<T> {
         Workspace {
             values: vec![T::ZERO; numbers],
             derivatives: vec![T::ZERO; numbers],
+            stack: 1,
+            part: 0,
             reached: vec![false; tape.records().len()],
             curvatures: Vec::new(),
             bent: vec![false; tape.records().len()],
@@ -150,9 +171,11 @@ impl<T: Real> Workspace<T> {
         Values { tile, layout: &self.layout, numbers: &self.values }.of(node)
     }
 
-    /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero.
+    /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
+    /// come one after the other.
     pub(crate) fn derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
-        self.reached[node.index()].then(|| &self.derivatives[self.layout.block(node.index(), tile.rows.len())])
+        let block = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
+        self.reached[node.index()].then(|| &self.derivatives[block])
     }
 
     /// A node's second derivative after a curvature sweep; `None` where it is zero.
@@ -162,13 +185,28 @@ impl<T: Real> Workspace<T> {
 
     /// Forgets adjoints and tangents.
     pub(crate) fn clear_derivatives(&mut self) {
+        self.start_part(0, 1);
+    }
+
+    /// Makes room for stacks of adjoints with so many rows.
+    pub(crate) fn reserve_stacks(&mut self, rows: usize) {
+        let numbers = self.values.len() / self.layout.rows * rows;
+        self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
+    }
+
+    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several
+    /// adjoints of the same nodes, which one reverse sweep takes back together. There has to be room for it.
+    pub(crate) fn start_part(&mut self, part: usize, stack: usize) {
+        (self.part, self.stack) = (part, stack);
         self.reached.fill(false);
     }
 
     /// Where the adjoint of a node that a reverse sweep starts from goes, and whether it is to be added to what is there.
     pub(crate) fn seed(&mut self, tile: &Tile<'_, T>, node: Node) -> (&mut [T], bool) {
         let add = std::mem::replace(&mut self.reached[node.index()], true);
-        (&mut self.derivatives[self.layout.block(node.index(), tile.rows.len())], add)
+        let Range { start, end } = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
+        let size = (end - start) / self.stack;
+        (&mut self.derivatives[start + self.part * size..start + (self.part + 1) * size], add)
     }
 }
 

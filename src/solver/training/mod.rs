@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
+use super::step_rule::StepRule;
 use super::{Scaling, Settings, SolveError};
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
-use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan};
+use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
@@ -170,6 +171,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         rule.momentum = momentum;
         if momentum > T::ZERO {
             rule.velocity.resize(n, T::ZERO);
+            rule.target.reserve(n.saturating_sub(rule.target.len()));
             gather(&mut rule.velocity, &self.velocity, &self.columns);
         }
         rule.ridge.clear();
@@ -235,16 +237,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     ) -> Result<(), SolveError> {
         let m = settings.check(problem, x)?;
         let iteration = &mut self.iteration;
-        let solver = match (settings.linear_solver, iteration.rule.ridge.iter().copied().reduce(T::max)) {
-            // The dual has no room for a ridge.
-            (LinearSolver::Auto, Some(_)) => LinearSolver::Always(LinearForm::Cholesky),
-            (LinearSolver::Always(LinearForm::Dual), Some(decay)) => {
-                let (setting, requirement) = ("weight_decay", "zero in the dual form");
-                return Err(SolveError::Setting { setting, requirement, value: decay.to_f64() });
-            }
-            (solver, _) => solver,
-        };
-        let plan = settings.plan_for(solver, problem, self.scaling, m)?;
+        let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
+        let plan = settings.plan_for(problem, self.scaling, m, ridge)?;
         iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
         // A system that is too badly conditioned is answered by more damping.
         iteration.plan = Plan { may_orthogonalize: false, ..plan };
@@ -333,6 +327,20 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.steps += 1;
         self.underway = true;
     }
+}
+
+/// The ridge of a rule, if a solver that always takes one form has room for it.
+fn allowed_ridge<T: Real>(solver: LinearSolver, rule: &StepRule<T>) -> Result<Ridge, SolveError> {
+    let Some(decay) = rule.ridge.iter().copied().reduce(T::max) else { return Ok(Ridge::None) };
+    let ridge = if rule.uniform_ridge().is_some() { Ridge::Uniform } else { Ridge::Varied };
+    let requirement = match solver {
+        LinearSolver::Always(LinearForm::Dual) => "zero in the dual form",
+        LinearSolver::Always(form) if form.multiplies() && ridge == Ridge::Varied => {
+            "the same for all variables where the Jacobian is not formed"
+        }
+        _ => return Ok(ridge),
+    };
+    Err(SolveError::Setting { setting: "weight_decay", requirement, value: decay.to_f64() })
 }
 
 /// One for every number that decays, zero for every other.

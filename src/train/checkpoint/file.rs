@@ -15,6 +15,27 @@ const MAGIC: &str = "marquardt checkpoint";
 const VERSION: u32 = 1;
 
 /// A file has a line with the version and a checksum, and a line of JSON, in which floats have as many digits as it takes.
+///
+/// ```
+/// use marquardt::nn::{MeanSquaredError, Sequential};
+/// use marquardt::train::{Checkpoint, Trainer};
+/// use marquardt::{LevenbergMarquardt, Variables};
+/// use ndarray::Array2;
+///
+/// let path = std::env::temp_dir().join("marquardt-doc.checkpoint");
+/// let x = Array2::from_shape_fn((50, 1), |(i, _)| i as f64 / 25.0 - 1.0);
+/// let mut variables = Variables::new();
+/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut optimizer = LevenbergMarquardt::new();
+/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5).backup(1, &path);
+/// if path.exists() {
+///     trainer = trainer.restore(Checkpoint::load(&path)?);
+/// }
+/// trainer.fit(&[x.view()], &[x.view()])?;
+/// assert_eq!(Checkpoint::<f64>::load(&path)?.epoch(), 5);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl<T: Real + Serialize + DeserializeOwned> Checkpoint<T> {
     /// Writes the checkpoint into a file, which is there either whole or as it was before.
     ///

@@ -1,0 +1,198 @@
+//! Classifies 8×8 images of handwritten digits by a small network. Trains with Levenberg–Marquardt and with Adam, draws
+//! their losses, and ends with a line of the optimizer chosen: the loss on the training images, and the accuracy on those
+//! for the test.
+//!
+//! ```text
+//! cargo run --release --example classify                                  Levenberg–Marquardt
+//! cargo run --release --example classify -- --batch 1437 --hidden 16 --epochs 10
+//! cargo run --release --example classify -- --optimizer adam --convolution
+//! cargo run --release --example classify -- --help
+//! ```
+
+#[path = "../common/curves.rs"]
+mod curves;
+mod data;
+mod optimizers;
+#[path = "../common/random.rs"]
+mod random;
+
+use std::error::Error;
+use std::fmt;
+use std::fs::File;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use curves::{Curve, Point};
+use data::{CLASSES, Digits, PIXELS, TRAINING};
+use marquardt::Variables;
+use marquardt::nn::{MeanSquaredError, Network, NetworkError, Sequential, SparseCategoricalCrossentropy};
+use marquardt::train::{Accuracy, History, OnEpochEnd, Trainer};
+use ndarray::Array2;
+use optimizers::Named;
+
+/// Classifies 8×8 images of handwritten digits by a small network.
+#[derive(Parser)]
+struct Options {
+    /// What updates the weights
+    #[arg(long, default_value = "lm")]
+    optimizer: Named,
+    /// Its default is the optimizer's
+    #[arg(long)]
+    learning_rate: Option<f64>,
+    /// Passes over the training images; its default is the optimizer's
+    #[arg(long)]
+    epochs: Option<usize>,
+    /// Images in a minibatch
+    #[arg(long, default_value_t = 128)]
+    batch: usize,
+    /// Of the first weights, of the order of the images, and of the choice of those for the test
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Widths of the hidden layers of tanh units
+    #[arg(long, value_delimiter = ',', default_value = "64")]
+    hidden: Vec<usize>,
+    /// Puts eight 3×3 filters and a pooling before the hidden layers
+    #[arg(long)]
+    convolution: bool,
+    /// What is minimised
+    #[arg(long, default_value = "crossentropy")]
+    loss: Loss,
+    /// Where the losses are drawn
+    #[arg(long, default_value = "classify.svg")]
+    plot: String,
+    /// Trains with the chosen optimizer alone, and draws nothing
+    #[arg(long)]
+    no_plot: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Loss {
+    /// Of the softmax of the outputs
+    Crossentropy,
+    /// Mean squared error to one for the digit and zero for the others
+    Mse,
+}
+
+/// What a training came to.
+struct Outcome {
+    optimizer: Named,
+    steps: u64,
+    history: History,
+    loss: f64,
+    accuracy: f64,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let file = File::open(data::FILE).map_err(|error| format!("{}: {error}", data::FILE))?;
+    let digits = Digits::read(file)?.shuffled(options.seed);
+    let targets = match options.loss {
+        Loss::Crossentropy => digits.labels.clone(),
+        Loss::Mse => digits.one_hot(),
+    };
+    let train = |optimizer| train(options, optimizer, &digits.pixels, &targets);
+    if !options.no_plot {
+        let other = train(options.optimizer.other())?;
+        let chosen = train(options.optimizer)?;
+        draw(options, &[&chosen, &other]).map_err(|error| format!("{}: {error}", options.plot))?;
+        println!("drawn to {}\n{other}\n{chosen}", options.plot);
+    } else {
+        println!("{}", train(options.optimizer)?);
+    }
+    Ok(())
+}
+
+fn train(
+    options: &Options,
+    named: Named,
+    pixels: &Array2<f64>,
+    targets: &Array2<f64>,
+) -> Result<Outcome, Box<dyn Error>> {
+    let rate = options.learning_rate.filter(|_| named == options.optimizer);
+    let epochs = options.epochs.unwrap_or(named.epochs());
+    // As many as fit on a screen.
+    let interval = epochs.div_ceil(15).max(1);
+    let (training_pixels, test_pixels) = data::split(pixels);
+    let (training_targets, test_targets) = data::split(targets);
+
+    let mut variables = Variables::new();
+    let mut network = network(options, &mut variables)?;
+    let mut optimizer = named.with_learning_rate(rate);
+    let mut trainer = Trainer::new(&mut network, &mut variables, optimizer.as_mut())
+        .epochs(epochs)
+        .batch_size(options.batch)
+        .shuffle(options.seed)
+        .validation(&[test_pixels], &[test_targets])
+        .metric(Accuracy::new())
+        .callback(OnEpochEnd::new(|logs, context| {
+            let epoch = context.epoch + 1;
+            if epoch.is_multiple_of(interval) {
+                let [loss, test, accuracy] = ["loss", "val_loss", "val_accuracy"].map(|name| logs.get(name));
+                if let (Some(loss), Some(test), Some(accuracy)) = (loss, test, accuracy) {
+                    println!(
+                        "{named:<4}  epoch {epoch:>3}  loss {loss:.2e}  test: loss {test:.2e}  accuracy {accuracy:.4}"
+                    );
+                }
+            }
+            Ok(())
+        }));
+    let history = trainer.fit(&[training_pixels], &[training_targets])?;
+    let loss = trainer.evaluate(&[training_pixels], &[training_targets])?.get("loss").unwrap_or(f64::NAN);
+    let accuracy = trainer.evaluate(&[test_pixels], &[test_targets])?.get("accuracy").unwrap_or(f64::NAN);
+    let steps = trainer.optimizer().iterations();
+    Ok(Outcome { optimizer: named, steps, history, loss, accuracy })
+}
+
+fn network(options: &Options, variables: &mut Variables<f64>) -> Result<Network<f64>, NetworkError> {
+    let layers = if options.convolution {
+        Sequential::image(1, 8, 8).conv2d(8, [3, 3]).tanh().max_pooling2d([2, 2]).flatten()
+    } else {
+        Sequential::new(PIXELS)
+    };
+    let layers = options.hidden.iter().fold(layers, |layers, &units| layers.dense(units).tanh()).dense(CLASSES);
+    match options.loss {
+        Loss::Crossentropy => layers.compile(variables, options.seed, SparseCategoricalCrossentropy),
+        Loss::Mse => layers.compile(variables, options.seed, MeanSquaredError),
+    }
+}
+
+fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> {
+    let loss = match options.loss {
+        Loss::Crossentropy => "cross-entropy",
+        Loss::Mse => "mean squared error",
+    };
+    let batches = TRAINING.div_ceil(options.batch) as u64;
+    let mut curves = Vec::new();
+    for (column, images, opacity) in [("val_loss", "test", 0.35), ("loss", "training", 1.0)] {
+        for &outcome in outcomes {
+            let of = |name| outcome.history.column(name).unwrap_or_default();
+            let (mut steps, mut seconds) = (0, 0.0);
+            let points = of("seconds").iter().zip(of(column)).map(|(&more, &loss)| {
+                (steps, seconds) = (steps + batches, seconds + more);
+                Point { steps, seconds, loss }
+            });
+            let name = format!("{}, {images} images", outcome.optimizer);
+            let optimizer = usize::from(outcome.optimizer == Named::Adam);
+            curves.push(Curve { name, optimizer, opacity, points: points.collect() });
+        }
+    }
+    let title = format!("8×8 digits in minibatches of {}, after each epoch", options.batch);
+    curves::draw(&title, loss, &curves, &options.plot)
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outcome { optimizer, steps, history, loss, accuracy } = self;
+        let seconds: f64 = history.column("seconds").unwrap_or_default().iter().sum();
+        write!(f, "optimizer={optimizer} steps={steps} seconds={seconds:.3} loss={loss:.3e} accuracy={accuracy:.4}")
+    }
+}

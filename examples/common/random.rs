@@ -1,0 +1,10 @@
+//! Random numbers that several examples draw.
+
+use rand_chacha::rand_core::Rng;
+
+/// Fisher and Yates' shuffle.
+pub fn shuffle(order: &mut [usize], random: &mut impl Rng) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+    }
+}
