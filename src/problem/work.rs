@@ -40,7 +40,8 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Flops in a nanosecond, as measured for `f64` on one core with AVX2. Only ratios matter.
+    /// Flops in a nanosecond: about what steps of networks reach in `f64` on one core with AVX2. In `f32` everything is twice
+    /// as fast; only ratios matter.
     fn nominal(self) -> f64 {
         match self {
             Rate::Product => 25.0,
@@ -51,7 +52,7 @@ impl Rate {
     }
 }
 
-/// Numbers moved in a nanosecond: between the rates of the second-level cache and of the memory.
+/// Numbers moved in a nanosecond, between the rates of the second-level cache and of the memory.
 const BANDWIDTH: f64 = 2.0;
 
 impl Work {
