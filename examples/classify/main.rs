@@ -192,7 +192,7 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Outcome { optimizer, steps, history, loss, accuracy } = self;
-        let seconds: f64 = history.column("seconds").unwrap_or_default().iter().sum();
+        let seconds = history.column("seconds").unwrap_or_default().iter().fold(0.0, |sum, more| sum + more);
         write!(f, "optimizer={optimizer} steps={steps} seconds={seconds:.3} loss={loss:.3e} accuracy={accuracy:.4}")
     }
 }
