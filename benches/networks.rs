@@ -232,6 +232,16 @@ mod ten_classes {
     use super::*;
 
     #[divan::bench(sample_count = 50)]
+    fn step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 64, 10], 64, LevenbergMarquardt::new());
+    }
+
+    #[divan::bench(sample_count = 50)]
+    fn adam_step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 64, 10], 64, Adam::new(1e-3));
+    }
+
+    #[divan::bench(sample_count = 50)]
     fn linearize_products(bencher: Bencher<'_, '_>) {
         Workload::<f64>::linearize_products(bencher, &[784, 64, 10], 64);
     }
@@ -245,6 +255,16 @@ mod ten_classes {
 /// 512 residuals of 68,353 variables.
 mod wide_regression {
     use super::*;
+
+    #[divan::bench(sample_count = 30)]
+    fn step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[8, 256, 256, 1], 512, LevenbergMarquardt::new());
+    }
+
+    #[divan::bench(sample_count = 30)]
+    fn adam_step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[8, 256, 256, 1], 512, Adam::new(1e-3));
+    }
 
     #[divan::bench(sample_count = 20)]
     fn linearize_products(bencher: Bencher<'_, '_>) {
@@ -261,6 +281,16 @@ mod wide_regression {
 mod wide_classifier {
     use super::*;
 
+    #[divan::bench(sample_count = 10)]
+    fn step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 700, 600, 10], 64, LevenbergMarquardt::new());
+    }
+
+    #[divan::bench(sample_count = 10)]
+    fn adam_step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 700, 600, 10], 64, Adam::new(1e-3));
+    }
+
     #[divan::bench(sample_count = 20)]
     fn linearize_products(bencher: Bencher<'_, '_>) {
         Workload::<f64>::linearize_products(bencher, &[784, 700, 600, 10], 64);
@@ -269,5 +299,20 @@ mod wide_classifier {
     #[divan::bench(sample_count = 20)]
     fn row_gram(bencher: Bencher<'_, '_>) {
         Workload::<f64>::row_gram(bencher, &[784, 700, 600, 10], 64);
+    }
+}
+
+/// The same with one output.
+mod wide_network_of_one_output {
+    use super::*;
+
+    #[divan::bench(sample_count = 10)]
+    fn step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 700, 600, 1], 64, LevenbergMarquardt::new());
+    }
+
+    #[divan::bench(sample_count = 10)]
+    fn adam_step(bencher: Bencher<'_, '_>) {
+        Workload::<f64>::step(bencher, &[784, 700, 600, 1], 64, Adam::new(1e-3));
     }
 }
