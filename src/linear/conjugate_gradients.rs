@@ -71,8 +71,7 @@ impl<T: Real> ConjugateGradients<T> {
 
     /// `K u`.
     pub(super) fn multiply(&mut self, products: &mut dyn JacobianProducts<T>, u: &[T], product: &mut [T]) {
-        products.multiply_transposed(u, &mut self.parameters);
-        products.multiply(&self.parameters, product);
+        gram_times(products, &mut self.parameters, u, product);
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`, with the last [`damp`](Self::damp)ing.
@@ -92,8 +91,7 @@ impl<T: Real> ConjugateGradients<T> {
             if size <= target {
                 return Ok(());
             }
-            products.multiply_transposed(&self.direction, &mut self.parameters);
-            products.multiply(&self.parameters, &mut self.image);
+            gram_times(products, &mut self.parameters, &self.direction, &mut self.image);
             add_scaled(&mut self.image, lambda, &self.direction);
             let curvature = dot(&self.direction, &self.image);
             if !(curvature > T::ZERO && curvature.is_finite()) {
@@ -121,4 +119,10 @@ impl<T: Real> ConjugateGradients<T> {
             solve_cholesky(factor, inverse_pivots, part);
         }
     }
+}
+
+/// `product = JJᵀu`, with room for `Jᵀu`.
+fn gram_times<T: Real>(products: &mut dyn JacobianProducts<T>, room: &mut [T], u: &[T], product: &mut [T]) {
+    products.multiply_transposed(u, room);
+    products.multiply(room, product);
 }

@@ -88,7 +88,7 @@ impl LinearForm {
 
     /// Bytes that the form needs, with the vectors that every form needs.
     pub(crate) fn bytes<T: Real>(self, size: &Size) -> Option<usize> {
-        let tile = Tiles::<T, Dynamic>::numbers(size.m, if self.multiplies() { 0 } else { size.n }, size.group);
+        let tile = Tiles::<T, Dynamic>::numbers(size.m, self.formed_columns(size.n), size.group);
         let vectors = size.n.saturating_mul(8);
         Some(self.numbers(size)?.saturating_add(tile).saturating_add(vectors).saturating_mul(size_of::<T>()))
     }

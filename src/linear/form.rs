@@ -47,4 +47,9 @@ impl LinearForm {
     pub(crate) fn multiplies(self) -> bool {
         matches!(self, LinearForm::FactoredDual | LinearForm::ConjugateGradients)
     }
+
+    /// Columns of the Jacobian, of `n`, that are formed.
+    pub(crate) fn formed_columns(self, n: usize) -> usize {
+        if self.multiplies() { 0 } else { n }
+    }
 }

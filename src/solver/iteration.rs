@@ -84,7 +84,7 @@ where
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
             model: LinearModel::new(&plan),
-            tiles: Tiles::new(plan.m, if plan.form.multiplies() { 0 } else { n }, plan.group),
+            tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
             trial: x.clone(),
             x,
             cost: T::INFINITY,

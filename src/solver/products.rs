@@ -21,7 +21,7 @@ where
         let Some(model) = self.model.of_products() else { return Ok(None) };
         let cost = model.linearize(products, self.trial.as_ref())?;
         let cost = cost.map(|cost| cost + self.rule.ridge_cost(self.trial.as_ref())).filter(|cost| cost.is_finite());
-        model.set_ridge(self.rule.uniform_ridge().unwrap_or(T::ZERO));
+        model.set_ridge(self.rule.uniform_ridge.unwrap_or(T::ZERO));
         if cost.is_none() && self.cost.is_finite() {
             // The products are those of the trial point now.
             model.linearize(products, self.x.as_ref())?;

@@ -23,6 +23,8 @@ pub(crate) struct StepRule<T> {
     pub(super) minimum_damping: T,
     /// The `w` of the ridge `½ Σ w_j x_j²` that is added to the cost; empty where there is none.
     pub(super) ridge: Vec<T>,
+    /// The `w` that all of them are; zero where there is none.
+    pub(super) uniform_ridge: Option<T>,
 }
 
 impl<T: Real> Default for StepRule<T> {
@@ -35,6 +37,7 @@ impl<T: Real> Default for StepRule<T> {
             clip_norm: T::INFINITY,
             minimum_damping: T::ZERO,
             ridge: Vec::new(),
+            uniform_ridge: Some(T::ZERO),
         }
     }
 }
@@ -62,12 +65,6 @@ impl<T: Real> StepRule<T> {
         T::from_f64(0.5) * sum
     }
 
-    /// The weight of a ridge that is the same for all parameters; zero where there is none.
-    pub(super) fn uniform_ridge(&self) -> Option<T> {
-        let Some((&first, others)) = self.ridge.split_first() else { return Some(T::ZERO) };
-        others.iter().all(|&weight| weight == first).then_some(first)
-    }
-
     /// The step is tried as it is.
     fn is_plain(&self) -> bool {
         self.learning_rate == T::ONE && self.momentum == T::ZERO && self.clip_norm == T::INFINITY
@@ -89,7 +86,7 @@ where
     ) -> Result<(), IllConditioned> {
         let (model, rule, step) = (&mut self.model, &mut self.rule, self.step.as_mut());
         // Where rows are summed, the ridge is one of the sums.
-        let ridge = if self.plan.form.multiplies() { rule.uniform_ridge().unwrap_or(T::ZERO) } else { T::ZERO };
+        let ridge = if self.plan.form.multiplies() { rule.uniform_ridge.unwrap_or(T::ZERO) } else { T::ZERO };
         if rule.is_plain() && ridge == T::ZERO {
             return model.unfold(problem, &[], step);
         }

@@ -63,11 +63,25 @@ impl<T: Real> Factors<T> {
         samples: usize,
     ) -> Option<ProductWork> {
         let group = outputs.clone().map(|output| output.width()).sum();
-        if !self.plan.is_for(columns) && !self.other.is_for(columns) {
+        let plan = self.plan_for(tape, variables, outputs, columns);
+        plan.is_whole.then(|| plan.work(samples, group))
+    }
+
+    /// The plan for these columns, made if it is neither of those at hand.
+    fn plan_for(
+        &mut self,
+        tape: &Tape<T>,
+        variables: impl Iterator<Item = Variable>,
+        outputs: impl Iterator<Item = Node> + Clone,
+        columns: &[Range<usize>],
+    ) -> &Plan {
+        if self.plan.is_for(columns) {
+            return &self.plan;
+        }
+        if !self.other.is_for(columns) {
             self.other.make(tape, variables, outputs, columns);
         }
-        let plan = if self.plan.is_for(columns) { &self.plan } else { &self.other };
-        plan.is_whole.then(|| plan.work(samples, group))
+        &self.other
     }
 
     /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples; `false` where the
@@ -81,7 +95,7 @@ impl<T: Real> Factors<T> {
         samples: usize,
     ) -> bool {
         let group = outputs.clone().map(|output| output.width()).sum();
-        if self.work(tape, variables, outputs, columns, samples).is_none() {
+        if !self.plan_for(tape, variables, outputs, columns).is_whole {
             return false;
         }
         if !self.plan.is_for(columns) {

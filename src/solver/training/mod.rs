@@ -106,10 +106,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
         }
         self.select(settings, variables);
-        let now = settings.training.at(self.steps)?.map(T::from_f64);
-        let [.., loss_damping, _, attempts] = now;
-        self.set_rule(now);
-        let limits = Limits { attempts: attempts.to_f64() as usize, loss_damping };
+        let limits = self.set_rule(settings.training.at(self.steps)?);
         self.before.0.clone_from(&self.iteration.damping);
         self.before.1 = self.iteration.accelerate;
 
@@ -161,8 +158,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
     }
 
-    /// Sets the rule for this step.
-    fn set_rule(&mut self, [learning_rate, momentum, decay, minimum_damping, _, clip, _]: [T; 7]) {
+    /// Sets the rule for this step by the hyperparameters as they are now, and returns what else they say of it.
+    fn set_rule(&mut self, hyperparameters: [f64; 7]) -> Limits<T> {
+        let [learning_rate, momentum, decay, minimum_damping, loss_damping, clip, attempts] =
+            hyperparameters.map(T::from_f64);
         let n = self.x.len();
         let rule = &mut self.iteration.rule;
         rule.learning_rate = learning_rate;
@@ -183,6 +182,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
                 rule.ridge.clear();
             }
         }
+        rule.uniform_ridge = uniform(&rule.ridge);
+        Limits { attempts: attempts.to_f64() as usize, loss_damping }
     }
 
     /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
@@ -248,7 +249,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
         iteration.model.resize(m, plan.group);
-        iteration.tiles.resize(m, if plan.form.multiplies() { 0 } else { x.len() }, plan.group);
+        iteration.tiles.resize(m, plan.form.formed_columns(x.len()), plan.group);
         Ok(())
     }
 
@@ -332,7 +333,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
 /// The ridge of a rule, if a solver that always takes one form has room for it.
 fn allowed_ridge<T: Real>(solver: LinearSolver, rule: &StepRule<T>) -> Result<Ridge, SolveError> {
     let Some(decay) = rule.ridge.iter().copied().reduce(T::max) else { return Ok(Ridge::None) };
-    let ridge = if rule.uniform_ridge().is_some() { Ridge::Uniform } else { Ridge::Varied };
+    let ridge = if rule.uniform_ridge.is_some() { Ridge::Uniform } else { Ridge::Varied };
     let requirement = match solver {
         LinearSolver::Always(LinearForm::Dual) => "zero in the dual form",
         LinearSolver::Always(form) if form.multiplies() && ridge == Ridge::Varied => {
@@ -341,6 +342,12 @@ fn allowed_ridge<T: Real>(solver: LinearSolver, rule: &StepRule<T>) -> Result<Ri
         _ => return Ok(ridge),
     };
     Err(SolveError::Setting { setting: "weight_decay", requirement, value: decay.to_f64() })
+}
+
+/// The weight that all of a ridge's are; zero for no ridge.
+fn uniform<T: Real>(ridge: &[T]) -> Option<T> {
+    let Some((&first, others)) = ridge.split_first() else { return Some(T::ZERO) };
+    others.iter().all(|&weight| weight == first).then_some(first)
 }
 
 /// One for every number that decays, zero for every other.
