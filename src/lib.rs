@@ -131,13 +131,14 @@ mod problem;
 mod real;
 mod scalar;
 mod solver;
+mod statistics;
 pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
-    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
-    curve_fit,
+    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Model,
+    NanPolicy, Rows, Tie, curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

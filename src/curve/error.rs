@@ -37,6 +37,147 @@ pub enum CurveError {
         /// Number of parameters.
         parameters: usize,
     },
+    /// The curve has another number of responses than the data.
+    #[error("the curve has {curve} responses to a row, but y has {data}")]
+    ResponseCount {
+        /// Responses of the curve.
+        curve: usize,
+        /// Numbers in a row of `y`.
+        data: usize,
+    },
+    /// Standard deviations do not match the responses.
+    #[error("there are {sigma} standard deviations for {responses} responses")]
+    SigmaLength {
+        /// Standard deviations.
+        sigma: usize,
+        /// Responses.
+        responses: usize,
+    },
+    /// A standard deviation is not positive.
+    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    NonPositiveSigma {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The covariance of the data is not a matrix of one row and column a response.
+    #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {count} responses")))]
+    CovarianceShape {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+        /// Responses, where that is what it does not match.
+        responses: Option<usize>,
+    },
+    /// The covariance of the data is not symmetric.
+    #[error(
+        "the covariance of the data is not symmetric: {value} in row {row}, column {column}, but {transposed} across"
+    )]
+    CovarianceNotSymmetric {
+        /// A row, from 0.
+        row: usize,
+        /// A column, from 0.
+        column: usize,
+        /// What is there.
+        value: f64,
+        /// What is in the place across the diagonal.
+        transposed: f64,
+    },
+    /// The covariance of the data has no Cholesky factor.
+    #[error("the covariance of the data is not positive definite")]
+    CovarianceNotPositive,
+    /// The mask does not match the data.
+    #[error("the mask has {mask} entries for {rows} rows")]
+    MaskLength {
+        /// Entries of the mask.
+        mask: usize,
+        /// Rows of the data.
+        rows: usize,
+    },
+    /// A count is negative.
+    #[error("y is {value} in row {row}: counts must not be negative")]
+    NegativeCount {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Two settings exclude each other.
+    #[error("{first} and {second} exclude each other: {reason}")]
+    Conflict {
+        /// One setting.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// No parameter has this name.
+    #[error("there is no parameter {name}; there are {}", .known.join(", "))]
+    NoSuchParameter {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// Two parameters have the same name.
+    #[error("two parameters are called {name}")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// The lower bound of a parameter is above its upper bound, or one of them is NaN.
+    #[error("the lower bound of {name}, {lower}, is not below its upper bound, {upper}")]
+    CrossedBounds {
+        /// The parameter.
+        name: String,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// A tied parameter cannot have bounds of its own.
+    #[error("{name} is tied to other parameters, and cannot have bounds; bound those")]
+    TiedAndBounded {
+        /// The parameter.
+        name: String,
+    },
+    /// A tie refers to a parameter that there is not.
+    #[error("{name} is tied to {of}, which is no parameter")]
+    UnknownInTie {
+        /// The tied parameter.
+        name: String,
+        /// What it refers to.
+        of: String,
+    },
+    /// Ties go round in a circle.
+    #[error("{} is tied to itself{}", .names[0], if .names.len() > 1 { format!(", by way of {}", .names[1..].join(", ")) } else { String::new() })]
+    TieToItself {
+        /// The circle, each name tied to the next and the last to the first.
+        names: Vec<String>,
+    },
+    /// A prior has no finite mean, or no positive standard deviation.
+    #[error(
+        "the prior of {name} must have a finite mean and a positive standard deviation, not {mean} and {deviation}"
+    )]
+    Prior {
+        /// The parameter.
+        name: String,
+        /// The mean given.
+        mean: f64,
+        /// The standard deviation given.
+        deviation: f64,
+    },
+    /// The typical size of a parameter is not positive.
+    #[error("the scale of {name} must be positive and finite, not {value}")]
+    Scale {
+        /// The parameter.
+        name: String,
+        /// The scale given.
+        value: f64,
+    },
     /// The names do not match the parameters.
     #[error("the curve has {parameters} parameters, but {names} names were given")]
     WrongNameCount {

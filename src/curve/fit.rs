@@ -1,12 +1,19 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
+use std::ops::{Bound, RangeBounds};
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::ArrayView2;
 
-use super::model::{FromClosure, FromModel, FromNumeric};
-use super::{Curve, CurveError, FittedCurve, Model};
-use crate::{Covariance, Difference, Dual, EvaluationError, LeastSquares, LevenbergMarquardt, Real};
+use super::data::Data;
+use super::likelihood::Likelihood;
+use super::map::ParameterMap;
+use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
+use super::noise::{Noise, Whitening};
+use super::parameter::{Parameter, Role, Wish};
+use super::setting::Setting;
+use super::{Curve, CurveError, FittedCurve, Model, NanPolicy, Rows, Tie};
+use crate::{Difference, Dual, LevenbergMarquardt, Real, SolveError};
 
 /// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
 ///
@@ -24,8 +31,8 @@ use crate::{Covariance, Difference, Dual, EvaluationError, LeastSquares, Levenbe
 /// ```
 pub fn curve_fit<'a, T: Real, const N: usize>(
     curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a,
-    x: impl Into<ArrayView1<'a, T>>,
-    y: impl Into<ArrayView1<'a, T>>,
+    x: impl Into<Rows<'a, T>>,
+    y: impl Into<Rows<'a, T>>,
     start: [T; N],
 ) -> Result<FittedCurve<'a, T, impl Curve<T> + 'a>, CurveError> {
     CurveFit::new(curve, x, y, start).fit()
@@ -37,6 +44,7 @@ pub fn curve_fit<'a, T: Real, const N: usize>(
 /// |---|---|---|
 /// | a closure of one predictor | [`CurveFit::new`] | exact |
 /// | a closure of several predictors | [`CurveFit::with_predictors`] | exact |
+/// | a closure of several responses | [`CurveFit::with_responses`] | exact |
 /// | a [`Model`] | [`CurveFit::model`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
 /// | your own [`Curve`] | [`CurveFit::curve`] | by hand |
@@ -57,63 +65,15 @@ pub struct CurveFit<'a, T: Real, C> {
     data: Data<'a, T>,
     start: Vec<T>,
     names: Option<Vec<String>>,
+    /// What is said of parameters, by name.
+    wishes: Vec<(String, Wish<T>)>,
+    /// A covariance of the responses, looked at when fitting.
+    data_covariance: Option<ArrayView2<'a, T>>,
+    absolute_sigma: bool,
+    mask: Option<Cow<'a, [bool]>>,
+    nan_policy: NanPolicy,
+    likelihood: Likelihood,
     solver: LevenbergMarquardt<T>,
-}
-
-/// Rows of predictors, and a response to each.
-#[derive(Debug, Clone)]
-pub(super) struct Data<'a, T: Clone> {
-    pub(super) x: Cow<'a, [T]>,
-    /// Rows of predictors.
-    pub(super) rows: usize,
-    /// Predictors in a row.
-    pub(super) width: usize,
-    pub(super) y: Cow<'a, [T]>,
-}
-
-/// Predictors: one an observation, or several, a row of a matrix an observation.
-///
-/// Made from slices, vectors, arrays, and `ndarray`'s one- and two-dimensional arrays and views.
-#[derive(Debug, Clone)]
-pub struct Predictors<'a, T>(ArrayView2<'a, T>);
-
-impl<'a, T> Predictors<'a, T> {
-    /// A row an observation.
-    pub(super) fn rows(self) -> ArrayView2<'a, T> {
-        self.0
-    }
-}
-
-macro_rules! predictors_from {
-    ($($vector:ty $(, $size:ident)?;)*) => {
-        $(
-            impl<'a, T $(, const $size: usize)?> From<$vector> for Predictors<'a, T> {
-                fn from(x: $vector) -> Self {
-                    Predictors(ArrayView1::from(x).insert_axis(Axis(1)))
-                }
-            }
-        )*
-    };
-}
-
-predictors_from! {
-    &'a [T];
-    &'a Vec<T>;
-    &'a [T; N], N;
-    &'a Array1<T>;
-    ArrayView1<'a, T>;
-}
-
-impl<'a, T> From<ArrayView2<'a, T>> for Predictors<'a, T> {
-    fn from(x: ArrayView2<'a, T>) -> Self {
-        Predictors(x)
-    }
-}
-
-impl<'a, T> From<&'a Array2<T>> for Predictors<'a, T> {
-    fn from(x: &'a Array2<T>) -> Self {
-        Predictors(x.view())
-    }
 }
 
 impl<'a, T: Real> CurveFit<'a, T, ()> {
@@ -121,8 +81,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// exact; write it as over floats, with the functions of [`Scalar`](crate::Scalar).
     pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a>(
         curve: F,
-        x: impl Into<ArrayView1<'a, T>>,
-        y: impl Into<ArrayView1<'a, T>>,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
         start: [T; N],
     ) -> CurveFit<'a, T, impl Curve<T> + 'a> {
         let of_row = move |x: &[T], b: [Dual<T, N>; N]| curve(x[0], b);
@@ -142,18 +102,46 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// ```
     pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>>(
         curve: F,
-        x: impl Into<ArrayView2<'a, T>>,
-        y: impl Into<ArrayView1<'a, T>>,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
         start: [T; N],
     ) -> CurveFit<'a, T, FromClosure<F, N>> {
         CurveFit::curve(FromClosure(curve), x.into(), y, &start)
     }
 
+    /// Fits a closure `|x, [a, b, …]| [y1, y2, …]` of several responses to each row of predictors.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use ndarray::array;
+    ///
+    /// // Position and velocity share amplitude and frequency.
+    /// let t = [0.0, 0.5, 1.0, 1.5, 2.0_f64];
+    /// let y = array![[2.0, 0.02], [1.77, -1.92], [1.07, -3.39], [0.13, -4.01], [-0.83, -3.65]];
+    /// let motion = CurveFit::with_responses(
+    ///     |t, [a, w]| [a * (w * t[0]).cos(), -a * w * (w * t[0]).sin()],
+    ///     &t,
+    ///     &y,
+    ///     [1.0, 1.8],
+    /// );
+    /// let fit = motion.names(["amplitude", "frequency"]).fit()?;
+    /// assert!((fit.parameter("frequency").unwrap().value - 2.0).abs() < 0.03);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn with_responses<const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]>(
+        curve: F,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
+        start: [T; N],
+    ) -> CurveFit<'a, T, FromVector<F, N, K>> {
+        CurveFit::curve(FromVector(curve), x, y, &start)
+    }
+
     /// Fits a [`Model`].
     pub fn model<M: Model<T>>(
         model: M,
-        x: impl Into<Predictors<'a, T>>,
-        y: impl Into<ArrayView1<'a, T>>,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
         start: &[T],
     ) -> CurveFit<'a, T, FromModel<M>> {
         CurveFit::curve(FromModel(model), x, y, start)
@@ -172,8 +160,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     pub fn numeric<F: Fn(&[T], &[T]) -> T>(
         response: F,
         difference: Difference,
-        x: impl Into<Predictors<'a, T>>,
-        y: impl Into<ArrayView1<'a, T>>,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
         start: &[T],
     ) -> CurveFit<'a, T, FromNumeric<F>> {
         CurveFit::curve(FromNumeric { response, parameters: start.len(), difference }, x, y, start)
@@ -182,26 +170,107 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits any [`Curve`].
-    pub fn curve(
-        curve: C,
-        x: impl Into<Predictors<'a, T>>,
-        y: impl Into<ArrayView1<'a, T>>,
-        start: &[T],
-    ) -> CurveFit<'a, T, C> {
-        let x = x.into().rows();
-        let y = y.into();
-        let data = Data {
-            rows: x.nrows(),
-            width: x.ncols(),
-            x: x.to_slice().map_or_else(|| x.iter().copied().collect(), Cow::Borrowed),
-            y: y.to_slice().map_or_else(|| y.iter().copied().collect(), Cow::Borrowed),
-        };
-        CurveFit { curve, data, start: start.to_vec(), names: None, solver: LevenbergMarquardt::new() }
+    pub fn curve(curve: C, x: impl Into<Rows<'a, T>>, y: impl Into<Rows<'a, T>>, start: &[T]) -> CurveFit<'a, T, C> {
+        CurveFit {
+            curve,
+            data: Data::new(x.into(), y.into()),
+            start: start.to_vec(),
+            names: None,
+            wishes: Vec::new(),
+            data_covariance: None,
+            absolute_sigma: false,
+            mask: None,
+            nan_policy: NanPolicy::default(),
+            likelihood: Likelihood::Gaussian,
+            solver: LevenbergMarquardt::new(),
+        }
     }
 
-    /// What to call the parameters in reports.
+    /// What to call the parameters, in reports and here.
     pub fn names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         CurveFit { names: Some(names.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Where a parameter starts.
+    pub fn start(self, name: &str, start: T) -> Self {
+        self.wish(name, Wish::Start(start))
+    }
+
+    /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
+    /// and the fit ends at the minimum within.
+    pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
+        let end = |bound, none| match bound {
+            Bound::Included(&end) | Bound::Excluded(&end) => end,
+            Bound::Unbounded => none,
+        };
+        let (lower, upper) = (end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY));
+        self.wish(name, Wish::Bounds(lower, upper))
+    }
+
+    /// Keeps a parameter at its start.
+    pub fn fix(self, name: &str) -> Self {
+        self.wish(name, Wish::Fix(None))
+    }
+
+    /// Keeps a parameter at a value.
+    pub fn fix_at(self, name: &str, value: T) -> Self {
+        self.wish(name, Wish::Fix(Some(value)))
+    }
+
+    /// Makes a parameter follow from others.
+    pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
+        self.wish(name, Wish::Tie(tie))
+    }
+
+    /// Adds what is known of a parameter from elsewhere: it is `mean`, give or take a standard deviation, by a Gaussian prior.
+    /// The data have to have an [absolute sigma](Self::absolute_sigma), or nothing says how much they weigh against it.
+    pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
+        self.wish(name, Wish::Prior(mean, standard_deviation))
+    }
+
+    /// The typical size of a parameter (SciPy's `x_scale`), rounded to a power of two. It matters only where the solver's
+    /// [scaling](crate::Scaling) is not by the columns of the Jacobian, as it is by default.
+    pub fn scale(self, name: &str, scale: T) -> Self {
+        self.wish(name, Wish::Scale(scale))
+    }
+
+    fn wish(mut self, name: &str, wish: Wish<T>) -> Self {
+        self.wishes.push((name.to_owned(), wish));
+        self
+    }
+
+    /// Standard deviations of the responses, one each. As in SciPy, they are relative unless
+    /// [`absolute_sigma`](Self::absolute_sigma) says otherwise.
+    pub fn sigma(self, sigma: impl Into<Rows<'a, T>>) -> Self {
+        CurveFit { data: self.data.with_sigma(sigma.into()), data_covariance: None, ..self }
+    }
+
+    /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
+    /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
+    pub fn data_covariance(self, covariance: impl Into<ArrayView2<'a, T>>) -> Self {
+        CurveFit { data_covariance: Some(covariance.into()), ..self }
+    }
+
+    /// Whether sigma is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
+    /// the default): then its size is judged by the residuals, and standard errors are scaled by it.
+    pub fn absolute_sigma(self, absolute: bool) -> Self {
+        CurveFit { absolute_sigma: absolute, ..self }
+    }
+
+    /// Takes the responses for counts, with the curve as their mean, and maximises the Poisson likelihood. Standard errors
+    /// are those of the expected Fisher information. The curve must be positive at the start.
+    pub fn counts(self) -> Self {
+        CurveFit { likelihood: Likelihood::Poisson, ..self }
+    }
+
+    /// Which rows to use: those that are `true`.
+    pub fn mask(self, mask: impl Into<Cow<'a, [bool]>>) -> Self {
+        CurveFit { mask: Some(mask.into()), ..self }
+    }
+
+    /// What to do with rows in which a number is missing, that is NaN, or infinite.
+    pub fn nan_policy(self, policy: NanPolicy) -> Self {
+        CurveFit { nan_policy: policy, ..self }
     }
 
     /// The solver, with settings of one's own.
@@ -213,95 +282,81 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///
     /// # Errors
     ///
-    /// [`CurveError`] names what is wrong with the data or the start. A solve that started always returns its best point;
-    /// see [`FittedCurve::report`] for why it ended.
+    /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
+    /// its best point; see [`FittedCurve::report`] for why it ended.
     pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let CurveFit { curve, data, start, names, solver } = self;
-        let parameters = curve.parameter_count();
-        data.check(parameters)?;
-        let names = names.unwrap_or_else(|| (0..parameters).map(|j| curve.parameter_name(j)).collect());
-        if names.len() != parameters {
-            return Err(CurveError::WrongNameCount { parameters, names: names.len() });
+        let setting = self.setting()?;
+        let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
+        let report = setting.solve(&start)?;
+        FittedCurve::new(setting, report)
+    }
+
+    /// Checks everything.
+    pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+        let parameters = self.parameters()?;
+        let CurveFit { curve, mut data, data_covariance, absolute_sigma, mask, nan_policy, likelihood, solver, .. } =
+            self;
+        if let Some(covariance) = data_covariance {
+            data = data.with_whitening(Whitening::new(covariance)?);
         }
-        let mut problem = Misfit { curve: &curve, data: &data, names: &names };
-        let report = solver.minimize(&mut problem, &start)?;
-        let covariance = Covariance::at(&mut problem, &report.x)?;
-        Ok(FittedCurve::new(curve, data, names, report, covariance))
+        let data = data.check(mask.as_deref(), nan_policy)?;
+        let map = ParameterMap::new(parameters)?;
+        let setting = Setting { curve, data, map, likelihood, absolute_sigma, solver };
+        setting.check()?;
+        Ok(setting)
+    }
+
+    /// The parameters, as they are wished for.
+    fn parameters(&self) -> Result<Vec<Parameter<T>>, CurveError> {
+        let count = self.curve.parameter_count();
+        let known: Vec<String> = match &self.names {
+            Some(names) if names.len() != count => {
+                return Err(CurveError::WrongNameCount { parameters: count, names: names.len() });
+            }
+            Some(names) => names.clone(),
+            None => (0..count).map(|index| self.curve.parameter_name(index)).collect(),
+        };
+        if self.start.len() != count {
+            return Err(SolveError::WrongStartLength { expected: count, found: self.start.len() }.into());
+        }
+        let (lower, upper, scale) = (-T::INFINITY, T::INFINITY, T::ONE);
+        let named = known.iter().cloned().zip(&self.start);
+        let mut parameters: Vec<Parameter<T>> = named
+            .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
+            .collect();
+        for (name, wish) in &self.wishes {
+            match parameters.iter_mut().find(|parameter| parameter.name == *name) {
+                Some(parameter) => parameter.grant(wish),
+                None => return Err(CurveError::NoSuchParameter { name: name.clone(), known }),
+            }
+        }
+        Ok(parameters)
     }
 }
 
-impl<T: Real> Data<'_, T> {
-    /// The data can be fitted with so many parameters.
-    fn check(&self, parameters: usize) -> Result<(), CurveError> {
-        let (x, y) = (self.rows, self.y.len());
-        if x != y {
-            return Err(CurveError::UnequalLengths { x, y });
+impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
+    /// The parts go together.
+    fn check(&self) -> Result<(), CurveError> {
+        let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
+        let outputs = self.curve.response_count();
+        if outputs != self.data.outputs() {
+            return Err(CurveError::ResponseCount { curve: outputs, data: self.data.outputs() });
         }
-        if y == 0 {
-            return Err(CurveError::NoObservations);
+        if let Likelihood::Poisson = self.likelihood {
+            if !matches!(self.data.noise, Noise::Uniform) {
+                return conflict("counts", "sigma", "the variance of a count is its mean");
+            }
+            if let Some(index) = self.data.y().iter().position(|&y| y < T::ZERO) {
+                let (row, value) = (index / outputs, self.data.y()[index].to_f64());
+                return Err(CurveError::NegativeCount { row, value });
+            }
+        } else if !self.absolute_sigma && self.map.priors().next().is_some() {
+            return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
-        if let Some(k) = self.x.iter().position(|x| !x.is_finite()) {
-            let (row, column) = (k / self.width, k % self.width);
-            let variable = if self.width == 1 { "x".into() } else { format!("x{}", column + 1) };
-            return Err(CurveError::NonFiniteDatum { variable, row, value: self.x[k].to_f64() });
-        }
-        if let Some(row) = self.y.iter().position(|y| !y.is_finite()) {
-            return Err(CurveError::NonFiniteDatum { variable: "y".into(), row, value: self.y[row].to_f64() });
-        }
-        if y < parameters {
-            return Err(CurveError::TooFewObservations { observations: y, parameters });
+        let (observations, parameters) = (self.misfit().informative_count(), self.map.free().len());
+        if observations < parameters {
+            return Err(CurveError::TooFewObservations { observations, parameters });
         }
         Ok(())
-    }
-}
-
-/// The least-squares problem of a curve and its data: response minus datum.
-struct Misfit<'p, T: Clone, C> {
-    curve: &'p C,
-    data: &'p Data<'p, T>,
-    names: &'p [String],
-}
-
-impl<T: Real, C: Curve<T>> Misfit<'_, T, C> {
-    /// The predictors from row `first` on.
-    fn predictors(&self, first: usize, rows: usize) -> &[T] {
-        &self.data.x[first * self.data.width..(first + rows) * self.data.width]
-    }
-
-    /// Turns responses into residuals.
-    fn subtract_data(&self, first: usize, r: &mut [T]) {
-        for (r, &y) in r.iter_mut().zip(&self.data.y[first..]) {
-            *r -= y;
-        }
-    }
-}
-
-impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
-    fn parameter_count(&self) -> usize {
-        self.curve.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.data.y.len()
-    }
-
-    fn residuals(&mut self, b: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.curve.responses(self.predictors(first, r.len()), self.data.width, b, r)?;
-        self.subtract_data(first, r);
-        Ok(())
-    }
-
-    fn linearize(&mut self, b: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
-        self.curve.linearize(self.predictors(first, r.len()), self.data.width, b, r, jacobian)?;
-        self.subtract_data(first, r);
-        Ok(())
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        self.curve.derivatives_are_cheap()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.names[index].clone()
     }
 }

@@ -1,11 +1,24 @@
-//! The first door: a curve, data, and parameters with honest uncertainties.
+//! Fitting a curve to data.
 
+mod data;
 mod error;
 mod fit;
 mod fitted;
+mod likelihood;
+mod map;
+mod misfit;
 mod model;
+mod nan_policy;
+mod noise;
+mod parameter;
+mod rows;
+mod setting;
+mod tie;
 
 pub use error::CurveError;
-pub use fit::{CurveFit, Predictors, curve_fit};
+pub use fit::{CurveFit, curve_fit};
 pub use fitted::{FittedCurve, FittedParameter};
-pub use model::{Curve, FromClosure, FromModel, FromNumeric, Model};
+pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
+pub use nan_policy::NanPolicy;
+pub use rows::Rows;
+pub use tie::Tie;

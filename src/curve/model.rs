@@ -50,10 +50,15 @@ pub trait Curve<T: Real> {
         format!("b{}", index + 1)
     }
 
-    /// Fills `y` with the responses to as many rows of `width` predictors.
+    /// Responses to each row of predictors.
+    fn response_count(&self) -> usize {
+        1
+    }
+
+    /// Fills `y` with the responses to rows of `width` predictors, row after row.
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, row after row.
+    /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T])
     -> Result<(), EvaluationError>;
 
@@ -158,6 +163,51 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
             let response = (self.0)(x, b);
             *y = response.value;
             row.copy_from_slice(&response.gradient);
+        }
+        Ok(())
+    }
+}
+
+/// The curve of a closure over `N` dual numbers with `K` responses, exactly differentiated.
+#[derive(Debug, Clone, Copy)]
+pub struct FromVector<F, const N: usize, const K: usize>(pub(super) F);
+
+impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]> Curve<T>
+    for FromVector<F, N, K>
+{
+    fn parameter_count(&self) -> usize {
+        N
+    }
+
+    fn response_count(&self) -> usize {
+        K
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        let b = std::array::from_fn(|j| Dual::constant(b[j]));
+        let rows = rows(x, width, y.len() / K);
+        for (y, x) in y.chunks_exact_mut(K).zip(rows) {
+            y.copy_from_slice(&(self.0)(x, b).map(|response| response.value));
+        }
+        Ok(())
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let b = std::array::from_fn(|j| Dual::variable(b[j], j));
+        let rows = rows(x, width, y.len() / K);
+        for ((y, block), x) in y.chunks_exact_mut(K).zip(jacobian.chunks_exact_mut(K * N)).zip(rows) {
+            let responses = (self.0)(x, b);
+            y.copy_from_slice(&responses.map(|response| response.value));
+            for (row, response) in block.chunks_exact_mut(N).zip(responses) {
+                row.copy_from_slice(&response.gradient);
+            }
         }
         Ok(())
     }

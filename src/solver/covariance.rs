@@ -46,10 +46,12 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Covariance<T> {
-    unscaled: Array2<T>,
-    residual_variance: Option<T>,
-    degrees_of_freedom: usize,
-    undetermined: Vec<String>,
+    pub(super) unscaled: Array2<T>,
+    pub(super) sum_of_squares: T,
+    pub(super) degrees_of_freedom: usize,
+    pub(super) undetermined: Vec<String>,
+    /// The residuals have unit variance, so that nothing is judged by them.
+    pub(super) absolute: bool,
 }
 
 /// Why there is no covariance.
@@ -116,10 +118,8 @@ impl<T: Real> Covariance<T> {
             terms.fold(T::ZERO, |sum, (v, &s)| sum + (v[i] / s) * (v[j] / s)) / (lengths[i] * lengths[j])
         });
         let degrees_of_freedom = m.saturating_sub(rank);
-        let residual_variance =
-            (degrees_of_freedom > 0).then(|| sum_of_squares / T::from_f64(degrees_of_freedom as f64));
         let undetermined = (0..n).filter(|&j| is_undetermined[j]).map(|j| problem.parameter_name(j)).collect();
-        Ok(Covariance { unscaled, residual_variance, degrees_of_freedom, undetermined })
+        Ok(Covariance { unscaled, sum_of_squares, degrees_of_freedom, undetermined, absolute: false })
     }
 
     /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
@@ -129,9 +129,11 @@ impl<T: Real> Covariance<T> {
     }
 
     /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is judged by the residuals. Infinite variances where there
-    /// are no degrees of freedom to judge by.
+    /// are no degrees of freedom to judge by. Where the noise is [known](Self::is_absolute), it is the
+    /// [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
-        match self.residual_variance {
+        let variance = if self.absolute { Some(T::ONE) } else { self.residual_variance() };
+        match variance {
             Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
             None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| if i == j { T::INFINITY } else { T::ZERO }),
         }
@@ -152,17 +154,23 @@ impl<T: Real> Covariance<T> {
 
     /// `s² = ‖r‖² / (m − rank J)`; `None` without degrees of freedom.
     pub fn residual_variance(&self) -> Option<T> {
-        self.residual_variance
+        let freedom = self.degrees_of_freedom;
+        (freedom > 0).then(|| self.sum_of_squares / T::from_f64(freedom as f64))
     }
 
     /// `s`; `None` without degrees of freedom.
     pub fn residual_standard_deviation(&self) -> Option<T> {
-        self.residual_variance.map(|variance| variance.sqrt())
+        self.residual_variance().map(|variance| variance.sqrt())
     }
 
     /// Residuals in excess of what the parameters take up, `m − rank J`.
     pub fn degrees_of_freedom(&self) -> usize {
         self.degrees_of_freedom
+    }
+
+    /// The size of the noise is known, and the residuals have been divided by it.
+    pub fn is_absolute(&self) -> bool {
+        self.absolute
     }
 
     /// Names of the parameters that the data do not determine.

@@ -10,6 +10,7 @@ mod levenberg_marquardt;
 mod observer;
 mod polish;
 mod products;
+mod propagation;
 mod report;
 mod scaling;
 mod settings;

@@ -5,7 +5,8 @@ use std::fmt;
 use ndarray::ArrayView1;
 
 use super::Curve;
-use super::fit::{Data, Predictors};
+use super::setting::Setting;
+use super::{CurveError, Rows};
 use crate::{Covariance, EvaluationError, Real, Report};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
@@ -13,8 +14,7 @@ use crate::{Covariance, EvaluationError, Real, Report};
 /// `Display` prints the report.
 #[derive(Debug)]
 pub struct FittedCurve<'a, T: Real, C> {
-    curve: C,
-    data: Data<'a, T>,
+    pub(super) setting: Setting<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
@@ -32,17 +32,16 @@ pub struct FittedParameter<T> {
 }
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
-    pub(super) fn new(
-        curve: C,
-        data: Data<'a, T>,
-        names: Vec<String>,
-        report: Report<T>,
-        covariance: Covariance<T>,
-    ) -> Self {
+    pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
+        let covariance = setting.covariance(&report.x)?;
         let values = report.x.iter().zip(covariance.standard_errors());
-        let named = names.into_iter().zip(values);
-        let parameters = named.map(|(name, (&value, standard_error))| FittedParameter { name, value, standard_error });
-        FittedCurve { parameters: parameters.collect(), curve, data, report, covariance }
+        let named = setting.map.parameters.iter().zip(values);
+        let parameters = named.map(|(parameter, (&value, standard_error))| FittedParameter {
+            name: parameter.name.clone(),
+            value,
+            standard_error,
+        });
+        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance })
     }
 
     /// All parameters.
@@ -77,7 +76,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
 
     /// The responses observed.
     pub fn observed(&self) -> ArrayView1<'_, T> {
-        ArrayView1::from(&*self.data.y)
+        ArrayView1::from(self.setting.data.y())
     }
 
     /// The responses of the curve to the predictors it was fitted to.
@@ -86,7 +85,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// What the curve says when it cannot be evaluated.
     pub fn fitted(&self) -> Result<Vec<T>, EvaluationError> {
-        self.respond(&self.data.x, self.data.rows)
+        self.respond(self.setting.data.x(), self.setting.data.rows())
     }
 
     /// The responses of the curve to other predictors.
@@ -95,20 +94,21 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// What the curve says when it cannot be evaluated, or a message when the number of predictors in a row is another than
     /// in the fit.
-    pub fn predict<'x>(&self, x: impl Into<Predictors<'x, T>>) -> Result<Vec<T>, EvaluationError>
+    pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
     where
         T: 'x,
     {
-        let x = x.into().rows();
-        if x.ncols() != self.data.width {
-            return Err(format!("the curve has {} predictors, not {}", self.data.width, x.ncols()).into());
+        let x: Rows<'x, T> = x.into();
+        let (rows, found, width) = (x.count(), x.width(), self.setting.data.width());
+        if found != width {
+            return Err(format!("the curve has {width} predictors, not {found}").into());
         }
-        self.respond(&x.iter().copied().collect::<Vec<_>>(), x.nrows())
+        self.respond(&x.into_flat(), rows)
     }
 
     fn respond(&self, x: &[T], rows: usize) -> Result<Vec<T>, EvaluationError> {
-        let mut y = vec![T::ZERO; rows];
-        self.curve.responses(x, self.data.width, &self.report.x, &mut y)?;
+        let mut y = vec![T::ZERO; rows * self.setting.data.outputs()];
+        self.setting.curve.responses(x, self.setting.data.width(), &self.report.x, &mut y)?;
         Ok(y)
     }
 }
@@ -133,7 +133,7 @@ impl<T: Real, C> fmt::Display for FittedCurve<'_, T, C> {
             }
         }
         writeln!(f)?;
-        writeln!(f, "observations                 {}", self.data.y.len())?;
+        writeln!(f, "observations                 {}", self.setting.data.y().len())?;
         writeln!(f, "degrees of freedom           {}", self.covariance.degrees_of_freedom())?;
         writeln!(f, "residual sum of squares      {:.10e}", self.report.sum_of_squares())?;
         match self.covariance.residual_standard_deviation() {

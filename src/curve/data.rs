@@ -1,0 +1,184 @@
+//! The data of a curve fit: rows of predictors, responses to them, and their noise.
+
+use std::borrow::Cow;
+use std::iter::zip;
+
+use super::noise::{Noise, Whitening};
+use super::rows::Rows;
+use super::{CurveError, NanPolicy};
+use crate::Real;
+
+/// Rows of predictors, and one response or several to each.
+#[derive(Debug, Clone)]
+pub(super) struct Data<'a, T: Clone> {
+    x: Cow<'a, [T]>,
+    x_rows: usize,
+    /// Predictors in a row.
+    width: usize,
+    y: Cow<'a, [T]>,
+    y_rows: usize,
+    /// Responses in a row.
+    outputs: usize,
+    pub(super) noise: Noise<'a, T>,
+    /// Rows that were left out, of those that came in.
+    omitted: Vec<usize>,
+}
+
+impl<'a, T: Real> Data<'a, T> {
+    pub(super) fn new(x: Rows<'a, T>, y: Rows<'a, T>) -> Self {
+        let (x_rows, width, y_rows, outputs) = (x.count(), x.width(), y.count(), y.width());
+        let (x, y) = (x.into_flat(), y.into_flat());
+        Data { x, x_rows, width, y, y_rows, outputs, noise: Noise::Uniform, omitted: Vec::new() }
+    }
+
+    /// Number of observations.
+    pub(super) fn rows(&self) -> usize {
+        self.y_rows
+    }
+
+    /// Predictors in a row.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Responses in a row.
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// All predictors, row after row.
+    pub(super) fn x(&self) -> &[T] {
+        &self.x
+    }
+
+    /// All responses, row after row.
+    pub(super) fn y(&self) -> &[T] {
+        &self.y
+    }
+
+    /// Rows that were left out, counted in the data as they came in.
+    pub(super) fn omitted(&self) -> &[usize] {
+        &self.omitted
+    }
+
+    /// The predictors of `count` responses from response `first` on, which begin and end with a row.
+    #[inline]
+    pub(super) fn predictors(&self, first: usize, count: usize) -> &[T] {
+        if self.outputs == 1 {
+            return &self.x[first * self.width..(first + count) * self.width];
+        }
+        let (first, end) = (first / self.outputs, (first + count) / self.outputs);
+        &self.x[first * self.width..end * self.width]
+    }
+
+    /// Turns the responses of a curve into residuals: response minus datum.
+    #[inline]
+    pub(super) fn subtract(&self, first: usize, r: &mut [T]) {
+        for (r, &y) in zip(r, &self.y[first..]) {
+            *r -= y;
+        }
+    }
+
+    /// Other responses to the same predictors.
+    pub(super) fn with_responses(&self, y: Vec<T>) -> Data<'_, T> {
+        Data { x: Cow::Borrowed(&self.x), y: y.into(), noise: self.noise.clone(), omitted: Vec::new(), ..*self }
+    }
+
+    /// The rows with these indices, in their order; a row may come twice.
+    pub(super) fn select(&self, kept: &[usize]) -> Result<Data<'static, T>, CurveError> {
+        let gather = |values: &[T], width: usize| {
+            kept.iter().flat_map(|&row| &values[row * width..(row + 1) * width]).copied().collect()
+        };
+        let outputs = self.outputs;
+        let responses: Vec<usize> = kept.iter().flat_map(|&row| row * outputs..(row + 1) * outputs).collect();
+        Ok(Data {
+            x: gather(&self.x, self.width),
+            x_rows: kept.len(),
+            width: self.width,
+            y: gather(&self.y, self.outputs),
+            y_rows: kept.len(),
+            outputs,
+            noise: self.noise.select(&responses)?,
+            omitted: Vec::new(),
+        })
+    }
+
+    /// Checks the data, and leaves out what is masked, and what is missing if the policy says so. A row counts as missing
+    /// where any of its numbers is NaN or infinite.
+    pub(super) fn check(self, mask: Option<&[bool]>, policy: NanPolicy) -> Result<Self, CurveError> {
+        self.check_shapes(mask)?;
+        let mut kept = Vec::new();
+        let mut omitted = Vec::new();
+        for row in 0..self.y_rows {
+            let masked = mask.is_some_and(|mask| !mask[row]);
+            let missing = if masked { None } else { self.missing(row) };
+            match missing {
+                Some(error) if policy == NanPolicy::Raise => return Err(error),
+                None if !masked => kept.push(row),
+                _ => omitted.push(row),
+            }
+        }
+        if kept.is_empty() {
+            return Err(CurveError::NoObservations);
+        }
+        if let Noise::Sigma(sigma) = &self.noise {
+            for &row in &kept {
+                let range = row * self.outputs..(row + 1) * self.outputs;
+                if let Some(&value) = sigma[range].iter().find(|&&sigma| !(sigma > T::ZERO)) {
+                    return Err(CurveError::NonPositiveSigma { row, value: value.to_f64() });
+                }
+            }
+        }
+        if omitted.is_empty() { Ok(self) } else { Ok(Data { omitted, ..self.select(&kept)? }) }
+    }
+
+    fn check_shapes(&self, mask: Option<&[bool]>) -> Result<(), CurveError> {
+        let (x, y) = (self.x_rows, self.y_rows);
+        if x != y {
+            return Err(CurveError::UnequalLengths { x, y });
+        }
+        if y == 0 || self.outputs == 0 {
+            return Err(CurveError::NoObservations);
+        }
+        let expected = self.y.len();
+        match &self.noise {
+            Noise::Sigma(sigma) if sigma.len() != expected => {
+                return Err(CurveError::SigmaLength { sigma: sigma.len(), responses: expected });
+            }
+            Noise::Correlated(whitening) if whitening.count() != expected => {
+                let count = whitening.count();
+                return Err(CurveError::CovarianceShape { rows: count, columns: count, responses: Some(expected) });
+            }
+            _ => {}
+        }
+        match mask {
+            Some(mask) if mask.len() != y => Err(CurveError::MaskLength { mask: mask.len(), rows: y }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first number of a row that is not finite.
+    fn missing(&self, row: usize) -> Option<CurveError> {
+        let column = |name: &str, values: &[T], width: usize| {
+            let values = &values[row * width..(row + 1) * width];
+            let at = values.iter().position(|value| !value.is_finite())?;
+            let variable = if width == 1 { name.into() } else { format!("{name}{}", at + 1) };
+            Some(CurveError::NonFiniteDatum { variable, row, value: values[at].to_f64() })
+        };
+        let sigma = match &self.noise {
+            Noise::Sigma(sigma) => column("sigma", sigma, self.outputs),
+            _ => None,
+        };
+        column("x", &self.x, self.width).or_else(|| column("y", &self.y, self.outputs)).or(sigma)
+    }
+
+    /// Sets the noise.
+    pub(super) fn with_sigma(self, sigma: Rows<'a, T>) -> Self {
+        Data { noise: Noise::Sigma(sigma.into_flat()), ..self }
+    }
+
+    /// Sets the noise.
+    pub(super) fn with_whitening(self, whitening: Whitening<T>) -> Self {
+        Data { noise: Noise::Correlated(whitening), ..self }
+    }
+}

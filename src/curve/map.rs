@@ -1,0 +1,229 @@
+//! From the parameters that are fitted to all parameters of the curve.
+
+use std::iter::zip;
+
+use super::parameter::{Parameter, Role};
+use super::{CurveError, Tie};
+use crate::kernels::vector::add_scaled;
+use crate::{Real, SolveError};
+
+/// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
+#[derive(Debug, Clone)]
+pub(super) struct ParameterMap<T> {
+    pub(super) parameters: Vec<Parameter<T>>,
+    /// Which of all parameters are free.
+    free: Vec<usize>,
+    /// Powers of two, so that no digit is lost.
+    scales: Vec<T>,
+    /// In an order in which each depends on earlier ones alone.
+    tied: Vec<Tied<T>>,
+}
+
+/// A parameter that follows from others.
+#[derive(Debug, Clone)]
+struct Tied<T> {
+    index: usize,
+    of: Vec<usize>,
+    tie: Tie<T>,
+}
+
+impl<T: Real> ParameterMap<T> {
+    /// Checks the parameters, and sorts the free from the others.
+    pub(super) fn new(parameters: Vec<Parameter<T>>) -> Result<Self, CurveError> {
+        check_names(&parameters)?;
+        parameters.iter().try_for_each(check)?;
+        let tied = in_order(&parameters)?;
+        let is_free = |&index: &usize| matches!(parameters[index].role, Role::Free);
+        let free: Vec<usize> = (0..parameters.len()).filter(is_free).collect();
+        let power = |&index: &usize| T::from_f64(parameters[index].scale.to_f64().log2().round().exp2());
+        let scales = free.iter().map(power).collect();
+        Ok(ParameterMap { parameters, free, scales, tied })
+    }
+
+    /// The same with one more parameter fixed.
+    pub(super) fn fixing(&self, index: usize, value: T) -> Self {
+        let mut map = self.clone();
+        map.parameters[index].role = Role::Fixed;
+        map.parameters[index].start = value;
+        if let Some(at) = map.free.iter().position(|&free| free == index) {
+            map.free.remove(at);
+            map.scales.remove(at);
+        }
+        map
+    }
+
+    /// Number of all parameters.
+    pub(super) fn count(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// Which of all parameters are free.
+    pub(super) fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// The name of a parameter.
+    pub(super) fn name(&self, index: usize) -> &str {
+        &self.parameters[index].name
+    }
+
+    /// The parameters of those names.
+    pub(super) fn index(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.name == name)
+    }
+
+    /// All parameters are free, in their own units.
+    pub(super) fn is_identity(&self) -> bool {
+        self.free.len() == self.parameters.len() && self.scales.iter().all(|&scale| scale == T::ONE)
+    }
+
+    /// Where the free parameters start.
+    pub(super) fn start(&self) -> Vec<T> {
+        self.gather(&self.parameters.iter().map(|parameter| parameter.start).collect::<Vec<_>>())
+    }
+
+    /// The free ones of all parameters, in units of their scales.
+    pub(super) fn gather(&self, all: &[T]) -> Vec<T> {
+        zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect()
+    }
+
+    /// The bounds of the free parameters, in units of their scales.
+    pub(super) fn free_bounds(&self) -> (Vec<T>, Vec<T>) {
+        let bound = |of: fn(&Parameter<T>) -> T| {
+            let bounds = zip(&self.free, &self.scales).map(|(&index, &scale)| of(&self.parameters[index]) / scale);
+            bounds.collect()
+        };
+        (bound(|parameter| parameter.lower), bound(|parameter| parameter.upper))
+    }
+
+    /// All parameters at the start, and the part of the derivative that never changes; rows are those of all parameters.
+    pub(super) fn begin(&self) -> (Vec<T>, Vec<T>) {
+        let all = self.parameters.iter().map(|parameter| parameter.start).collect();
+        let mut derivative = vec![T::ZERO; self.count() * self.free.len()];
+        for (k, (&index, &scale)) in zip(&self.free, &self.scales).enumerate() {
+            derivative[index * self.free.len() + k] = scale;
+        }
+        (all, derivative)
+    }
+
+    /// Fills in all parameters and the derivative, both made by [`begin`](Self::begin), at the free ones.
+    #[inline]
+    pub(super) fn expand(&self, free: &[T], all: &mut [T], derivative: &mut [T]) {
+        for ((&index, &scale), &value) in zip(&self.free, &self.scales).zip(free) {
+            all[index] = value * scale;
+        }
+        let n = self.free.len();
+        for Tied { index, of, tie } in &self.tied {
+            let at: Vec<T> = of.iter().map(|&other| all[other]).collect();
+            let mut gradient = vec![T::ZERO; of.len()];
+            all[*index] = tie.value(&at, Some(&mut gradient));
+            let mut row = vec![T::ZERO; n];
+            for (&other, &slope) in zip(of, &gradient) {
+                add_scaled(&mut row, slope, &derivative[other * n..(other + 1) * n]);
+            }
+            derivative[index * n..(index + 1) * n].copy_from_slice(&row);
+        }
+    }
+
+    /// The chain rule: rows of derivatives by all parameters become rows of derivatives by the free ones.
+    pub(super) fn narrow(&self, derivative: &[T], wide: &[T], narrow: &mut [T]) {
+        let n = self.free.len();
+        let rows = zip(wide.chunks_exact(self.count()), narrow.chunks_exact_mut(n));
+        if self.tied.is_empty() {
+            for (wide, narrow) in rows {
+                for (narrow, (&index, &scale)) in zip(narrow, zip(&self.free, &self.scales)) {
+                    *narrow = wide[index] * scale;
+                }
+            }
+        } else {
+            for (wide, narrow) in rows {
+                narrow.fill(T::ZERO);
+                for (&slope, row) in zip(wide, derivative.chunks_exact(n)) {
+                    add_scaled(narrow, slope, row);
+                }
+            }
+        }
+    }
+
+    /// Indices, means and standard deviations of what is known from elsewhere.
+    pub(super) fn priors(&self) -> impl Iterator<Item = (usize, T, T)> {
+        let parameters = self.parameters.iter().enumerate();
+        parameters.filter_map(|(index, parameter)| parameter.prior.map(|(mean, deviation)| (index, mean, deviation)))
+    }
+}
+
+fn check_names<T>(parameters: &[Parameter<T>]) -> Result<(), CurveError> {
+    for (index, parameter) in parameters.iter().enumerate() {
+        if parameters[..index].iter().any(|other| other.name == parameter.name) {
+            return Err(CurveError::DuplicateName { name: parameter.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// What is said of one parameter makes sense.
+fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
+    let Parameter { name, start, lower, upper, role, prior, scale } = parameter;
+    let name = || name.clone();
+    if !(lower <= upper) {
+        return Err(CurveError::CrossedBounds { name: name(), lower: lower.to_f64(), upper: upper.to_f64() });
+    }
+    if !(*scale > T::ZERO && scale.is_finite()) {
+        return Err(CurveError::Scale { name: name(), value: scale.to_f64() });
+    }
+    if let Some((mean, deviation)) = prior {
+        if !(mean.is_finite() && *deviation > T::ZERO && deviation.is_finite()) {
+            return Err(CurveError::Prior { name: name(), mean: mean.to_f64(), deviation: deviation.to_f64() });
+        }
+    }
+    if let Role::Tied(_) = role {
+        let bounded = *lower > -T::INFINITY || *upper < T::INFINITY;
+        return if bounded { Err(CurveError::TiedAndBounded { name: name() }) } else { Ok(()) };
+    }
+    if !start.is_finite() {
+        return Err(SolveError::NonFiniteStart { name: name(), value: start.to_f64() }.into());
+    }
+    Ok(())
+}
+
+/// The tied parameters, each after those that it depends on.
+fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<Tied<T>>, CurveError> {
+    let mut waiting = Vec::new();
+    for (index, parameter) in parameters.iter().enumerate() {
+        let Role::Tied(tie) = &parameter.role else { continue };
+        let find = |other: &String| {
+            let found = parameters.iter().position(|parameter| parameter.name == *other);
+            found.ok_or_else(|| CurveError::UnknownInTie { name: parameter.name.clone(), of: other.clone() })
+        };
+        let of = tie.of().iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        waiting.push(Tied { index, of, tie: tie.clone() });
+    }
+    let mut tied: Vec<Tied<T>> = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let waits_for = |other: &usize| waiting.iter().any(|tied| tied.index == *other);
+        match waiting.iter().position(|tied| !tied.of.iter().any(waits_for)) {
+            Some(next) => tied.push(waiting.remove(next)),
+            None => return Err(circle(parameters, &waiting)),
+        }
+    }
+    Ok(tied)
+}
+
+/// Follows ties that wait for each other until one comes round.
+fn circle<T>(parameters: &[Parameter<T>], waiting: &[Tied<T>]) -> CurveError {
+    let mut path = vec![waiting[0].index];
+    loop {
+        let last = path[path.len() - 1];
+        let next = waiting
+            .iter()
+            .find(|tied| tied.index == last)
+            .and_then(|tied| tied.of.iter().copied().find(|other| waiting.iter().any(|tied| tied.index == *other)));
+        let Some(next) = next else { break };
+        if let Some(begin) = path.iter().position(|&index| index == next) {
+            path.drain(..begin);
+            break;
+        }
+        path.push(next);
+    }
+    CurveError::TieToItself { names: path.into_iter().map(|index| parameters[index].name.clone()).collect() }
+}

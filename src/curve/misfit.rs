@@ -1,0 +1,145 @@
+//! The least-squares problem of a curve, its data, and what is known of its parameters.
+
+use super::Curve;
+use super::data::Data;
+use super::likelihood::Likelihood;
+use super::map::ParameterMap;
+use super::noise::Noise;
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters.
+pub(super) struct Misfit<'p, T: Real, C> {
+    curve: &'p C,
+    data: &'p Data<'p, T>,
+    map: &'p ParameterMap<T>,
+    likelihood: &'p Likelihood,
+    /// All parameters of the curve, where it was evaluated last.
+    all: Vec<T>,
+    /// Their derivatives by the free ones, row after row.
+    chain: Vec<T>,
+    /// Rows of derivatives by all parameters.
+    wide: Vec<T>,
+    /// What the rows evaluated last cost.
+    cost: T,
+}
+
+impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
+    pub(super) fn new(
+        curve: &'p C,
+        data: &'p Data<'p, T>,
+        map: &'p ParameterMap<T>,
+        likelihood: &'p Likelihood,
+    ) -> Self {
+        let (all, chain) = map.begin();
+        Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO }
+    }
+
+    /// Residuals of data and priors; without those that fill up the last group.
+    pub(super) fn informative_count(&self) -> usize {
+        self.data.y().len() + self.map.priors().count()
+    }
+
+    /// All parameters of the curve, and their derivatives by the free ones, at free ones.
+    pub(super) fn expand(&mut self, free: &[T]) -> (&[T], &[T]) {
+        self.map.expand(free, &mut self.all, &mut self.chain);
+        (&self.all, &self.chain)
+    }
+
+    /// How many of `count` rows from `first` on are those of data.
+    fn data_rows(&self, first: usize, count: usize) -> usize {
+        self.data.y().len().saturating_sub(first).min(count)
+    }
+
+    /// Whitens rows of data, and weighs them as the likelihood does.
+    #[inline]
+    fn weigh(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
+        let n = self.map.free().len();
+        self.data.subtract(first, r);
+        self.data.noise.whiten(first, r, jacobian, n);
+        if !self.likelihood.is_sum_of_squares() {
+            self.cost = self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n);
+        }
+    }
+
+    /// Fills the rows from `first` on that are not those of data.
+    fn add_priors(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
+        if r.is_empty() {
+            return;
+        }
+        let n = self.map.free().len();
+        let skipped = first.saturating_sub(self.data.y().len());
+        r.fill(T::ZERO);
+        jacobian.fill(T::ZERO);
+        for (k, (index, mean, deviation)) in self.map.priors().skip(skipped).take(r.len()).enumerate() {
+            r[k] = (self.all[index] - mean) / deviation;
+            if let Some(row) = jacobian.chunks_exact_mut(n).nth(k) {
+                let derivatives = self.chain[index * n..(index + 1) * n].iter();
+                row.iter_mut().zip(derivatives).for_each(|(row, &derivative)| *row = derivative / deviation);
+            }
+            self.cost += T::from_f64(0.5) * r[k] * r[k];
+        }
+    }
+}
+
+impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
+    fn parameter_count(&self) -> usize {
+        self.map.free().len()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.informative_count().next_multiple_of(self.data.outputs())
+    }
+
+    fn row_group(&self) -> usize {
+        match self.data.noise {
+            Noise::Correlated(_) => self.residual_count(),
+            _ => self.data.outputs(),
+        }
+    }
+
+    fn residuals(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        self.expand(free);
+        self.cost = T::ZERO;
+        let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
+        let predictors = self.data.predictors(first, of_data.len());
+        self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
+        self.weigh(first, of_data, &mut []);
+        self.add_priors(first + of_data.len(), of_priors, &mut []);
+        Ok(())
+    }
+
+    fn linearize(&mut self, free: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        self.expand(free);
+        self.cost = T::ZERO;
+        let count = self.data_rows(first, r.len());
+        let (of_data, of_priors) = r.split_at_mut(count);
+        let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
+        let (predictors, width) = (self.data.predictors(first, count), self.data.width());
+        if self.map.is_identity() {
+            self.curve.linearize(predictors, width, &self.all, of_data, data_rows)?;
+        } else {
+            self.wide.resize(count * self.map.count(), T::ZERO);
+            self.curve.linearize(predictors, width, &self.all, of_data, &mut self.wide)?;
+            self.map.narrow(&self.chain, &self.wide, data_rows);
+        }
+        self.weigh(first, of_data, data_rows);
+        self.add_priors(first + count, of_priors, prior_rows);
+        Ok(())
+    }
+
+    fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
+        if self.likelihood.is_sum_of_squares() {
+            T::from_f64(0.5) * crate::kernels::vector::dot(r, r)
+        } else {
+            self.cost
+        }
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        self.curve.derivatives_are_cheap()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.map.name(self.map.free()[index]).to_owned()
+    }
+}

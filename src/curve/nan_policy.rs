@@ -1,0 +1,11 @@
+//! What to do with missing data.
+
+/// What becomes of a row in which a number is NaN or infinite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NanPolicy {
+    /// The fit is refused, and the error names the row.
+    #[default]
+    Raise,
+    /// The row is left out, and counted in the report.
+    Omit,
+}

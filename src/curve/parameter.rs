@@ -1,0 +1,56 @@
+//! One parameter of a curve, and what is said of it before the fit.
+
+use super::Tie;
+
+/// What becomes of a parameter in the fit.
+#[derive(Debug, Clone)]
+pub(super) enum Role<T> {
+    /// It is fitted.
+    Free,
+    /// It stays at its start.
+    Fixed,
+    /// It follows from others.
+    Tied(Tie<T>),
+}
+
+/// A parameter of a curve before the fit.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter<T> {
+    pub(super) name: String,
+    pub(super) start: T,
+    pub(super) lower: T,
+    pub(super) upper: T,
+    pub(super) role: Role<T>,
+    /// Mean and standard deviation of what is known of it from elsewhere.
+    pub(super) prior: Option<(T, T)>,
+    /// Its typical size.
+    pub(super) scale: T,
+}
+
+/// What is asked of a parameter by name.
+#[derive(Debug, Clone)]
+pub(super) enum Wish<T> {
+    Start(T),
+    Bounds(T, T),
+    Fix(Option<T>),
+    Tie(Tie<T>),
+    Prior(T, T),
+    Scale(T),
+}
+
+impl<T: Copy> Parameter<T> {
+    /// Grants a wish.
+    pub(super) fn grant(&mut self, wish: &Wish<T>) {
+        match wish {
+            Wish::Start(start) => self.start = *start,
+            Wish::Bounds(lower, upper) => (self.lower, self.upper) = (*lower, *upper),
+            Wish::Fix(value) => {
+                self.start = value.unwrap_or(self.start);
+                self.role = Role::Fixed;
+            }
+            Wish::Tie(tie) => self.role = Role::Tied(tie.clone()),
+            Wish::Prior(mean, deviation) => self.prior = Some((*mean, *deviation)),
+            Wish::Scale(scale) => self.scale = *scale,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Rows of numbers as they come in: predictors, responses, standard deviations.
+
+use std::borrow::Cow;
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+/// One row an observation: a number, or a row of a matrix where an observation has several.
+///
+/// Made from slices, vectors, arrays, and `ndarray`'s one- and two-dimensional arrays and views.
+#[derive(Debug, Clone)]
+pub struct Rows<'a, T>(ArrayView2<'a, T>);
+
+impl<'a, T: Copy> Rows<'a, T> {
+    /// Number of rows.
+    pub(super) fn count(&self) -> usize {
+        self.0.nrows()
+    }
+
+    /// Numbers in a row.
+    pub(super) fn width(&self) -> usize {
+        self.0.ncols()
+    }
+
+    /// Row after row, without a copy where they lie so.
+    pub(super) fn into_flat(self) -> Cow<'a, [T]> {
+        self.0.to_slice().map_or_else(|| self.0.iter().copied().collect(), Cow::Borrowed)
+    }
+}
+
+macro_rules! rows_from {
+    ($($vector:ty $(, $size:ident)?;)*) => {
+        $(
+            impl<'a, T $(, const $size: usize)?> From<$vector> for Rows<'a, T> {
+                fn from(column: $vector) -> Self {
+                    Rows(ArrayView1::from(column).insert_axis(Axis(1)))
+                }
+            }
+        )*
+    };
+}
+
+rows_from! {
+    &'a [T];
+    &'a Vec<T>;
+    &'a [T; N], N;
+    &'a Array1<T>;
+    ArrayView1<'a, T>;
+}
+
+impl<'a, T> From<ArrayView2<'a, T>> for Rows<'a, T> {
+    fn from(rows: ArrayView2<'a, T>) -> Self {
+        Rows(rows)
+    }
+}
+
+impl<'a, T> From<&'a Array2<T>> for Rows<'a, T> {
+    fn from(rows: &'a Array2<T>) -> Self {
+        Rows(rows.view())
+    }
+}

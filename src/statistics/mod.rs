@@ -1,0 +1,3 @@
+//! Distributions and tests that do not know of curves.
+
+pub(crate) mod distributions;
