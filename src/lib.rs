@@ -113,6 +113,7 @@
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `train::CsvLogger` writes a line for each epoch |
 //! | `progress` | `train::Progress` draws bars on the terminal |
+//! | `rayon` | fits from many starts and of resampled data run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
@@ -127,6 +128,7 @@ mod kernels;
 mod linear;
 pub mod nn;
 pub mod optim;
+mod parallel;
 mod problem;
 mod real;
 mod scalar;

@@ -1,0 +1,14 @@
+//! Independent pieces of work, on all cores where the feature `rayon` is on.
+
+/// The results of `work` for `0..count`, in that order whatever the number of threads.
+#[cfg(feature = "rayon")]
+pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    use rayon::prelude::*;
+    (0..count).into_par_iter().map(work).collect()
+}
+
+/// The results of `work` for `0..count`.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    (0..count).map(work).collect()
+}
