@@ -4,7 +4,7 @@
 #[cfg(feature = "rayon")]
 pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     use rayon::prelude::*;
-    (0..count).into_par_iter().map(work).collect()
+    (0..count).into_par_iter().map(&work).collect()
 }
 
 /// The results of `work` for `0..count`.
