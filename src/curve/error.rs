@@ -122,6 +122,9 @@ pub enum CurveError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// All parameters are fixed or tied.
+    #[error("no parameter is free to be fitted")]
+    NothingToFit,
     /// Two parameters have the same name.
     #[error("two parameters are called {name}")]
     DuplicateName {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::{Bound, RangeBounds};
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use super::data::Data;
 use super::likelihood::Likelihood;
@@ -68,7 +68,7 @@ pub struct CurveFit<'a, T: Real, C> {
     /// What is said of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
     /// A covariance of the responses, looked at when fitting.
-    data_covariance: Option<ArrayView2<'a, T>>,
+    data_covariance: Option<Array2<T>>,
     absolute_sigma: bool,
     mask: Option<Cow<'a, [bool]>>,
     nan_policy: NanPolicy,
@@ -247,8 +247,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
-    pub fn data_covariance(self, covariance: impl Into<ArrayView2<'a, T>>) -> Self {
-        CurveFit { data_covariance: Some(covariance.into()), ..self }
+    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self
+    where
+        T: 'c,
+    {
+        CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
     /// Whether sigma is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
@@ -297,7 +300,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let CurveFit { curve, mut data, data_covariance, absolute_sigma, mask, nan_policy, likelihood, solver, .. } =
             self;
         if let Some(covariance) = data_covariance {
-            data = data.with_whitening(Whitening::new(covariance)?);
+            data = data.with_whitening(Whitening::new(covariance.view())?);
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
@@ -354,6 +357,9 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
         let (observations, parameters) = (self.misfit().informative_count(), self.map.free().len());
+        if parameters == 0 {
+            return Err(CurveError::NothingToFit);
+        }
         if observations < parameters {
             return Err(CurveError::TooFewObservations { observations, parameters });
         }

@@ -5,7 +5,7 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
-use crate::{Covariance, CovarianceError, LeastSquares, LevenbergMarquardt, Real, Report, SolveError};
+use crate::{Acceleration, Covariance, CovarianceError, LeastSquares, LevenbergMarquardt, Real, Report, SolveError};
 
 /// All that a fit goes by.
 #[derive(Debug, Clone)]
@@ -38,7 +38,11 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
-        let mut report = self.solver.minimize(&mut misfit, &map.gather(start))?;
+        let solver = self.solver.clone();
+        // Residuals that stand for a likelihood have another second derivative than their difference tells.
+        let plain =
+            if self.likelihood.is_sum_of_squares() { solver } else { solver.with_acceleration(Acceleration::Never) };
+        let mut report = plain.minimize(&mut misfit, &map.gather(start))?;
         report.x = misfit.expand(&report.x).0.to_vec();
         Ok(report)
     }

@@ -12,7 +12,6 @@ use crate::{Covariance, EvaluationError, Real, Report};
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
 /// `Display` prints the report.
-#[derive(Debug)]
 pub struct FittedCurve<'a, T: Real, C> {
     pub(super) setting: Setting<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
@@ -74,7 +73,12 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// The responses observed.
+    /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
+    pub fn omitted_rows(&self) -> &[usize] {
+        self.setting.data.omitted()
+    }
+
+    /// The responses observed, without those of omitted rows.
     pub fn observed(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(self.setting.data.y())
     }
@@ -110,6 +114,17 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         let mut y = vec![T::ZERO; rows * self.setting.data.outputs()];
         self.setting.curve.responses(x, self.setting.data.width(), &self.report.x, &mut y)?;
         Ok(y)
+    }
+}
+
+impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FittedCurve { parameters, report, covariance, .. } = self;
+        f.debug_struct("FittedCurve")
+            .field("parameters", parameters)
+            .field("report", report)
+            .field("covariance", covariance)
+            .finish_non_exhaustive()
     }
 }
 
