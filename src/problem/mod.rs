@@ -1,6 +1,8 @@
 //! What is minimised: the least-squares trait and the ways into it, and the objective that optimizers step on.
 
 mod autodiff;
+mod bounded;
+mod bounds;
 mod closure;
 mod jacobian_products;
 mod least_squares;
@@ -10,6 +12,8 @@ mod sum_of_squares;
 mod work;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
+pub use bounded::Bounded;
+pub use bounds::{BoundSide, Bounds, BoundsError};
 pub use closure::{Analytic, FiniteDifference};
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use least_squares::{EvaluationError, LeastSquares};
