@@ -145,7 +145,8 @@ pub use curve::{
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
-    JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Residuals, SumOfSquares, Work,
+    JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,
+    RobustScaleError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;
