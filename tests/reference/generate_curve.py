@@ -78,7 +78,7 @@ robust_line, robust_plane
     The scale of _mad_ is median|r|/Φ⁻¹(3/4) of the residuals at the solution, about
     zero: nothing is subtracted before the median (RLM calls mad(center=0)), and
     without a correction for p. The scale of _fixed_ is 0.5.
-    {huber,tukey}_{mad,fixed}_parameters, _scale, _weights (ψ(z)/z, z = r/scale),
+    {huber,tukey}_{mad,fixed}_parameters, _scale, _weights (ψ(z)/z, z = r/scale; mad),
     _standard_errors_h1, _h2, _h3 with, from RLMResults.bcov_scaled,
         m = mean ψ'(z), k = 1 + p/n·var(ψ'(z))/m², var dividing by n,
         q = Σψ(z)²·scale²/(n−p), M = Xᵀdiag(ψ'(z))X
@@ -102,7 +102,7 @@ bounded
 
 residuals_thurber, sequence, short
     Tests of a series: the residuals of thurber in the file's order, 40 numbers, and
-    the first ten of these. values,
+    the first ten of these. values (of residuals_thurber: see thurber, residuals),
     runs_count, runs_positive, runs_negative, runs_z, runs_p, runs_z_corrected,
     runs_p_corrected: Wald & Wolfowitz about zero, and runs_median_… about the
         median; a value equal to the cutoff counts as positive;
@@ -131,11 +131,13 @@ polynomials
         evidence_ratio_r: the best weight over that of the model.
 
 quantiles
-    df: 1, 2, 5, 10, 30, 200 (index i); probability: 0.5, 0.6827, 0.9, 0.95, 0.975,
-    0.995, 0.9999 (index j). normal_quantile[j], t_quantile and chi2_quantile[7i+j],
-    f_quantile[7(6i+k)+j] of df i over df k. x_symmetric and x_positive: abscissae
-    (index j of m); normal_cdf, normal_sf[j], t_cdf, t_sf[mi+j], chi2_cdf,
-    chi2_sf[mi+j], f_cdf, f_sf[m(6i+k)+j]. sf is 1 − cdf, with all its digits.
+    df: 1, 2, 5, 10, 30, 200 (index i); numerator: 1, 2, 5, 30 (index k), degrees of
+    freedom; probability: 0.5, 0.6827, 0.9, 0.95, 0.975, 0.995, 0.9999 (index j).
+    normal_quantile[j], t_quantile and chi2_quantile[7i+j], f_quantile[7(6k+i)+j], of
+    numerator k over df i. x_symmetric, x_positive and x_f: abscissae (index j of m);
+    normal_cdf, normal_sf[j], t_cdf, t_sf[mi+j] at x_symmetric, chi2_cdf,
+    chi2_sf[mi+j] at x_positive, f_cdf, f_sf[m(6k+i)+j] at x_f. sf is 1 − cdf, with
+    all its digits.
 
 global
     Data: x_1, y_1, x_2, y_2. Models a₁·exp(−k·x) and a₂·exp(−k·x); parameters
@@ -925,7 +927,8 @@ def robust_linear(case, columns, y):
             agree(name, [weight(v)[0] + 1 for v in z], theirs.weights + 1, 1e-9)
             put(case, f"{name}_parameters", b)
             put(case, f"{name}_scale", scale)
-            put(case, f"{name}_weights", [weight(v)[0] for v in z])
+            if kind == "mad":
+                put(case, f"{name}_weights", [weight(v)[0] for v in z])
             for cov, rows_of in (("H1", times(gram, k**2 * q / m**2)), ("H2", times(bent, k * q / m)),
                                  ("H3", times(sandwich, q / k))):
                 agree((name, cov), roots(rows_of), sm.RLM(y, design, M=norm).fit(cov=cov, **options).bse, 1e-8)
@@ -1173,7 +1176,6 @@ def runs(case, prefix, values, cutoff):
 
 
 def series(case, values):
-    put(case, "values", values)
     values = exact(values)
     data = floats(values)
     runs(case, "runs", values, mp.mpf(0))
@@ -1292,15 +1294,18 @@ def quantiles():
     case = "quantiles"
     df, ps = [1, 2, 5, 10, 30, 200], [0.5, 0.6827, 0.9, 0.95, 0.975, 0.995, 0.9999]
     both, positive = [-30.0, -8.0, -2.5, -1.0, -0.1, 0.0, 0.3, 1.7, 4.0, 12.0], [0.001, 0.2, 1.0, 2.5, 8.0, 40.0, 250.0]
+    above, ratios = [1, 2, 5, 30], [0.2, 1.0, 8.0]
     put(case, "df", df)
+    put(case, "numerator", above)
     put(case, "probability", ps)
     put(case, "x_symmetric", both)
     put(case, "x_positive", positive)
+    put(case, "x_f", ratios)
     put(case, "normal_quantile", [normal_quantile(p) for p in ps])
     put(case, "t_quantile", [t_quantile(p, d) for d in df for p in ps])
     put(case, "chi2_quantile", [chi2_quantile(p, d) for d in df for p in ps])
-    put(case, "f_quantile", [f_quantile(p, d, e) for d in df for e in df for p in ps])
-    both, positive = exact(both), exact(positive)
+    put(case, "f_quantile", [f_quantile(p, d, e) for d in above for e in df for p in ps])
+    both, positive, ratios = exact(both), exact(positive), exact(ratios)
     norm, t, chi2, f = scipy.stats.norm, scipy.stats.t, scipy.stats.chi2, scipy.stats.f
     for name, values, theirs in (
         ("normal_cdf", [normal_sf(-x) for x in both], [norm.cdf(float(x)) for x in both]),
@@ -1309,10 +1314,10 @@ def quantiles():
         ("t_sf", [t_sf(x, d) for d in df for x in both], [t.sf(float(x), d) for d in df for x in both]),
         ("chi2_cdf", [chi2_cdf(x, d) for d in df for x in positive], [chi2.cdf(float(x), d) for d in df for x in positive]),
         ("chi2_sf", [chi2_sf(x, d) for d in df for x in positive], [chi2.sf(float(x), d) for d in df for x in positive]),
-        ("f_cdf", [f_cdf(x, d, e) for d in df for e in df for x in positive],
-         [f.cdf(float(x), d, e) for d in df for e in df for x in positive]),
-        ("f_sf", [f_sf(x, d, e) for d in df for e in df for x in positive],
-         [f.sf(float(x), d, e) for d in df for e in df for x in positive]),
+        ("f_cdf", [f_cdf(x, d, e) for d in above for e in df for x in ratios],
+         [f.cdf(float(x), d, e) for d in above for e in df for x in ratios]),
+        ("f_sf", [f_sf(x, d, e) for d in above for e in df for x in ratios],
+         [f.sf(float(x), d, e) for d in above for e in df for x in ratios]),
     ):
         agree(name, values, theirs, 1e-10)
         put(case, name, values)
@@ -1333,8 +1338,9 @@ def main():
     several()
     vector()
     polynomials()
-    series("sequence", sequence())
-    series("short", sequence()[:10])
+    for case, values in (("sequence", sequence()), ("short", sequence()[:10])):
+        put(case, "values", values)
+        series(case, values)
     fit = collection("Thurber", thurber, [-3.0, -1.4, -0.5, 0.8, 2.2])
     series("residuals_thurber", floats(fit.r))
     with open(HERE / "curve.csv", "w", newline="") as file:
