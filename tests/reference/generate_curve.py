@@ -53,8 +53,8 @@ weighted
     probability: of a χ²(n−p) above chi_square,
     aic_lmfit, bic_lmfit, aicc as above with S = chi_square,
     loglik_absolute: −½(S + Σln(2πσᵢ²)); aic_absolute, bic_absolute with k = p,
-    loglik: −n/2·(ln(2πS/n) + 1) − Σln σᵢ; aic_r, bic_r with k = p+1 (R's nls,
-        up to its weights; σᵢ is known up to one factor),
+    loglik: −n/2·(ln(2πS/n) + 1) − Σln σᵢ; aic_r, bic_r with k = p+1 (σᵢ
+        is known up to one factor; R's nls with the weights 1/sigma²),
     r_squared_lmfit: 1 − Σr²/Σ(y−ȳ)², no weights in it (lmfit.ModelResult),
     r_squared_weighted: 1 − S/Σw(y−ȳ_w)², ȳ_w the weighted mean (statsmodels WLS),
     leverage, studentised_internal, studentised_external, cooks_distance of the
