@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{CovarianceError, SolveError};
+use crate::{CovarianceError, RobustScaleError, SolveError};
 
 /// Why a curve could not be fitted.
 #[derive(Debug, Error)]
@@ -189,6 +189,9 @@ pub enum CurveError {
         /// Number of names.
         names: usize,
     },
+    /// The scale of a robust loss makes no sense.
+    #[error(transparent)]
+    RobustScale(#[from] RobustScaleError),
     /// The solve could not start.
     #[error(transparent)]
     Solve(#[from] SolveError),

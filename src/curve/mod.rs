@@ -11,6 +11,7 @@ mod model;
 mod nan_policy;
 mod noise;
 mod parameter;
+mod robust;
 mod rows;
 mod setting;
 mod tie;

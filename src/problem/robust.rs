@@ -4,12 +4,10 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::robust_row::{RobustRow, robust_rows, scale_by};
+use super::probe::Probe;
+use super::robust_row::{RobustRow, robust_rows};
 use super::{EvaluationError, LeastSquares, RobustLoss};
 use crate::Real;
-
-/// Step of the difference for the second derivative along a step, relative to the step, as for geodesic acceleration.
-const PROBE: f64 = 0.1;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
 ///
@@ -44,14 +42,6 @@ pub struct Robust<T, P, L> {
     cost: T,
     /// What the second derivative along a step takes.
     probe: Probe<T>,
-}
-
-/// Residuals beside the point, along a step.
-#[derive(Debug, Clone, Default)]
-struct Probe<T> {
-    point: Vec<T>,
-    here: Vec<T>,
-    behind: Vec<T>,
 }
 
 /// The scale of a robust loss makes no sense.
@@ -100,29 +90,6 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
     /// The scale `C`.
     pub fn scale(&self) -> T {
         self.scale
-    }
-
-    /// Fills `second` with the second derivatives along `v` by central differences of the residuals themselves, whose
-    /// values `here` are known.
-    fn second_by_difference(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-    ) -> Result<(), EvaluationError> {
-        let Probe { point, here, behind } = &mut self.probe;
-        behind.resize(second.len(), T::ZERO);
-        let step = T::from_f64(PROBE);
-        for (side, values) in [(step, &mut *second), (-step, &mut **behind)] {
-            point.clear();
-            point.extend(x.iter().zip(v).map(|(&x, &v)| x + side * v));
-            self.problem.residuals(point, first, values)?;
-        }
-        for ((ahead, &behind), &here) in second.iter_mut().zip(&*behind).zip(&*here) {
-            *ahead = ((*ahead - here) - (here - behind)) / (step * step);
-        }
-        Ok(())
     }
 }
 
@@ -184,10 +151,11 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
         self.probe.here.resize(second.len(), T::ZERO);
         self.problem.residuals(x, first, &mut self.probe.here)?;
         if !self.problem.second_directional_derivative(x, v, first, second)? {
-            self.second_by_difference(x, v, first, second)?;
+            let (problem, probe) = (&mut self.problem, &mut self.probe);
+            probe.difference(x, v, second, |x, r| problem.residuals(x, first, r))?;
         }
         for (second, &r) in second.iter_mut().zip(&self.probe.here) {
-            scale_by(std::slice::from_mut(second), RobustRow::new(&self.loss, self.scale, r).root);
+            RobustRow::new(&self.loss, self.scale, r).scale(std::slice::from_mut(second));
         }
         Ok(true)
     }

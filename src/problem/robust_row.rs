@@ -43,10 +43,19 @@ impl<T: Real> RobustRow<T> {
         let root = curvature.sqrt();
         RobustRow { residual: slope / root * r, root, cost }
     }
+
+    /// Puts derivatives of the residual under the loss; whatever has no weight becomes zero, infinity included.
+    pub(crate) fn scale(&self, derivatives: &mut [T]) {
+        if self.root == T::ZERO {
+            derivatives.fill(T::ZERO);
+        } else {
+            derivatives.iter_mut().for_each(|derivative| *derivative *= self.root);
+        }
+    }
 }
 
 /// Puts residuals, and their rows of the Jacobian if there are any, under the loss; returns the true cost.
-pub(crate) fn robust_rows<T: Real, L: RobustLoss<T> + ?Sized>(
+pub(super) fn robust_rows<T: Real, L: RobustLoss<T> + ?Sized>(
     loss: &L,
     scale: T,
     r: &mut [T],
@@ -58,18 +67,9 @@ pub(crate) fn robust_rows<T: Real, L: RobustLoss<T> + ?Sized>(
         let row = RobustRow::new(loss, scale, *r);
         *r = row.residual;
         cost += row.cost;
-        scale_by(&mut jacobian[i * columns..(i + 1) * columns], row.root);
+        row.scale(&mut jacobian[i * columns..(i + 1) * columns]);
     }
     cost
-}
-
-/// Multiplies by the root of a row; whatever has no weight becomes zero, infinity included.
-pub(super) fn scale_by<T: Real>(numbers: &mut [T], root: T) {
-    if root == T::ZERO {
-        numbers.fill(T::ZERO);
-    } else {
-        numbers.iter_mut().for_each(|number| *number *= root);
-    }
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub struct Covariance<T> {
     pub(super) degrees_of_freedom: usize,
     pub(super) undetermined: Vec<String>,
     pub(super) held: Vec<String>,
+    /// What `matrix` multiplies `unscaled` by.
+    pub(super) variance: Option<T>,
     /// The residuals have unit variance, so that nothing is judged by them.
     pub(super) absolute: bool,
 }
@@ -146,7 +148,17 @@ impl<T: Real> Covariance<T> {
         let degrees_of_freedom = m.saturating_sub(rank);
         let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.parameter_name(j)).collect();
         let (undetermined, held) = (names(&is_undetermined), names(&is_held));
-        Ok(Covariance { unscaled, sum_of_squares, degrees_of_freedom, undetermined, held, absolute: false })
+        let covariance = Covariance {
+            unscaled,
+            sum_of_squares,
+            degrees_of_freedom,
+            undetermined,
+            held,
+            variance: None,
+            absolute: false,
+        };
+        let variance = covariance.residual_variance();
+        Ok(covariance.with_variance(variance))
     }
 
     /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
@@ -159,8 +171,7 @@ impl<T: Real> Covariance<T> {
     /// are no degrees of freedom to judge by. Where the noise is [known](Self::is_absolute), it is the
     /// [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
-        let variance = if self.absolute { Some(T::ONE) } else { self.residual_variance() };
-        match variance {
+        match self.variance {
             Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
             None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
                 if i == j && self.unscaled[[i, i]] > T::ZERO { T::INFINITY } else { T::ZERO }

@@ -5,6 +5,7 @@ use std::fmt;
 use ndarray::ArrayView1;
 
 use super::Curve;
+use super::likelihood::Likelihood;
 use super::setting::Setting;
 use super::{CurveError, Rows};
 use crate::{Covariance, EvaluationError, Real, Report};
@@ -32,7 +33,7 @@ pub struct FittedParameter<T> {
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
-        let covariance = setting.covariance(&report.x)?;
+        let covariance = setting.covariance(&report)?;
         let values = report.x.iter().zip(covariance.standard_errors());
         let named = setting.map.parameters.iter().zip(values);
         let parameters = named.map(|(parameter, (&value, standard_error))| FittedParameter {
@@ -71,6 +72,11 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     /// Observations in excess of the determined parameters.
     pub fn degrees_of_freedom(&self) -> usize {
         self.covariance.degrees_of_freedom()
+    }
+
+    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
+    pub fn robust_scale(&self) -> Option<T> {
+        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
     }
 
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
