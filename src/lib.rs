@@ -135,6 +135,7 @@ pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+pub use curve::models;
 pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
     curve_fit,

@@ -4,6 +4,7 @@ mod error;
 mod fit;
 mod fitted;
 mod model;
+pub mod models;
 
 pub use error::CurveError;
 pub use fit::{CurveFit, Predictors, curve_fit};
