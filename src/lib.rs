@@ -135,10 +135,12 @@ pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+#[doc(hidden)]
+pub use curve::formula;
 pub use curve::models;
 pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
-    curve_fit,
+    Tie, TieFunction, curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

@@ -3,7 +3,7 @@
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, real, sigmoid};
 use super::guess::{Guess, finite};
-use super::look::{Look, both_signs, geometric};
+use super::look::{Look, both_signs, geometric, multiples};
 use crate::{Model, Real, Scalar};
 
 /// `vmax x / (km + x)`: the rate of an enzyme at a concentration `x`.
@@ -90,8 +90,13 @@ impl Formula for Logistic5 {
         b[0] + (b[1] - b[0]) * occupied(x, b[2], b[3]).pow(b[4])
     }
 
-    fn axes(look: &Look) -> Vec<Vec<f64>> {
-        vec![look.positive(), both_signs(&slopes()), geometric(0.25, 4.0, 5)]
+    /// About the curve of four parameters, once as it is and once the other way round, as the two differ here.
+    fn start(look: &Look) -> Vec<f64> {
+        let symmetric = Logistic4::start(look);
+        let (ec50, hill) = (symmetric[2], symmetric[3]);
+        let grids =
+            [hill, -hill].map(|hill| vec![multiples(ec50, 10.0, 9), multiples(hill, 2.5, 7), geometric(0.25, 4.0, 5)]);
+        look.better_on(Self::LINEAR, Self::PARAMETERS.len(), grids, Self::at)
     }
 }
 

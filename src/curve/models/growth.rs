@@ -4,7 +4,7 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::exponential::scaled_power;
 use super::formula::{Formula, in_library, real, sigmoid};
 use super::guess::{Guess, finite};
-use super::look::{Look, both_signs, geometric};
+use super::look::{Look, about, both_signs, geometric, multiples};
 use crate::{Model, Real, Scalar};
 
 /// `limit / (1 + exp(−rate (x − center)))`: the logistic curve of three parameters, `center` being where half of `limit` is
@@ -70,7 +70,9 @@ impl Formula for Richards {
     }
 
     fn axes(look: &Look) -> Vec<Vec<f64>> {
-        vec![look.wider_places(), rates(look), geometric(0.1, 8.0, 7)]
+        let logistic = Logistic::start(look);
+        let (center, rate) = (logistic[1], logistic[2]);
+        vec![about(center, 3.0 / rate.abs(), 9), multiples(rate, 3.0, 7), geometric(0.1, 8.0, 7)]
     }
 }
 

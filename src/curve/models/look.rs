@@ -115,7 +115,7 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.best(COARSE_POINTS, linear, parameters, axes, response)
+        self.search(COARSE_POINTS, linear, parameters, axes, response).start
     }
 
     /// The same, with every point looked at from the first.
@@ -126,34 +126,49 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.best(POINTS, linear, parameters, axes, response)
+        self.search(POINTS, linear, parameters, axes, response).start
     }
 
-    fn best(
+    /// The better of what two grids give.
+    pub(super) fn better_on(
+        &self,
+        linear: &[usize],
+        parameters: usize,
+        grids: [Vec<Vec<f64>>; 2],
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) -> Vec<f64> {
+        let [first, second] = grids.map(|axes| self.search(COARSE_POINTS, linear, parameters, axes, &response));
+        if second.sum < first.sum { second.start } else { first.start }
+    }
+
+    /// Searches a grid with so many points of the data, then finer ones with all.
+    fn search(
         &self,
         coarse: usize,
         linear: &[usize],
         parameters: usize,
         mut axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
-    ) -> Vec<f64> {
+    ) -> Best {
         let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
-        let mut best = Best {
-            start: vec![1.0; parameters],
-            at: axes.iter().map(|axis| axis.len() / 2).collect(),
-            sum: f64::INFINITY,
-        };
-        let middle = zip(&axes, &best.at).map(|(axis, &at)| axis[at]);
-        zip(&free, middle).for_each(|(&index, value)| best.start[index] = value);
-        best.search(&self.averaged(coarse), linear, &free, &axes, &response);
+        let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
+        let mut start = vec![1.0; parameters];
+        for (&index, (axis, &at)) in zip(&free, zip(&axes, &at)) {
+            start[index] = axis[at];
+        }
+        let mut best = Best { start, at, sum: f64::INFINITY };
+        best.improve(&self.averaged(coarse), linear, &free, &axes, &response);
+        let mut reaches: Vec<[f64; 2]> = zip(&axes, &best.at).map(|(axis, &at)| neighbours(axis, at)).collect();
         for _ in 0..REFINEMENTS {
-            for (axis, at) in zip(&mut axes, &mut best.at) {
-                (*axis, *at) = refined(axis, *at);
+            for ((axis, [left, right]), &index) in zip(zip(&mut axes, &mut reaches), &free) {
+                (*left, *right) = (*left / 3.0, *right / 3.0);
+                let here = best.start[index];
+                *axis = vec![here - 2.0 * *left, here - *left, here, here + *right, here + 2.0 * *right];
             }
             best.sum = f64::INFINITY;
-            best.search(self, linear, &free, &axes, &response);
+            best.improve(self, linear, &free, &axes, &response);
         }
-        best.start
+        best
     }
 }
 
@@ -166,8 +181,8 @@ struct Best {
 }
 
 impl Best {
-    /// Searches all points of a grid.
-    fn search(
+    /// Takes the best of all points of a grid.
+    fn improve(
         &mut self,
         look: &Look,
         linear: &[usize],
@@ -201,13 +216,10 @@ impl Best {
     }
 }
 
-/// A finer axis about one value of another, and where that value is on it.
-fn refined(axis: &[f64], at: usize) -> (Vec<f64>, usize) {
-    let here = axis[at];
-    let left = at.checked_sub(1).map(|left| [axis[left] + (here - axis[left]) / 3.0, here - (here - axis[left]) / 3.0]);
-    let right = axis.get(at + 1).map(|right| [here + (right - here) / 3.0, right - (right - here) / 3.0]);
-    let finer: Vec<f64> = left.into_iter().flatten().chain([here]).chain(right.into_iter().flatten()).collect();
-    (finer, if left.is_some() { 2 } else { 0 })
+/// How far it is to the values on either side of one on an axis.
+fn neighbours(axis: &[f64], at: usize) -> [f64; 2] {
+    let left = at.checked_sub(1).map_or(0.0, |left| axis[at] - axis[left]);
+    [left, axis.get(at + 1).map_or(0.0, |right| right - axis[at])]
 }
 
 /// So many numbers from one to another, evenly spaced.
@@ -223,4 +235,14 @@ pub(super) fn geometric(from: f64, to: f64, count: usize) -> Vec<f64> {
 /// These numbers and their negatives, in order.
 pub(super) fn both_signs(positive: &[f64]) -> Vec<f64> {
     positive.iter().rev().map(|value| -value).chain(positive.iter().copied()).collect()
+}
+
+/// So many numbers about one, as far as `reach` on either side.
+pub(super) fn about(middle: f64, reach: f64, count: usize) -> Vec<f64> {
+    spaced(middle - reach, middle + reach, count)
+}
+
+/// So many multiples of a number, by factors from `1 / most` to `most`.
+pub(super) fn multiples(of: f64, most: f64, count: usize) -> Vec<f64> {
+    geometric(most.recip(), most, count).into_iter().map(|factor| of * factor).collect()
 }

@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, real};
 use super::guess::{Guess, finite};
-use super::look::{Look, both_signs, geometric};
-use super::peak::gaussian;
+use super::look::{Look, geometric, multiples, spaced};
+use super::peak::{Gaussian, gaussian};
 use super::special::{erf, exp_times_erfc};
 use crate::{Model, Real, Scalar};
 
@@ -34,8 +34,9 @@ impl Formula for ExponentialGaussian {
     }
 
     fn axes(look: &Look) -> Vec<Vec<f64>> {
-        let rates = geometric(0.5 / look.span(), 300.0 / look.span(), 10);
-        vec![look.places(), look.widths(), rates]
+        let [center, sigma] = as_gaussian(look);
+        let centers = spaced(center - 2.0 * sigma, center + sigma, 9);
+        vec![centers, multiples(0.5 * sigma, 2.5, 6), geometric(0.3 / sigma, 10.0 / sigma, 7)]
     }
 }
 
@@ -55,8 +56,13 @@ impl Formula for SkewedGaussian {
         b[0] * gaussian(x, b[1], b[2]) * (erf(b[3] * away) + real::<S>(1.0))
     }
 
-    fn axes(look: &Look) -> Vec<Vec<f64>> {
-        vec![look.places(), look.widths(), both_signs(&[0.5, 1.5, 4.0, 10.0])]
+    fn start(look: &Look) -> Vec<f64> {
+        let [center, sigma] = as_gaussian(look);
+        let grids = [1.0, -1.0].map(|sign| {
+            let centers = spaced(center - sign * 1.8 * sigma, center + sign * 0.3 * sigma, 8);
+            vec![centers, multiples(1.5 * sigma, 1.8, 5), vec![sign * 0.7, sign * 1.5, sign * 3.0, sign * 8.0]]
+        });
+        look.better_on(Self::LINEAR, Self::PARAMETERS.len(), grids, Self::at)
     }
 }
 
@@ -85,3 +91,9 @@ impl Formula for LogNormal {
 }
 
 in_library!(ExponentialGaussian, SkewedGaussian, LogNormal);
+
+/// Center and sigma of the Gaussian that is most like the data.
+fn as_gaussian(look: &Look) -> [f64; 2] {
+    let start = Gaussian::start(look);
+    [start[1], start[2]]
+}

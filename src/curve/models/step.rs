@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_PI;
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, real, sigmoid};
 use super::guess::{Guess, finite};
-use super::look::{Look, both_signs};
+use super::look::{Look, about, both_signs, multiples};
 use super::special::erf;
 use crate::{Model, Real, Scalar};
 
@@ -42,8 +42,11 @@ impl Formula for ErfStep {
         b[0] * (erf((-b[1] + x) / b[2]) + real::<S>(1.0)) * real::<S>(0.5)
     }
 
+    /// About the logistic step, whose slope is the same with a `sigma` of `√π / 4` times this one.
     fn axes(look: &Look) -> Vec<Vec<f64>> {
-        steps(look)
+        let logistic = LogisticStep::start(look);
+        let (center, sigma) = (logistic[1], 2.26 * logistic[2]);
+        vec![about(center, sigma.abs(), 5), multiples(sigma, 2.0, 5)]
     }
 }
 

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library};
 use super::guess::{Guess, finite};
-use super::look::{Look, spaced};
+use super::look::{Look, geometric, spaced};
 use crate::{Model, Real, Scalar};
 
 /// `amplitude sin(frequency x + shift)`, as lmfit's `SineModel`: `frequency` is angular.
@@ -48,7 +48,10 @@ impl Formula for DampedSine {
         let [_, _, frequency] = undamped(look);
         let resolution = look.span().recip();
         let lowest = (frequency - 8.0 * resolution).max(0.5 * resolution);
-        let axes = vec![spaced(lowest, frequency + 8.0 * resolution, 33), look.lengths()];
+        let axes = vec![
+            spaced(lowest, frequency + 8.0 * resolution, 17),
+            geometric(look.span() / 20.0, 10.0 * look.span(), 9),
+        ];
         let damped = look.best_on_fine(&[0, 1], 4, axes, |x, b| {
             (-x / b[3]).exp() * (b[0] * (b[2] * x).sin() + b[1] * (b[2] * x).cos())
         });
