@@ -75,3 +75,47 @@ fits_from_guesses! {
     logistic4 logistic5 boltzmann arctan_step erf_step logistic_step sine damped_sine arrhenius rational polynomial3
     polynomial4 polynomial5 polynomial6 polynomial7 polynomial8 polynomial9
 }
+
+#[test]
+fn guesses_are_finite_whatever_the_data() {
+    let (huge, tiny) = (1e308, 1e-308);
+    let data: [(&[f64], &[f64]); 9] = [
+        (&[], &[]),
+        (&[2.0], &[3.0]),
+        (&[1.0, 1.0, 1.0], &[2.0, 3.0, 2.0]),
+        (&[1.0, 2.0, 3.0, 4.0], &[0.0; 4]),
+        (&[-3.0, 0.0, 3.0, 5.0, 6.0], &[5.0; 5]),
+        (&[-huge, 0.0, huge], &[huge, -huge, huge]),
+        (&[tiny, 2.0 * tiny, 3.0 * tiny], &[tiny, -tiny, tiny]),
+        (&[1.0, f64::NAN, 3.0, 4.0], &[1.0, 2.0, f64::INFINITY, 7.0]),
+        (&[-4.0, -3.0, -2.0, -1.0], &[1.0, -1.0, 2.0, -2.0]),
+    ];
+    for model in Named::all() {
+        for (x, y) in data {
+            let start = model.guess(x, y);
+            assert_eq!(start.len(), model.parameters().len());
+            assert!(start.iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?}: {start:?}");
+            let [x, y] = [x, y].map(|of| of.iter().map(|&value| value as f32).collect::<Vec<f32>>());
+            assert!(model.guess(&x, &y).iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?} in f32");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_data_does_not_matter() {
+    for name in ["gaussian", "sine", "logistic4", "bi_exponential"] {
+        let model = Named::of_name(name).unwrap();
+        let Case { x, truth } = cases(name).swap_remove(0);
+        let y = responses(model, &x, &truth);
+        let backwards = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
+        assert_eq!(model.guess(&x, &y), model.guess(&backwards(&x), &backwards(&y)));
+    }
+}
+
+#[test]
+fn many_data_are_no_trouble() {
+    let x: Vec<f64> = (0..200_000).map(|i| f64::from(i) * 1e-3).collect();
+    let model = Named::of_name("gaussian").unwrap();
+    let start = model.guess(&x, &responses(model, &x, &[3.0, 77.0, 0.9]));
+    assert!((start[1] - 77.0).abs() < 0.3 && (start[2] - 0.9).abs() < 0.5, "{start:?}");
+}
