@@ -138,6 +138,9 @@ pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+#[doc(hidden)]
+pub use curve::formula;
+pub use curve::models;
 pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Model,
     NanPolicy, Rows, Tie, curve_fit,
