@@ -26,8 +26,8 @@ const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 /// ```
 pub fn mad_scale<T: Real>(residuals: &[T]) -> T {
     let mut sizes: Vec<T> = residuals.iter().map(|r| r.abs()).collect();
-    if sizes.is_empty() || sizes.iter().any(|&size| size != size) {
-        return T::ZERO / T::ZERO;
+    if sizes.is_empty() || sizes.iter().any(|size| size.to_f64().is_nan()) {
+        return T::from_f64(f64::NAN);
     }
     let middle = sizes.len() / 2;
     let (below, &mut upper, _) = sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("no NaN is here"));
