@@ -142,8 +142,8 @@ pub use curve::{
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares, Loss,
-    NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, SumOfSquares, Work,
-    mad_scale,
+    NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable,
+    SeparableError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -12,6 +12,7 @@ mod polish;
 mod products;
 mod report;
 mod scaling;
+mod separable;
 mod settings;
 mod step_rule;
 mod termination;
