@@ -2,6 +2,7 @@
 
 use super::{LeastSquares, SeparableError};
 use crate::Real;
+use crate::autodiff::Difference;
 
 /// Points looked at, the given one included.
 const POINTS: usize = 3;
@@ -12,9 +13,15 @@ const MOVES: [f64; 3] = [0.5, 0.1, 0.01];
 /// Up to so many candidates all sets of them are tried.
 const EXACT: usize = 15;
 
-/// The digits to which a column must repeat to count as unchanged, as a power of the precision: ten of [`f64`]'s sixteen,
-/// which leaves room for the rounding of central differences.
+/// The digits to which a column must repeat to count as unchanged, as a power of the precision: nine of [`f64`]'s sixteen.
 const AGREEMENT: f64 = 0.6;
+
+/// Rounding of the residuals, in units of the last digit of the largest, of which derivatives by central differences
+/// consist besides: columns that differ by no more than that count as unchanged, too.
+const ROUNDING: f64 = 16.0;
+
+/// Unless it is more than this share of the column, which then says too little.
+const CLEAR: f64 = 1e-3;
 
 /// The largest set of parameters in which the residuals are jointly affine, ascending; empty if there is none.
 ///
@@ -131,13 +138,17 @@ impl<T: Real> Look<T> {
             return false;
         }
         let tolerance = T::EPSILON.powf(T::from_f64(AGREEMENT));
-        for j in 0..moved.len() {
+        let sizes = self.here.residuals.iter().chain(&self.there.residuals);
+        let size = sizes.fold(T::ZERO, |size, r| size.max(r.abs()));
+        for (j, &x) in moved.iter().enumerate() {
+            let noise = T::from_f64(ROUNDING) * size * T::EPSILON / Difference::Central.step(x).abs();
             let (mut largest, mut difference) = (T::ZERO, T::ZERO);
             for (here, there) in self.here.column(j).zip(self.there.column(j)) {
                 largest = largest.max(here.abs()).max(there.abs());
                 difference = difference.max((here - there).abs());
             }
-            self.changes[j * moved.len() + k] |= difference > tolerance * largest;
+            let noise = if noise < T::from_f64(CLEAR) * largest { noise } else { T::ZERO };
+            self.changes[j * moved.len() + k] |= difference > (tolerance * largest).max(noise);
             self.seen[j] |= largest > T::ZERO;
         }
         true
