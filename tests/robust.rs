@@ -132,9 +132,8 @@ fn redescending_losses_ignore_a_third_of_gross_outliers() {
         };
         let (clean, found) = (fit(0, &[0.7, 2.02]), fit(30, &[0.7, 2.02]));
         assert!(clean.is_converged() && found.is_converged(), "{loss}: {}, {}", clean.status, found.status);
-        for j in 0..2 {
-            assert!((found.x[j] - TRUTH[j]).abs() < 0.005, "{loss}: {:?}", found.x);
-            assert!((found.x[j] - clean.x[j]).abs() < 0.005, "{loss}: {:?}, {:?}", found.x, clean.x);
+        for ((found, clean), truth) in found.x.iter().zip(&clean.x).zip(TRUTH) {
+            assert!((found - truth).abs() < 0.005 && (found - clean).abs() < 0.005, "{loss}: {found}, {clean}");
         }
     }
     // Least squares does not.

@@ -41,7 +41,7 @@ fn detected<P: LeastSquares<f64>>(problem: P, at: &[f64]) -> Vec<usize> {
 fn linear_parameters_of_all_27_sets_are_found() {
     for &model in Model::ALL {
         let set = DataSet::load(model);
-        for at in set.starts.iter().chain([&set.certified]) {
+        for at in &set.starts {
             assert_eq!(detected(AutoDiff(&set), at), linear_by_formula(model), "{} at {at:?}", model.name());
         }
     }

@@ -21,7 +21,7 @@ const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 /// ```
 /// use marquardt::mad_scale;
 ///
-/// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0];
+/// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0_f64];
 /// assert!((mad_scale(&residuals) - 0.15 / 0.6745).abs() < 1e-5);
 /// ```
 pub fn mad_scale<T: Real>(residuals: &[T]) -> T {

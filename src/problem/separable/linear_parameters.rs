@@ -1,8 +1,8 @@
 //! Which parameters of a problem are linear: a look at how its Jacobian changes.
 
-use super::{LeastSquares, SeparableError};
-use crate::Real;
+use super::SeparableError;
 use crate::autodiff::Difference;
+use crate::{EvaluationError, LeastSquares, Real};
 
 /// Points looked at, the given one included.
 const POINTS: usize = 3;
@@ -82,7 +82,7 @@ fn problem_at<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     x: &[T],
     rows: &mut Rows<T>,
-) -> Result<(), crate::EvaluationError> {
+) -> Result<(), EvaluationError> {
     problem.linearize(x, 0, &mut rows.residuals, &mut rows.jacobian)
 }
 
