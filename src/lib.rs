@@ -98,7 +98,7 @@
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
 //! | derivatives | [`Scalar`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
@@ -149,7 +149,7 @@ pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
     JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,
-    RobustScaleError, SumOfSquares, Work, mad_scale,
+    RobustScaleError, Separable, SeparableError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

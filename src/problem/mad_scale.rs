@@ -21,13 +21,13 @@ const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 /// ```
 /// use marquardt::mad_scale;
 ///
-/// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0];
+/// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0_f64];
 /// assert!((mad_scale(&residuals) - 0.15 / 0.6745).abs() < 1e-5);
 /// ```
 pub fn mad_scale<T: Real>(residuals: &[T]) -> T {
     let mut sizes: Vec<T> = residuals.iter().map(|r| r.abs()).collect();
-    if sizes.is_empty() || sizes.iter().any(|&size| size != size) {
-        return T::ZERO / T::ZERO;
+    if sizes.is_empty() || sizes.iter().any(|size| size.to_f64().is_nan()) {
+        return T::from_f64(f64::NAN);
     }
     let middle = sizes.len() / 2;
     let (below, &mut upper, _) = sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("no NaN is here"));

@@ -14,6 +14,7 @@ mod robust;
 mod robust_loss;
 mod robust_row;
 pub(crate) mod selected;
+mod separable;
 mod sum_of_squares;
 mod work;
 
@@ -29,5 +30,7 @@ pub(crate) use probe::Probe;
 pub use robust::{Robust, RobustScaleError};
 pub use robust_loss::{Loss, RobustLoss};
 pub(crate) use robust_row::RobustRow;
+pub(crate) use separable::linear_parameters;
+pub use separable::{Separable, SeparableError};
 pub use sum_of_squares::SumOfSquares;
 pub use work::{Rate, Work};

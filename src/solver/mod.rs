@@ -14,6 +14,7 @@ mod products;
 mod propagation;
 mod report;
 mod scaling;
+mod separable;
 mod settings;
 mod step_rule;
 mod system;
