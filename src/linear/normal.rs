@@ -107,7 +107,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     }
 
     /// The step of `(JᵀJ + λD²)δ = −Jᵀr`; variables that are held keep their steps, and the equations are those of the
-    /// others.
+    /// others, of which those without influence stay where they are.
     #[inline]
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;
@@ -118,10 +118,14 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         for (j, &d) in d.iter().enumerate() {
             factor[j * n + j] += lambda * d * d;
         }
-        for j in (0..held.len()).filter(|&j| is_held(held, j)) {
-            factor[j * n..j * n + j].fill(T::ZERO);
-            factor[j * n + j] = T::ONE;
-            factor[(j + 1) * n..].iter_mut().skip(j).step_by(n).for_each(|entry| *entry = T::ZERO);
+        for j in 0..held.len() {
+            if is_held(held, j) {
+                factor[j * n..j * n + j].fill(T::ZERO);
+                factor[(j + 1) * n..].iter_mut().skip(j).step_by(n).for_each(|entry| *entry = T::ZERO);
+            }
+            if is_held(held, j) || factor[j * n + j] == T::ZERO {
+                factor[j * n + j] = T::ONE;
+            }
         }
         if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
             return Err(IllConditioned);

@@ -115,7 +115,7 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
     }
 
     /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`; variables that are held keep their steps,
-    /// and the minimum is over the others.
+    /// and the minimum is over the others, of which those without influence stay where they are.
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;
         let (damped, rotated) = (self.damped.as_mut(), self.rotated.as_mut());
@@ -130,6 +130,11 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
             }
             hold(held, step, damped, rotated, rows, residuals);
             absorb_rows(damped, rotated, rows, residuals, self.work.as_mut());
+        }
+        for j in 0..held.len() {
+            if (0..=j).all(|i| damped[i * n + j] == T::ZERO) {
+                damped[j * n + j] = T::ONE;
+            }
         }
         step.copy_from_slice(rotated);
         let column_norm = |j: usize| (0..=j).fold(T::ZERO, |sum, i| sum + damped[i * n + j] * damped[i * n + j]).sqrt();
