@@ -111,7 +111,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
-//! | `csv` | `train::CsvLogger` writes a line for each epoch |
+//! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `progress` | `train::Progress` draws bars on the terminal |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
@@ -139,6 +139,8 @@ pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
     curve_fit,
 };
+#[cfg(feature = "csv")]
+pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,

@@ -4,8 +4,12 @@ mod error;
 mod fit;
 mod fitted;
 mod model;
+#[cfg(feature = "csv")]
+mod table;
 
 pub use error::CurveError;
 pub use fit::{CurveFit, Predictors, curve_fit};
 pub use fitted::{FittedCurve, FittedParameter};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, Model};
+#[cfg(feature = "csv")]
+pub use table::{Separator, Table, TableError, TableReader};
