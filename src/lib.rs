@@ -112,8 +112,9 @@
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `json` | a `FitSummary` becomes JSON; with `serde` |
 //! | `progress` | `train::Progress` draws bars on the terminal |
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
@@ -130,11 +131,17 @@ pub mod optim;
 mod problem;
 mod real;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
 mod solver;
 pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+pub use curve::{
+    CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
+    ParameterSummary, PriorSummary,
+};
 pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
     curve_fit,
