@@ -113,6 +113,7 @@
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
+//! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
 //! | `progress` | `train::Progress` draws bars on the terminal |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
@@ -146,6 +147,8 @@ pub use curve::{
     Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, Model, Predictors,
     curve_fit,
 };
+#[cfg(feature = "plot")]
+pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
 pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};

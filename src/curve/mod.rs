@@ -4,6 +4,8 @@ mod error;
 mod fit;
 mod fitted;
 mod model;
+#[cfg(feature = "plot")]
+mod plot;
 mod summary;
 #[cfg(feature = "csv")]
 mod table;
@@ -12,6 +14,8 @@ pub use error::CurveError;
 pub use fit::{CurveFit, Predictors, curve_fit};
 pub use fitted::{FittedCurve, FittedParameter};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, Model};
+#[cfg(feature = "plot")]
+pub use plot::{Plot, PlotError, Series};
 pub use summary::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,
