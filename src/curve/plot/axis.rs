@@ -34,7 +34,7 @@ impl Axis {
         };
         let (low, high) = if is_logarithmic {
             // Powers of ten outside of these are not floats.
-            ((low - pad).max(-307.0), (high + pad).min(308.0))
+            ((low - pad).max(-323.3), (high + pad).min(f64::MAX.log10()))
         } else {
             ((low - pad).max(-f64::MAX), (high + pad).min(f64::MAX))
         };
@@ -62,7 +62,7 @@ impl Axis {
     }
 
     fn value(&self, scaled: f64) -> f64 {
-        if self.is_logarithmic { 10_f64.powf(scaled) } else { scaled }
+        if self.is_logarithmic { 10_f64.powf(scaled).min(f64::MAX) } else { scaled }
     }
 
     /// The pixel of a value, which may be outside of the axis; infinite for what is infinitely far, NaN for NaN.
@@ -123,8 +123,17 @@ mod tests {
 
     #[test]
     fn every_range_is_one() {
-        for values in [&[][..], &[0.0], &[5.0, 5.0], &[-1e-300], &[1e308], &[-f64::MAX, f64::MAX], &[1.0, 1.0 + 1e-16]]
-        {
+        for values in [
+            &[][..],
+            &[0.0],
+            &[5.0, 5.0],
+            &[-1e-300],
+            &[1e308],
+            &[-f64::MAX, f64::MAX],
+            &[f64::MAX],
+            &[f64::MIN_POSITIVE, 1.0],
+            &[1.0, 1.0 + 1e-16],
+        ] {
             for is_logarithmic in [false, true] {
                 let axis = Axis::around(values.iter().copied(), is_logarithmic).with_ticks(6, |_| 6).between(0.0, 1.0);
                 assert!(axis.low < axis.high && axis.high.is_finite(), "{values:?} {axis:?}");

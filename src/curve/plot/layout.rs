@@ -48,7 +48,6 @@ pub(super) fn draw(plot: &Plot) -> Drawing {
     let has_residuals = plot.series.iter().any(|series| !series.residuals.is_empty());
     let mut shapes = Vec::new();
 
-    // The labels' widths decide on the room at the left, which the legend's height does not depend on.
     let title_height = if plot.title.is_some() { TITLE_SIZE + 10.0 } else { 0.0 };
     let legend = Legend::of(plot, width - 2.0 * MARGIN - 60.0);
     let legend_height = if legend.height() > 0.0 { legend.height() + 6.0 } else { 0.0 };
@@ -60,8 +59,8 @@ pub(super) fn draw(plot: &Plot) -> Drawing {
     };
 
     let y_ticks = |axis: Axis, height: f64| {
-        let most = (height / 30.0) as usize;
-        axis.with_ticks((height / 55.0).clamp(2.0, 10.0) as usize, |_| most)
+        let most = (height / 24.0) as usize;
+        axis.with_ticks((height / 55.0).clamp(3.0, 10.0) as usize, |_| most)
     };
     let y = y_ticks(y_axis(plot), upper_bottom - top).between(upper_bottom, top);
     let residual_axis = y_ticks(residual_axis(plot), bottom - lower_top).between(bottom, lower_top);
@@ -102,14 +101,22 @@ fn draw_fits(shapes: &mut Vec<Shape>, plot: &Plot, panel: &Panel, with_x_numbers
         }
     }
     panel.axes(shapes, with_x_numbers);
-    for (series, (_, curve)) in colored() {
-        panel.curve(shapes, &series.curve, 2.0, curve);
+    let curves = |shapes: &mut Vec<Shape>| {
+        colored().for_each(|(series, (_, curve))| panel.curve(shapes, &series.curve, 2.0, curve));
+    };
+    // A cloud of points would hide the curves; a few of them are seen better above.
+    let are_many = plot.series.iter().any(|series| series.points.len() > FEW);
+    if !are_many {
+        curves(shapes);
     }
     for (series, (data, _)) in colored() {
         let radius = radius(series.points.len());
         for point in &series.points {
             draw_point(shapes, panel, point, radius, data);
         }
+    }
+    if are_many {
+        curves(shapes);
     }
     panel.y_label(shapes, &plot.y_label);
 }

@@ -31,7 +31,7 @@ impl Panel {
         self.y.pixels.1
     }
 
-    /// Lines to read values by; along `x` only if asked for.
+    /// Lines to read values by.
     pub(super) fn grid(&self, shapes: &mut Vec<Shape>) {
         for tick in &self.y.ticks {
             shapes.push(horizontal(self.left(), self.right(), self.y.pixel(tick.value), GRID));
@@ -110,8 +110,11 @@ impl Panel {
         finish(&mut points);
     }
 
-    /// The part of a line that lies within the panel.
+    /// The part of a line that lies within the panel; none where it leaps over all of it, as at a pole.
     fn within(&self, from: Place, to: Place) -> Option<(Place, Place)> {
+        if from.1.min(to.1) < self.top() && from.1.max(to.1) > self.bottom() {
+            return None;
+        }
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
         let sides = [

@@ -38,10 +38,15 @@ pub(super) fn linear(low: f64, high: f64, count: usize) -> (Vec<Tick>, f64) {
     (numbers.iter().map(tick).collect(), offset)
 }
 
-/// What all numbers of a narrow range begin with.
+/// The roundest number near a narrow range.
 fn common_part(low: f64, high: f64) -> f64 {
-    let unit = power_of_ten((high - low).log10().ceil() as i32);
-    (low / unit).floor() * unit
+    let (span, middle) = (high - low, low + (high - low) / 2.0);
+    let exponents = (span.log10().floor() as i32..=middle.abs().log10().ceil() as i32).rev();
+    let rounded = exponents.map(|exponent| {
+        let digits = (middle / power_of_ten(exponent)).round();
+        format!("{digits}e{exponent}").parse().unwrap_or(f64::NAN)
+    });
+    rounded.into_iter().find(|rounded: &f64| (rounded - middle).abs() <= 5.0 * span).unwrap_or(low)
 }
 
 /// Marks on a logarithmic axis, between positive numbers: powers of ten, or round numbers where those are too few.
@@ -99,6 +104,8 @@ mod tests {
 
     #[test]
     fn narrow_ranges_leave_out_what_is_common() {
+        assert_eq!(linear(0.999_999_999_8, 1.000_000_003, 4).1, 1.0);
+        assert_eq!(linear(-2_459_000.51, -2_459_000.49, 4).1, -2_459_000.5);
         let (ticks, offset) = linear(5000.000_001, 5000.000_009, 4);
         assert_eq!(offset, 5000.0);
         let labels: Vec<&str> = ticks.iter().map(|tick| tick.label.as_str()).collect();
