@@ -48,7 +48,7 @@ fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
 
 #[test]
 fn everything_is_drawn() {
-    let svg = everything().to_svg();
+    let svg = everything().size(900, 680).to_svg();
     // Each is in the legend, too: data and their residuals, and rings.
     assert_eq!(count(&svg, "<circle"), (5 + 5 + 1) + (1 + 1));
     for text in ["A parabola", "time (s)", "way &lt;m&gt;", "standardised residual"] {
