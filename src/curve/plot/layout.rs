@@ -142,20 +142,25 @@ fn draw_residuals(shapes: &mut Vec<Shape>, plot: &Plot, panel: &Panel) {
     }
     panel.grid(shapes);
     panel.axes(shapes, true);
-    if let Some(zero) = panel.y.nearest_pixel(0.0) {
-        shapes.push(Shape::Line { points: vec![(left, zero), (right, zero)], width: 1.5, paint: CURVE });
+    let zero = panel.y.nearest_pixel(0.0).unwrap_or(panel.y.pixels.0);
+    let zero_line = Shape::Line { points: vec![(left, zero), (right, zero)], width: 1.5, paint: CURVE };
+    let are_many = plot.series.iter().any(|series| series.residuals.len() > FEW);
+    if !are_many {
+        shapes.push(zero_line.clone());
     }
     for (index, series) in plot.series.iter().enumerate() {
         let (paint, _) = colors(index, plot.series.len());
-        let places: Vec<Place> = series.residuals.iter().filter_map(|&(x, r)| panel.place(x, r)).collect();
-        let radius = radius(places.len());
-        for &center in &places {
-            if let Some(zero) = panel.y.nearest_pixel(0.0).filter(|_| places.len() <= FEW) {
+        let radius = radius(series.residuals.len());
+        for center in series.residuals.iter().filter_map(|&(x, residual)| panel.place(x, residual)) {
+            if !are_many {
                 let points = vec![(center.0, zero), center];
                 shapes.push(Shape::Line { points, width: 1.0, paint: paint.with_opacity(0.5) });
             }
             shapes.push(Shape::Disk { center, radius, paint });
         }
+    }
+    if are_many {
+        shapes.push(zero_line);
     }
     panel.y_label(shapes, &plot.residual_label);
 }

@@ -106,11 +106,11 @@ mod tests {
     fn narrow_ranges_leave_out_what_is_common() {
         assert_eq!(linear(0.999_999_999_8, 1.000_000_003, 4).1, 1.0);
         assert_eq!(linear(-2_459_000.51, -2_459_000.49, 4).1, -2_459_000.5);
-        let (ticks, offset) = linear(5000.000_001, 5000.000_009, 4);
+        let (ticks, offset) = linear(5_000.000_001, 5_000.000_009, 4);
         assert_eq!(offset, 5000.0);
         let labels: Vec<&str> = ticks.iter().map(|tick| tick.label.as_str()).collect();
         assert_eq!(labels, ["2e-6", "4e-6", "6e-6", "8e-6"]);
-        assert!((ticks[0].value - 5000.000_002).abs() < 1e-9);
+        assert!((ticks[0].value - 5_000.000_002).abs() < 1e-9);
     }
 
     #[test]
