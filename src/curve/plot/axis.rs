@@ -145,6 +145,27 @@ mod tests {
     }
 
     #[test]
+    fn any_two_numbers_have_an_axis() {
+        let mut bits = 1_u64;
+        let mut any = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from_bits(bits ^ (bits >> 33))
+        };
+        for trial in 0..1500 {
+            let first = any();
+            // Every other time, numbers that are near each other.
+            let second = if trial % 2 == 0 { any() } else { first * (1.0 + 1e-15 * (1_u64 << (trial % 50)) as f64) };
+            for is_logarithmic in [false, true] {
+                let axis = Axis::around([first, second].into_iter(), is_logarithmic).with_ticks(4, |_| 6);
+                assert!(!axis.ticks.is_empty() && axis.ticks.len() <= 6, "{first} {second} {axis:?}");
+                for value in [first, second].into_iter().filter(|&value| axis.holds(value)) {
+                    assert!((0.0..=1.0).contains(&axis.pixel(value)), "{first} {second} {axis:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn logarithmic_axes_have_no_place_for_zero() {
         let axis = Axis::around([0.0, -1.0, 0.1, 1000.0].into_iter(), true).between(0.0, 1.0);
         assert!(axis.pixel(0.1) > 0.0 && axis.pixel(0.1) < 0.1);

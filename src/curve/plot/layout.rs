@@ -32,7 +32,7 @@ pub(super) const LABEL_SIZE: f64 = 14.0;
 pub(super) const TICK_SIZE: f64 = 12.0;
 const MARGIN: f64 = 14.0;
 /// Between the panels.
-const GUTTER: f64 = 18.0;
+pub(super) const GUTTER: f64 = 18.0;
 /// The residuals' share of the height.
 const RESIDUALS: f64 = 0.27;
 
@@ -49,7 +49,7 @@ pub(super) fn draw(plot: &Plot) -> Drawing {
     let mut shapes = Vec::new();
 
     let title_height = if plot.title.is_some() { TITLE_SIZE + 10.0 } else { 0.0 };
-    let legend = Legend::of(plot, width - 2.0 * MARGIN - 60.0);
+    let legend = Legend::of(plot, width - 2.0 * MARGIN, 0.3 * height);
     let legend_height = if legend.height() > 0.0 { legend.height() + 6.0 } else { 0.0 };
     let top = MARGIN + title_height + legend_height;
     let bottom = height - MARGIN - LABEL_SIZE - 6.0 - TICK_SIZE - TICK_GAP - 4.0;
@@ -86,7 +86,8 @@ pub(super) fn draw(plot: &Plot) -> Drawing {
         let (title, size) = fitted(title, TITLE_SIZE, width - 2.0 * MARGIN);
         shapes.push(text(&title, (width / 2.0, MARGIN + TITLE_SIZE), size, Align::Middle));
     }
-    legend.draw(&mut shapes, (left, MARGIN + title_height));
+    let legend_left = left.min(width - MARGIN - legend.width());
+    legend.draw(&mut shapes, (legend_left, MARGIN + title_height));
     let title = plot.title.clone().unwrap_or_else(|| format!("{} against {}", plot.y_label, plot.x_label));
     Drawing { width: plot.size.0, height: plot.size.1, title, shapes }
 }
@@ -192,7 +193,9 @@ fn x_axis(plot: &Plot) -> Axis {
     let of_series = |series: &Series| -> Vec<f64> {
         let points = series.points.iter().map(|point| point.x);
         let residuals = series.residuals.iter().map(|&(x, _)| x);
-        points.chain(residuals).chain(series.curve.iter().map(|&(x, _)| x)).collect()
+        let bands = series.confidence_band.iter().chain(&series.prediction_band);
+        let bands = bands.flat_map(|band| band.edges.iter().map(|&(x, ..)| x));
+        points.chain(residuals).chain(series.curve.iter().map(|&(x, _)| x)).chain(bands).collect()
     };
     Axis::around(plot.series.iter().flat_map(of_series), plot.is_x_logarithmic)
 }
@@ -225,4 +228,65 @@ fn residual_axis(plot: &Plot) -> Axis {
     let residuals = plot.series.iter().flat_map(|series| series.residuals.iter().map(|&(_, residual)| residual));
     let band = plot.residual_band.unwrap_or(0.0);
     Axis::around(residuals.chain([-band, band]), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::plot::drawing::Text;
+
+    /// Left, right, top, bottom.
+    fn bounds(text: &Text) -> [f64; 4] {
+        let width = font::width(&text.text, text.size);
+        let before = match text.align {
+            Align::Start => 0.0,
+            Align::Middle => width / 2.0,
+            Align::End => width,
+        };
+        let ((x, y), height) = (text.at, font::CAPITAL * text.size);
+        match text.is_vertical {
+            true => [x - height, x, y - (width - before), y + before],
+            false => [x - before, x - before + width, y - height, y],
+        }
+    }
+
+    fn series(low: f64, high: f64) -> Series {
+        let points = (0..20).map(move |i| low + (high - low) * f64::from(i) / 19.0).map(|v| (v, v));
+        let band = points.clone().map(|(x, y)| (x, y, y));
+        let residuals = points.clone().map(|(x, y)| (x, 0.1 * (high - y)));
+        let series = Series::new().points(points.clone()).omitted([(low, high)]).outliers([(high, low)]).curve(points);
+        series.confidence_band(0.95, band.clone()).prediction_band(0.999, band).residuals(residuals)
+    }
+
+    #[test]
+    fn texts_are_within_the_picture_and_apart() {
+        let ranges =
+            [(0.0, 1.0), (-1.5e-300, 1e-300), (-1e308, 1e308), (99_999.9, 100_000.1), (1e-7, 3e8), (-0.04, 0.01)];
+        for (low, high) in ranges {
+            for size in [(240, 240), (400, 300), (900, 680)] {
+                for count in if low == 0.0 { 1..=2 } else { 1..=1 } {
+                    let long =
+                        "a very long label of an axis, with its unit (mol l⁻¹ s⁻¹), which does not fit everywhere";
+                    let plot = Plot::new().title(long).x_label(long).y_label(long).residual_label(long);
+                    let plot = (0..count).fold(plot.size(size.0, size.1), |plot, _| plot.series(series(low, high)));
+                    let plot = if low > 0.0 { plot.log_x().log_y() } else { plot };
+                    let drawing = draw(&plot);
+                    let texts: Vec<&Text> = (drawing.shapes.iter())
+                        .filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None })
+                        .collect();
+                    for (index, text) in texts.iter().enumerate() {
+                        let [left, right, top, bottom] = bounds(text);
+                        let is_within = left >= 0.0 && right <= f64::from(size.0);
+                        assert!(is_within && top >= 0.0 && bottom <= f64::from(size.1), "{size:?} {text:?}");
+                        for other in &texts[..index] {
+                            let apart = bounds(other);
+                            let is_apart =
+                                left >= apart[1] || right <= apart[0] || top >= apart[3] || bottom <= apart[2];
+                            assert!(is_apart, "{size:?} {text:?} {other:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -29,14 +29,16 @@ struct Entry {
     name: String,
     line: usize,
     left: f64,
+    right: f64,
 }
 
 /// The entries of a plot, in lines.
 pub(super) struct Legend(Vec<Entry>);
 
 impl Legend {
-    /// The entries of a plot, in lines of that width; none where data and curve speak for themselves.
-    pub(super) fn of(plot: &Plot, width: f64) -> Legend {
+    /// The entries of a plot, in lines of that width, as many as there is room for; none where data and curve speak for
+    /// themselves.
+    pub(super) fn of(plot: &Plot, width: f64, height: f64) -> Legend {
         let named = if plot.series.len() > 1 { several(&plot.series) } else { single(&plot.series) };
         let (mut line, mut left) = (0, 0.0);
         let entries = named.into_iter().map(|(picture, name)| {
@@ -45,16 +47,21 @@ impl Legend {
             if left > 0.0 && left + needed > width {
                 (line, left) = (line + 1, 0.0);
             }
-            let entry = Entry { picture, name, line, left };
+            let entry = Entry { picture, name, line, left, right: left + needed };
             left += needed + GAP;
             entry
         });
-        Legend(entries.collect())
+        Legend(entries.take_while(|entry| LINE * (entry.line + 1) as f64 <= height).collect())
     }
 
     /// How high it is.
     pub(super) fn height(&self) -> f64 {
         self.0.last().map_or(0.0, |entry| LINE * (entry.line + 1) as f64)
+    }
+
+    /// How wide it is.
+    pub(super) fn width(&self) -> f64 {
+        self.0.iter().map(|entry| entry.right).fold(0.0, f64::max)
     }
 
     /// Draws it from that corner on.

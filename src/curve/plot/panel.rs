@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::drawing::{Align, Paint, Place, Shape, Text};
 use super::font;
-use super::layout::{GRID, INK, LABEL_SIZE, TICK_SIZE};
+use super::layout::{GRID, GUTTER, INK, LABEL_SIZE, TICK_SIZE};
 
 /// A pair of axes.
 pub(super) struct Panel {
@@ -63,7 +63,7 @@ impl Panel {
 
     /// The label of the y axis, beside it.
     pub(super) fn y_label(&self, shapes: &mut Vec<Shape>, label: &str) {
-        let (label, size) = fitted(&self.y.label(label), LABEL_SIZE, self.bottom() - self.top() + 20.0);
+        let (label, size) = fitted(&self.y.label(label), LABEL_SIZE, self.bottom() - self.top() + GUTTER - 4.0);
         let at = (8.0 + LABEL_SIZE, (self.top() + self.bottom()) / 2.0);
         let paint = INK;
         shapes.push(Shape::Text(Text { text: label, at, size, align: Align::Middle, is_vertical: true, paint }));

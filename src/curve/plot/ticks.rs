@@ -14,7 +14,7 @@ pub(super) fn linear(low: f64, high: f64, count: usize) -> (Vec<Tick>, f64) {
     let half_span = high / 2.0 - low / 2.0;
     let offset = if half_span < 1e-4 * largest { common_part(low, high) } else { 0.0 };
     let (low, high) = (low - offset, high - offset);
-    let rough = 2.0 * (half_span / count.max(1) as f64);
+    let rough = 2.0 * (half_span / count.max(1) as f64).min(f64::MAX / 4.0);
     let exponent = rough.log10().floor() as i32;
     let mantissa = rough / power_of_ten(exponent);
     let (step, exponent) = match mantissa {
@@ -123,6 +123,7 @@ mod tests {
             (1e300, 1.000_000_1e300),
             (-3.0, -2.999_999),
         ] {
+            assert!(linear(low, high, 1).0.iter().all(|tick| (low..=high).contains(&tick.value)), "{low} {high}");
             let (ticks, _) = linear(low, high, 6);
             assert!((2..=20).contains(&ticks.len()), "{low} {high} {ticks:?}");
             assert!(ticks.iter().all(|tick| (low..=high).contains(&tick.value)), "{low} {high} {ticks:?}");

@@ -31,7 +31,7 @@ pub struct ParameterSummary {
     pub prior: Option<PriorSummary>,
 }
 
-/// What became of a parameter in a fit.
+/// What became of a parameter in a fit; serialised in snake case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
