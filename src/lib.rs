@@ -111,10 +111,12 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
-//! | `csv` | `train::CsvLogger` writes a line for each epoch |
+//! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `json` | a `FitSummary` becomes JSON; with `serde` |
+//! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
 //! | `progress` | `train::Progress` draws bars on the terminal |
 //! | `rayon` | fits from many starts and of resampled data run on all cores |
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
@@ -132,6 +134,8 @@ mod parallel;
 mod problem;
 mod real;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
 mod solver;
 mod statistics;
 pub mod train;
@@ -142,9 +146,14 @@ pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check
 pub use curve::formula;
 pub use curve::models;
 pub use curve::{
-    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Model,
-    NanPolicy, Rows, Tie, curve_fit,
+    CorrelationSummary, Curve, CurveError, CurveFit, DataSummary, FitStatistics, FitSummary, FittedCurve,
+    FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalSummary, LossSummary, Model, NanPolicy,
+    ParameterState, ParameterSummary, PriorSummary, Rows, Tie, curve_fit,
 };
+#[cfg(feature = "plot")]
+pub use curve::{Plot, PlotError, Series};
+#[cfg(feature = "csv")]
+pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
     Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
