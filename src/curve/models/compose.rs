@@ -8,15 +8,16 @@ use super::linear::LinearFit;
 use super::look::Look;
 use crate::{Model, Real, Scalar};
 
-/// Rounds in which the parts of a model are guessed in turn.
-const ROUNDS: usize = 3;
+/// Rounds in which the parts of a sum are guessed again.
+const ROUNDS: usize = 2;
 /// Where the other factor of a product is smaller than this part of its largest value, it is not divided by.
 const WORTH_DIVIDING: f64 = 0.1;
 
 /// Two models added: the parameters of the first, then those of the second.
 ///
-/// Its [guess](Guess::guess) takes the parts in turn, each from what the others leave of the data, with either one first,
-/// and in the end solves for all [linear parameters](Guess::linear_parameters) together.
+/// Its [guess](Guess::guess) takes the parts in turn, each from what the other leaves of the data: either one first from
+/// all data or from their ends, or the first from either half, whichever describes the data best. It solves for all
+/// [linear parameters](Guess::linear_parameters) together.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -182,16 +183,31 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
         let without = |part: Vec<T>| zip(&y, part).map(|(&y, part)| y - part).collect::<Vec<T>>();
         let first = |second: &[T]| self.0.guess(&x, &without(responses(&self.1, &x, second)));
         let second = |first: &[T]| self.1.guess(&x, &without(responses(&self.0, &x, first)));
-        let in_turn = |mut a: Vec<T>| {
-            let mut b = second(&a);
-            for _ in 1..ROUNDS {
-                a = first(&b);
-                b = second(&a);
+        let then_second = |a: Vec<T>| [a.clone(), second(&a)].concat();
+        let (half, end) = (x.len() / 2, x.len() / 10);
+        let ends = |of: &[T]| [&of[..end], &of[of.len() - end..]].concat();
+        let starts = vec![
+            then_second(self.0.guess(&x, &y)),
+            then_second(first(&self.1.guess(&x, &y))),
+            then_second(self.0.guess(&x[..half], &y[..half])),
+            then_second(self.0.guess(&x[half..], &y[half..])),
+            then_second(self.0.guess(&ends(&x), &ends(&y))),
+            then_second(first(&self.1.guess(&ends(&x), &ends(&y)))),
+        ];
+        let count = self.0.parameter_count();
+        let solved = |data: &Look| {
+            let mut best = best_of(self, data, starts);
+            for _ in 0..ROUNDS {
+                let b: Vec<T> = finite(best.1[count..].to_vec());
+                let again = best_of(self, data, vec![then_second(first(&b))]);
+                if !(again.0 < best.0) {
+                    break;
+                }
+                best = again;
             }
-            [a, b].concat()
+            best.1
         };
-        let starts = [in_turn(self.0.guess(&x, &y)), in_turn(first(&self.1.guess(&x, &y)))];
-        finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts)))
+        finite(data.unscaled(&self.linear_parameters(), solved))
     }
 
     fn linear_parameters(&self) -> Vec<usize> {
@@ -221,8 +237,8 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
             let (x, y) = divided_by(responses(&self.1, &x, &b));
             [self.0.guess(&x, &y), b].concat()
         };
-        let starts = [first_first, second_first];
-        finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts)))
+        let starts = vec![first_first, second_first];
+        finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts).1))
     }
 
     /// Those of the first factor, or of the second where the first has none.
@@ -241,19 +257,18 @@ fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], b: &[T]) -> Vec<T> {
     x.iter().map(|&x| model.response(&[x], b)).collect()
 }
 
-/// The better of two starts, after their linear parameters are solved for together.
-fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: [Vec<T>; 2]) -> Vec<f64> {
+/// The best of some starts, after their linear parameters are solved for together, and before it its sum of squares.
+fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) -> (f64, Vec<f64>) {
     let linear = model.linear_parameters();
     let mut fit = LinearFit::new(&data.y, linear.len());
-    let solved = starts.map(|start| {
+    let solved = starts.into_iter().map(|start| {
         let mut b: Vec<f64> = start.into_iter().map(T::to_f64).collect();
         let sum = fit.solve(&linear, &mut b, |b, column| {
             let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
             let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
             zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());
         });
-        (sum, b)
+        (if sum.is_nan() { f64::INFINITY } else { sum }, b)
     });
-    let [(first, a), (second, b)] = solved;
-    if second < first || first.is_nan() { b } else { a }
+    solved.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are starts")
 }

@@ -66,7 +66,7 @@ in_library!(Sine, DampedSine);
 fn undamped(look: &Look) -> [f64; 3] {
     let highest = 0.98 * PI * look.x.len().saturating_sub(1) as f64 / look.span();
     let lowest = (1.5 / look.span()).min(highest);
-    let steps = ((highest - lowest) * look.span()).ceil() as usize;
+    let steps = ((highest - lowest) * look.span()).min(2.0 * look.x.len() as f64 + 8.0).max(0.0).ceil() as usize;
     let wave = |x: f64, b: &[f64]| b[0] * (b[2] * x).sin() + b[1] * (b[2] * x).cos();
     let best = look.best_on_fine(&[0, 1], 3, vec![spaced(lowest, highest, steps + 2)], wave);
     [best[0], best[1], best[2]]
