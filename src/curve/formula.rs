@@ -10,7 +10,7 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
 
 /// The first so many predictors of a row.
 #[inline]
-pub fn constants<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
+pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
     std::array::from_fn(|index| S::constant(x[index]))
 }
 
