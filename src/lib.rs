@@ -133,7 +133,7 @@ mod problem;
 mod real;
 mod scalar;
 mod solver;
-mod statistics;
+pub mod statistics;
 pub mod train;
 mod variables;
 

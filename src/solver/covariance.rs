@@ -135,7 +135,9 @@ impl<T: Real> Covariance<T> {
         let variance = if self.absolute { Some(T::ONE) } else { self.residual_variance() };
         match variance {
             Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
-            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| if i == j { T::INFINITY } else { T::ZERO }),
+            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
+                if i == j && self.unscaled[[i, i]] > T::ZERO { T::INFINITY } else { T::ZERO }
+            }),
         }
     }
 
@@ -148,7 +150,12 @@ impl<T: Real> Covariance<T> {
     pub fn correlation(&self) -> Array2<T> {
         let diagonal = self.unscaled.diag();
         Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
-            if i == j { T::ONE } else { self.unscaled[[i, j]] / (diagonal[i].sqrt() * diagonal[j].sqrt()) }
+            let size = diagonal[i].sqrt() * diagonal[j].sqrt();
+            match (i == j, size > T::ZERO) {
+                (true, _) => T::ONE,
+                (false, true) => self.unscaled[[i, j]] / size,
+                (false, false) => T::ZERO,
+            }
         })
     }
 
