@@ -118,28 +118,30 @@ mod tests {
         assert_eq!(found.len(), expected.len(), "{name}");
         for (index, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
             let off = (found - expected).abs() / if expected == 0.0 { 1.0 } else { expected.abs() };
-            if off > tolerance { println!("{name}[{index}]: {found:e} is not {expected:e}, off by {off:e}"); }
+            assert!(off <= tolerance, "{name}[{index}]: {found:e} is not {expected:e}, off by {off:e}");
         }
     }
 
     /// `f` of all in `a` and `b`, the latter faster.
-    fn of_all(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-        a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b))).map(|(a, b)| f(a, b)).collect()
+    fn of_all(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64 + Copy) -> Vec<f64> {
+        a.iter().flat_map(|&a| b.iter().map(move |&b| f(a, b))).collect()
     }
 
     #[test]
     fn quantiles_and_tails_are_those_of_34_digits() {
-        let (df, p) = (reference("df"), reference("probability"));
-        let (any, positive) = (reference("x_symmetric"), reference("x_positive"));
-        let pairs = of_all(&df, &df, |a, b| 1000.0 * a + b);
-        let split = |pair: f64| ((pair / 1000.0).floor(), pair % 1000.0);
-        assert_close(&p.iter().map(|&p| normal_quantile(p)).collect::<Vec<_>>(), "normal_quantile", 1e-13);
-        assert_close(&any.iter().map(|&x| normal_tail(x)).collect::<Vec<_>>(), "normal_sf", 1e-13);
-        assert_close(&of_all(&df, &p, |df, p| t_quantile(p, df)), "t_quantile", 1e-13);
-        assert_close(&of_all(&df, &p, |df, p| chi_squared_quantile(p, df)), "chi2_quantile", 1e-13);
-        assert_close(&of_all(&df, &positive, |df, x| chi_squared_tail(x, df)), "chi2_sf", 1e-13);
-        assert_close(&of_all(&pairs, &p, |pair, p| f_quantile(p, split(pair).0, split(pair).1)), "f_quantile", 1e-13);
-        assert_close(&of_all(&pairs, &positive, |pair, x| f_tail(x, split(pair).0, split(pair).1)), "f_sf", 1e-13);
+        let [df, p, above, above_f] = ["df", "probability", "x_positive", "x_f"].map(reference);
+        assert_close(&of_all(&[0.0], &p, |_, p| normal_quantile(p)), "normal_quantile", 1e-13);
+        assert_close(&of_all(&[0.0], &reference("x_symmetric"), |_, x| normal_tail(x)), "normal_sf", 1e-10);
+        assert_close(&of_all(&df, &p, |df, p| t_quantile(p, df)), "t_quantile", 1e-12);
+        assert_close(&of_all(&df, &p, |df, p| chi_squared_quantile(p, df)), "chi2_quantile", 1e-9);
+        assert_close(&of_all(&df, &above, |df, x| chi_squared_tail(x, df)), "chi2_sf", 1e-11);
+        let numerators = reference("numerator");
+        let of_f = |values: &[f64], f: fn(f64, f64, f64) -> f64| -> Vec<f64> {
+            let pairs = numerators.iter().flat_map(|&numerator| df.iter().map(move |&df| (numerator, df)));
+            pairs.flat_map(|(numerator, df)| values.iter().map(move |&value| f(value, numerator, df))).collect()
+        };
+        assert_close(&of_f(&p, f_quantile), "f_quantile", 1e-11);
+        assert_close(&of_f(&above_f, f_tail), "f_sf", 1e-11);
     }
 
     #[test]
