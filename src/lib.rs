@@ -96,6 +96,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
+//! | statistics | of a fit: intervals, bands, [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`JacobianProducts`] where the Jacobian is not formed |
@@ -139,8 +140,9 @@ mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
-    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Model,
-    NanPolicy, Rows, Tie, curve_fit,
+    BandPoint, Compared, Comparison, ComparisonError, Criteria, Curve, CurveError, CurveFit, Estimate, FTest,
+    FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Influence, Interval, Model,
+    NanPolicy, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

@@ -59,7 +59,11 @@ fn beta_odds(a: f64, b: f64, below: f64, above: f64) -> f64 {
         }
         let (z, rest) = (1.0 / (1.0 + (-log_odds).exp()), 1.0 / (1.0 + log_odds.exp()));
         let probability = beta_reg(a, b, z);
-        if probability < p { low = log_odds } else { high = log_odds }
+        if probability < p {
+            low = log_odds
+        } else {
+            high = log_odds
+        }
         let density = (a * z.ln() + b * rest.ln() - ln_beta(a, b)).exp();
         let step = (p / probability).ln() * probability / density;
         log_odds += step;

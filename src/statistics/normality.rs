@@ -32,8 +32,8 @@ impl Shape {
     fn skewness_score(&self) -> f64 {
         let n = self.count;
         let y = self.skewness * ((n + 1.0) * (n + 3.0) / (6.0 * (n - 2.0))).sqrt();
-        let kurtosis = 3.0 * (n * n + 27.0 * n - 70.0) * (n + 1.0) * (n + 3.0)
-            / ((n - 2.0) * (n + 5.0) * (n + 7.0) * (n + 9.0));
+        let kurtosis =
+            3.0 * (n * n + 27.0 * n - 70.0) * (n + 1.0) * (n + 3.0) / ((n - 2.0) * (n + 5.0) * (n + 7.0) * (n + 9.0));
         let squared_width = (2.0 * (kurtosis - 1.0)).sqrt() - 1.0;
         (y / (2.0 / (squared_width - 1.0)).sqrt()).asinh() / (0.5 * squared_width.ln()).sqrt()
     }

@@ -103,7 +103,8 @@ mod tests {
     /// SciPy 1.17: `shapiro([148, 154, 158, 160, 161, 162, 166, 170, 182, 195, 236])`.
     #[test]
     fn weights_of_men_are_as_in_the_paper() {
-        let test = shapiro_wilk(&[148.0, 154.0, 158.0, 160.0, 161.0, 162.0, 166.0, 170.0, 182.0, 195.0, 236.0]).unwrap();
+        let test =
+            shapiro_wilk(&[148.0, 154.0, 158.0, 160.0, 161.0, 162.0, 166.0, 170.0, 182.0, 195.0, 236.0]).unwrap();
         assert!((test.statistic - 0.788_814_8).abs() < 1e-6 && (test.p_value - 0.006_704).abs() < 1e-5, "{test:?}");
     }
 
