@@ -1,6 +1,5 @@
 //! What statistics of a fit have in common whatever the data: units, orders, limits and degenerate cases.
 
-#[allow(dead_code, reason = "the problems of other tests")]
 mod common;
 
 use common::config;
