@@ -11,8 +11,9 @@ use marquardt::optim::{
     Sgd,
 };
 use marquardt::{
-    Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, Gradients, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Objective, Residuals, Scalar, SumOfSquares, Variables,
+    Acceleration, AutoDiff, Bounded, Bounds, EvaluationError, FixedAutoDiff, Gradients, LeastSquares,
+    LevenbergMarquardt, LinearForm, LinearSolver, Loss, Objective, Residuals, Robust, Scalar, Separable, SumOfSquares,
+    Variables,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};
@@ -123,6 +124,29 @@ fn acceleration_at_fixed_sizes_leaves_the_heap_alone() {
     }
 }
 
+/// Steps within bounds, at fixed sizes and at dynamic ones.
+#[test]
+fn bounds_leave_the_heap_alone() {
+    let bounds = Bounds::new([0.0, 1000.0, 100.0], [0.1, 1e5, 1e4]).unwrap();
+    let mut problem = Bounded::new(FixedAutoDiff::<_, 3>(Meyer), bounds.clone()).unwrap();
+    let solver = LevenbergMarquardt::new();
+    let (meyer, taken) = account(|| solver.minimize_fixed(&mut problem, SVector::from(MEYER_START)).unwrap());
+    assert!(meyer.is_converged() && meyer.active.is_empty() && (meyer.sum_of_squares() - 87.945855).abs() < 1e-5);
+    assert_eq!(taken.allocations, 0, "{meyer}");
+
+    let mut problem = Bounded::new(AutoDiff(Meyer), bounds).unwrap();
+    for form in [LinearForm::Cholesky, LinearForm::Qr] {
+        let [_, few, many] = [3, 3, 30].map(|iterations| {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form)).with_log(false);
+            let solver = solver.with_max_iterations(iterations);
+            let (report, taken) = account(|| solver.minimize(&mut problem, &MEYER_START).unwrap());
+            assert_eq!(report.iterations, iterations, "{report}");
+            taken.allocations
+        });
+        assert_eq!(few, many, "{form:?}");
+    }
+}
+
 /// All forms of the linear system, with and without acceleration.
 #[test]
 fn iterations_leave_the_heap_alone() {
@@ -141,6 +165,29 @@ fn iterations_leave_the_heap_alone() {
             assert_eq!(few, many, "{form:?}, {acceleration:?}");
         }
     }
+}
+
+/// Problems that change another's rows.
+#[test]
+fn adaptors_leave_the_heap_alone() {
+    let solver = |iterations| {
+        let solver = LevenbergMarquardt::new().with_acceleration(Acceleration::Always).with_log(false);
+        solver.with_max_iterations(iterations)
+    };
+    let [_, few, many] = [2, 2, 6].map(|iterations| {
+        let mut problem = Robust::new(AutoDiff(Meyer), Loss::Cauchy, 1e3).unwrap();
+        let (report, taken) = account(|| solver(iterations).minimize(&mut problem, &MEYER_START).unwrap());
+        assert_eq!(report.iterations, iterations, "{report}");
+        taken.allocations
+    });
+    assert_eq!(few, many, "Robust");
+    let [_, few, many] = [2, 2, 6].map(|iterations| {
+        let mut problem = Separable::new(AutoDiff(Meyer), &[0]).unwrap();
+        let (report, taken) = account(|| solver(iterations).minimize(&mut problem, &MEYER_START[1..]).unwrap());
+        assert_eq!(report.iterations, iterations, "{report}");
+        taken.allocations
+    });
+    assert_eq!(few, many, "Separable");
 }
 
 /// A harmonic series through as many rows as wanted, none of which is stored.

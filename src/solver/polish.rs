@@ -3,7 +3,7 @@
 //! Differences of costs drown in rounding at half the digits of the parameters. What is left of the gradient, measured
 //! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still promises, does not.
 
-use super::damping::{DampingPolicy, Trial};
+use super::damping::{DampedSystem, DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::journal::Journal;
 use super::{Observer, Settings, Status};
@@ -14,7 +14,8 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Steps after which the polish ends whatever it gains.
 const MAX_STEPS: usize = 30;
 
-/// A step that moves every parameter by less than so many units of its last digit is not worth taking.
+/// A step that moves every parameter by less than so many units of its last digit is not worth taking, and a cost above
+/// the start's by less than that is none.
 const LAST_DIGITS: f64 = 64.0;
 
 /// A step must leave less than this share of the promise to be worth another.
@@ -26,7 +27,8 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's.
+    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's, but for
+    /// rounding.
     /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
@@ -55,11 +57,8 @@ where
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
             let rounding = settings.ftol.max(T::EPSILON) * before.abs();
-            let left = if cost <= (before + promise + rounding).min(self.initial_cost) {
-                self.gauss_newton(problem)
-            } else {
-                None
-            };
+            let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
+            let left = if cost <= (before + promise + rounding).min(start) { self.gauss_newton(problem) } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);
                 break;
@@ -79,9 +78,8 @@ where
 
     /// Solves for the undamped step and returns the reduction it promises.
     pub(super) fn gauss_newton<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<T> {
-        self.evaluations.factorizations += 1;
-        self.model.solve(problem, T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
-        let promise = -T::from_f64(0.5) * self.model.slope(self.step.as_ref());
+        let length = self.system(problem).1.solve(T::ZERO).ok()?;
+        let promise = self.promise(T::ZERO, length, self.model.slope(self.step.as_ref()));
         promise.is_finite().then_some(promise)
     }
 }
