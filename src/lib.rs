@@ -96,6 +96,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`] |
+//! | statistics | of a fit: intervals, bands, [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
@@ -137,7 +138,7 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod solver;
-mod statistics;
+pub mod statistics;
 pub mod train;
 mod variables;
 
@@ -146,9 +147,10 @@ pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check
 pub use curve::formula;
 pub use curve::models;
 pub use curve::{
-    CorrelationSummary, Curve, CurveError, CurveFit, DataSummary, FitStatistics, FitSummary, FittedCurve,
-    FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalSummary, LossSummary, Model, NanPolicy,
-    ParameterState, ParameterSummary, PriorSummary, Rows, Tie, curve_fit,
+    BandPoint, Compared, Comparison, ComparisonError, CorrelationSummary, Criteria, Curve, CurveError, CurveFit,
+    DataSummary, Estimate, FTest, FitStatistics, FitSummary, FittedCurve, FittedParameter, FromClosure, FromModel,
+    FromNumeric, FromVector, Influence, Interval, IntervalSummary, LossSummary, Model, NanPolicy, ParameterState,
+    ParameterSummary, PriorSummary, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(feature = "plot")]
 pub use curve::{Plot, PlotError, Series};

@@ -1,7 +1,10 @@
 //! Fitting a curve to data.
 
+mod comparison;
+mod criteria;
 mod data;
 mod error;
+mod estimate;
 mod fit;
 mod fitted;
 pub mod formula;
@@ -12,6 +15,7 @@ mod model;
 mod model_macro;
 pub mod models;
 mod nan_policy;
+mod nested;
 mod noise;
 mod parameter;
 #[cfg(feature = "plot")]
@@ -19,19 +23,25 @@ mod plot;
 mod robust;
 mod rows;
 mod setting;
+mod statistics_error;
 mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
 
+pub use comparison::{Compared, Comparison, ComparisonError};
+pub use criteria::Criteria;
 pub use error::CurveError;
+pub use estimate::{Estimate, Interval};
 pub use fit::{CurveFit, curve_fit};
-pub use fitted::{FittedCurve, FittedParameter};
+pub use fitted::{BandPoint, FittedCurve, FittedParameter, Influence};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use nan_policy::NanPolicy;
+pub use nested::{FTest, f_test, likelihood_ratio_test};
 #[cfg(feature = "plot")]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
+pub use statistics_error::StatisticsError;
 pub use summary::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,

@@ -1,5 +1,16 @@
 //! The result of a curve fit.
 
+mod bands;
+mod basis;
+mod criteria;
+mod derived;
+mod influence;
+mod intervals;
+mod residuals;
+
+pub use bands::BandPoint;
+pub use influence::Influence;
+
 use std::fmt;
 
 use ndarray::ArrayView1;
@@ -8,7 +19,7 @@ use super::Curve;
 use super::likelihood::Likelihood;
 use super::setting::Setting;
 use super::{CurveError, Rows};
-use crate::{Covariance, EvaluationError, Real, Report};
+use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
@@ -18,6 +29,8 @@ pub struct FittedCurve<'a, T: Real, C> {
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
+    /// Those of the curve to the predictors it was fitted to.
+    responses: Vec<T>,
 }
 
 /// One parameter of a fitted curve.
@@ -41,7 +54,11 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             value,
             standard_error,
         });
-        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance })
+        let mut responses = vec![T::ZERO; setting.data.y().len()];
+        let (x, width) = (setting.data.x(), setting.data.width());
+        let evaluated = setting.curve.responses(x, width, &report.x, &mut responses);
+        evaluated.map_err(CovarianceError::Evaluation)?;
+        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance, responses })
     }
 
     /// All parameters.
@@ -74,11 +91,6 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
-    pub fn robust_scale(&self) -> Option<T> {
-        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
-    }
-
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
     pub fn omitted_rows(&self) -> &[usize] {
         self.setting.data.omitted()
@@ -95,7 +107,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// What the curve says when it cannot be evaluated.
     pub fn fitted(&self) -> Result<Vec<T>, EvaluationError> {
-        self.respond(self.setting.data.x(), self.setting.data.rows())
+        Ok(self.responses.clone())
     }
 
     /// The responses of the curve to other predictors.
@@ -131,6 +143,13 @@ impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
             .field("report", report)
             .field("covariance", covariance)
             .finish_non_exhaustive()
+    }
+}
+
+impl<T: Real, C> FittedCurve<'_, T, C> {
+    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
+    pub fn robust_scale(&self) -> Option<T> {
+        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
     }
 }
 
