@@ -139,8 +139,9 @@ mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
-    Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, Model,
-    NanPolicy, Rows, Tie, curve_fit,
+    Contour, ContourPoint, Curve, CurveError, CurveFit, FittedCurve, FittedParameter, FromClosure, FromModel,
+    FromNumeric, FromVector, IntervalEnd, Model, NanPolicy, Profile, ProfileError, ProfileInterval, ProfilePoint, Rows,
+    Tie, curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

@@ -53,7 +53,7 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
     /// Whitens rows of data, and weighs them as the likelihood does.
     #[inline]
     fn weigh(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
-        let n = self.map.free().len();
+        let n = self.map.free().len().max(1);
         self.data.subtract(first, r);
         self.data.noise.whiten(first, r, jacobian, n);
         if !self.likelihood.is_sum_of_squares() {
@@ -66,7 +66,7 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         if r.is_empty() {
             return;
         }
-        let n = self.map.free().len();
+        let n = self.map.free().len().max(1);
         let skipped = first.saturating_sub(self.data.y().len());
         r.fill(T::ZERO);
         jacobian.fill(T::ZERO);

@@ -17,7 +17,10 @@ mod tie;
 
 pub use error::CurveError;
 pub use fit::{CurveFit, curve_fit};
-pub use fitted::{FittedCurve, FittedParameter};
+pub use fitted::{
+    Contour, ContourPoint, FittedCurve, FittedParameter, IntervalEnd, Profile, ProfileError, ProfileInterval,
+    ProfilePoint,
+};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use nan_policy::NanPolicy;
 pub use rows::Rows;

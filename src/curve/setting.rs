@@ -5,7 +5,7 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
-use crate::{Covariance, CovarianceError, LeastSquares, LevenbergMarquardt, Real, Report, SolveError};
+use crate::{Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, SolveError};
 
 /// All that a fit goes by.
 #[derive(Debug, Clone)]
@@ -37,10 +37,30 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        self.solve_by(&self.solver, data, map, start)
+    }
+
+    /// Solves as [`solve_with`](Self::solve_with) does, by another solver.
+    pub(super) fn solve_by(
+        &self,
+        solver: &LevenbergMarquardt<T>,
+        data: &Data<'_, T>,
+        map: &ParameterMap<T>,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
-        let mut report = self.solver.minimize(&mut misfit, &map.gather(start))?;
+        let mut report = solver.minimize(&mut misfit, &map.gather(start))?;
         report.x = misfit.expand(&report.x).0.to_vec();
         Ok(report)
+    }
+
+    /// All parameters where none of them is free, and the cost there.
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
+        let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
+        let mut r = vec![T::ZERO; misfit.residual_count()];
+        misfit.residuals(&[], 0, &mut r)?;
+        let cost = misfit.cost_of(0, &r);
+        Ok((misfit.expand(&[]).0.to_vec(), cost))
     }
 
     /// Covariance of all parameters of the curve, at these.

@@ -1,5 +1,9 @@
 //! The result of a curve fit.
 
+mod contour;
+mod profile;
+mod ray;
+
 use std::fmt;
 
 use ndarray::ArrayView1;
@@ -8,6 +12,9 @@ use super::Curve;
 use super::setting::Setting;
 use super::{CurveError, Rows};
 use crate::{Covariance, EvaluationError, Real, Report};
+
+pub use contour::{Contour, ContourPoint};
+pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
