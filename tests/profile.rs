@@ -1,5 +1,6 @@
 //! Profile-likelihood intervals and contours.
 
+#[path = "nist/mod.rs"]
 mod nist;
 mod reference;
 
