@@ -45,7 +45,8 @@ fn intervals_are_those_of_the_reference() {
             for (j, parameter) in fit.parameters().iter().enumerate() {
                 let interval = fit.profile_interval(&parameter.name, level).unwrap();
                 assert_eq!((interval.low_end, interval.high_end), (IntervalEnd::Level, IntervalEnd::Level));
-                let off = [(interval.low, low[j]), (interval.high, high[j])].map(|(found, expected)| ((found / expected) - 1.0).abs());
+                let off = [(interval.low, low[j]), (interval.high, high[j])]
+                    .map(|(found, expected)| ((found / expected) - 1.0).abs());
                 println!("{case} {level} {} {:.1e} {:.1e}", parameter.name, off[0], off[1]);
                 assert_close(interval.low, low[j], 1e-8);
                 assert_close(interval.high, high[j], 1e-8);

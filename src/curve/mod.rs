@@ -2,6 +2,7 @@
 
 mod data;
 mod error;
+mod failure;
 mod fit;
 mod fitted;
 mod likelihood;
@@ -16,10 +17,11 @@ mod setting;
 mod tie;
 
 pub use error::CurveError;
+pub use failure::FitFailure;
 pub use fit::{CurveFit, curve_fit};
 pub use fitted::{
-    Contour, ContourPoint, FittedCurve, FittedParameter, IntervalEnd, Profile, ProfileError, ProfileInterval,
-    ProfilePoint,
+    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedParameter, IntervalEnd,
+    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use nan_policy::NanPolicy;

@@ -1,8 +1,12 @@
 //! The result of a curve fit.
 
+mod bootstrap;
 mod contour;
+mod leverage;
 mod profile;
 mod ray;
+mod resampling;
+mod synthetic;
 
 use std::fmt;
 
@@ -13,8 +17,10 @@ use super::setting::Setting;
 use super::{CurveError, Rows};
 use crate::{Covariance, EvaluationError, Real, Report};
 
+pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
+pub use resampling::{BootstrapError, Resampling};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
