@@ -139,9 +139,10 @@ mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, Curve, CurveError, CurveFit, FailedReplicate, FitFailure,
-    FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalEnd, Model, NanPolicy,
-    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, Tie, curve_fit,
+    Bootstrap, BootstrapError, Contour, ContourPoint, Curve, CurveError, CurveFit, FailedReplicate, FailedStart,
+    FitFailure, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalEnd, Minima,
+    Minimum, Model, MultiStart, MultiStartError, NanPolicy, Profile, ProfileError, ProfileInterval, ProfilePoint,
+    Resampling, Rows, Tie, curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

@@ -7,7 +7,7 @@ use ndarray::Array2;
 
 /// About `5 exp(−0.4 x) + 1`, with noise of standard deviation 0.1.
 fn data() -> (Vec<f64>, Vec<f64>) {
-    let x: Vec<f64> = (0..40).map(|i| 0.25 * f64::from(i)).collect();
+    let x: Vec<f64> = (0..24).map(|i| 0.4 * f64::from(i)).collect();
     let noise = |i: usize| 0.1 * 2.0_f64.sqrt() * ((1.7 * i as f64 + 0.3 * (i * i) as f64).sin());
     let y = x.iter().enumerate().map(|(i, x)| 5.0 * (-0.4 * x).exp() + 1.0 + noise(i)).collect();
     (x, y)
@@ -27,26 +27,27 @@ fn assert_near<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, bootstrap: &Bootstr
     }
 }
 
-/// A standard error of 400 replicates is itself known to 3.5 %.
+/// A standard error of 200 replicates is itself known to 5 %.
 #[test]
 fn standard_errors_are_near_the_asymptotic_ones() {
     let (x, y) = data();
     let fit = fit(&x, &y).fit().unwrap();
-    let run = |resampling: marquardt::Resampling<'_, '_, f64, _>| resampling.replicates(400).seed(1).run().unwrap();
+    let run = |resampling: marquardt::Resampling<'_, '_, f64, _>| resampling.replicates(200).seed(1).run().unwrap();
     let residuals = run(fit.bootstrap());
-    assert_near(&fit, &residuals, 0.12);
-    assert_near(&fit, &run(fit.bootstrap().parametric()), 0.12);
-    assert_near(&fit, &run(fit.bootstrap().cases()), 0.3);
+    assert_near(&fit, &residuals, 0.17);
+    assert_near(&fit, &run(fit.bootstrap().parametric()), 0.17);
+    assert_near(&fit, &run(fit.bootstrap().cases()), 0.5);
 
-    assert_eq!(residuals.estimates().dim(), (400, 3));
+    assert_eq!(residuals.estimates().dim(), (200, 3));
     assert_eq!(residuals.names(), ["a", "k", "c"]);
-    let (asymptotic, found) = (fit.covariance().matrix(), residuals.covariance());
-    assert!((found[[0, 1]] / asymptotic[[0, 1]] - 1.0).abs() < 0.3 && found[[0, 1]] == found[[1, 0]]);
+    let (found, errors) = (residuals.covariance(), residuals.standard_errors());
+    let correlation = found[[1, 2]] / (errors[1] * errors[2]);
+    assert!((correlation - fit.covariance().correlation()[[1, 2]]).abs() < 0.15, "{correlation}");
     for (parameter, bias) in fit.parameters().iter().zip(residuals.bias()) {
         let (value, error) = (parameter.value, parameter.standard_error);
         assert!(bias.abs() < 0.3 * error, "{}: {bias}", parameter.name);
         let [low, high] = residuals.percentile_interval(&parameter.name, 0.95).unwrap();
-        assert!(((high - low) / (2.0 * 2.026 * error) - 1.0).abs() < 0.15);
+        assert!(((high - low) / (2.0 * 2.08 * error) - 1.0).abs() < 0.2);
         let [mirrored_low, mirrored_high] = residuals.basic_interval(&parameter.name, 0.95).unwrap();
         assert!(
             (mirrored_low - (2.0 * value - high)).abs() < 1e-12 && (mirrored_high - (2.0 * value - low)).abs() < 1e-12
@@ -59,13 +60,13 @@ fn standard_errors_are_near_the_asymptotic_ones() {
 fn a_seed_gives_the_same_replicates_whatever_the_number_of_threads() {
     let (x, y) = data();
     let fit = fit(&x, &y).fit().unwrap();
-    let run = |seed: u64| fit.bootstrap().replicates(24).seed(seed).run().unwrap().estimates().to_owned();
+    let run = |seed: u64| fit.bootstrap().replicates(12).seed(seed).run().unwrap().estimates().to_owned();
     let first = run(7);
     assert_eq!(first, run(7));
     assert_ne!(first, run(8));
     // More replicates go on where fewer ended.
-    let more = fit.bootstrap().replicates(30).seed(7).run().unwrap();
-    assert_eq!(first, more.estimates().slice(ndarray::s![..24, ..]));
+    let more = fit.bootstrap().replicates(15).seed(7).run().unwrap();
+    assert_eq!(first, more.estimates().slice(ndarray::s![..12, ..]));
     #[cfg(feature = "rayon")]
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -78,15 +79,15 @@ fn known_noise_is_used_as_it_is() {
     let (x, y) = data();
     let sigma: Vec<f64> = x.iter().map(|x| 0.3 + 0.05 * x).collect();
     let with_sigma = fit(&x, &y).sigma(&sigma).absolute_sigma(true).fit().unwrap();
-    assert_near(&with_sigma, &with_sigma.bootstrap().parametric().replicates(400).seed(2).run().unwrap(), 0.12);
+    assert_near(&with_sigma, &with_sigma.bootstrap().parametric().replicates(150).seed(2).run().unwrap(), 0.2);
     // Correlated, in blocks of two.
-    let covariance = Array2::from_shape_fn((40, 40), |(i, j)| match (i / 2 == j / 2, i == j) {
+    let covariance = Array2::from_shape_fn((24, 24), |(i, j)| match (i / 2 == j / 2, i == j) {
         (true, true) => 0.04,
         (true, false) => 0.03,
         _ => 0.0,
     });
     let correlated = fit(&x, &y).data_covariance(&covariance).absolute_sigma(true).fit().unwrap();
-    assert_near(&correlated, &correlated.bootstrap().parametric().replicates(300).seed(2).run().unwrap(), 0.14);
+    assert_near(&correlated, &correlated.bootstrap().parametric().replicates(60).seed(2).run().unwrap(), 0.3);
     let error = correlated.bootstrap().cases().run().unwrap_err();
     assert!(matches!(error, BootstrapError::CorrelatedCases), "{error}");
 }
@@ -95,9 +96,9 @@ fn known_noise_is_used_as_it_is() {
 fn counts_are_drawn_from_the_poisson_distribution() {
     let x: Vec<f64> = (0..25).map(|i| 0.2 * f64::from(i)).collect();
     let y: Vec<f64> =
-        x.iter().enumerate().map(|(i, x)| (60.0 * (-0.7 * x).exp() + [2.0, 5.0, 3.0][i % 3]).round()).collect();
-    let fit = fit(&x, &y).start("a", 50.0).start("c", 2.0).counts().fit().unwrap();
-    assert_near(&fit, &fit.bootstrap().replicates(300).seed(3).run().unwrap(), 0.15);
+        x.iter().enumerate().map(|(i, x)| (60.0 * (-0.7 * x).exp() + [12.0, 19.0, 15.0][i % 3]).round()).collect();
+    let fit = fit(&x, &y).start("a", 50.0).start("c", 12.0).counts().fit().unwrap();
+    assert_near(&fit, &fit.bootstrap().replicates(150).seed(3).run().unwrap(), 0.2);
     let error = fit.bootstrap().residuals().run().unwrap_err();
     assert!(matches!(error, BootstrapError::ResidualsOfCounts), "{error}");
 }

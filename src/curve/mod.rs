@@ -7,11 +7,15 @@ mod fit;
 mod fitted;
 mod likelihood;
 mod map;
+mod minima;
 mod misfit;
 mod model;
+mod multi_start;
 mod nan_policy;
 mod noise;
 mod parameter;
+#[cfg(feature = "progress")]
+mod progress;
 mod rows;
 mod setting;
 mod tie;
@@ -23,7 +27,9 @@ pub use fitted::{
     Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedParameter, IntervalEnd,
     Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
+pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
+pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use rows::Rows;
 pub use tie::Tie;

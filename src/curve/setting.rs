@@ -14,7 +14,7 @@ pub(super) struct Setting<'a, T: Real, C> {
     pub(super) data: Data<'a, T>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood,
-    /// The size of the noise is known.
+    /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
     pub(super) solver: LevenbergMarquardt<T>,
 }
@@ -63,6 +63,11 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok((misfit.expand(&[]).0.to_vec(), cost))
     }
 
+    /// The size of the noise is known.
+    pub(super) fn is_absolute(&self) -> bool {
+        self.absolute_sigma || !self.likelihood.is_sum_of_squares()
+    }
+
     /// Covariance of all parameters of the curve, at these.
     pub(super) fn covariance(&self, at: &[T]) -> Result<Covariance<T>, CovarianceError> {
         let mut misfit = self.misfit();
@@ -71,7 +76,6 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let chain = misfit.expand(&self.map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = of_free.without_residuals(padding).propagated(chain, names);
-        let absolute = self.absolute_sigma || !self.likelihood.is_sum_of_squares();
-        Ok(if absolute { covariance.absolute() } else { covariance })
+        Ok(if self.is_absolute() { covariance.absolute() } else { covariance })
     }
 }

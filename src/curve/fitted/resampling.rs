@@ -113,14 +113,7 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
     /// Draws a bar on the terminal, feature `progress`.
     #[cfg(feature = "progress")]
     pub fn progress(self) -> Self {
-        let bar = indicatif::ProgressBar::new(self.replicates as u64);
-        self.observe(move |done, total| {
-            bar.set_length(total as u64);
-            bar.inc(1);
-            if done == total {
-                bar.finish();
-            }
-        })
+        self.observe(crate::curve::progress::bar())
     }
 
     /// Ends the run early; fits that are not done by then count as failed.
