@@ -140,9 +140,9 @@ mod variables;
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
 pub use curve::{
     Bootstrap, BootstrapError, Contour, ContourPoint, Curve, CurveError, CurveFit, FailedReplicate, FailedStart,
-    FitFailure, FittedCurve, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalEnd, Minima,
-    Minimum, Model, MultiStart, MultiStartError, NanPolicy, Profile, ProfileError, ProfileInterval, ProfilePoint,
-    Resampling, Rows, Tie, curve_fit,
+    FitFailure, FittedCurve, FittedDataSet, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector,
+    GlobalCurve, GlobalError, GlobalFit, IntervalEnd, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy,
+    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, Tie, curve_fit,
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{

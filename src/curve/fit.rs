@@ -291,8 +291,30 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         FittedCurve::new(setting, report)
     }
 
+    /// The fit of these parameters, which may be set further.
+    pub(super) fn of_parts(curve: C, data: Data<'a, T>, parameters: Vec<Parameter<T>>, likelihood: Likelihood) -> Self {
+        let wishes = |parameter: &Parameter<T>| {
+            let name = parameter.name.clone();
+            parameter.wishes().into_iter().map(move |wish| (name.clone(), wish))
+        };
+        CurveFit {
+            data,
+            start: parameters.iter().map(|parameter| parameter.start).collect(),
+            wishes: parameters.iter().flat_map(wishes).collect(),
+            likelihood,
+            ..CurveFit::curve(curve, &[], &[], &[])
+        }
+    }
+
     /// Checks everything.
     pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+        let setting = self.unchecked_setting()?;
+        setting.check()?;
+        Ok(setting)
+    }
+
+    /// Checks each part for itself.
+    pub(super) fn unchecked_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { curve, mut data, data_covariance, absolute_sigma, mask, nan_policy, likelihood, solver, .. } =
             self;
@@ -301,9 +323,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
-        let setting = Setting { curve, data, map, likelihood, absolute_sigma, solver };
-        setting.check()?;
-        Ok(setting)
+        Ok(Setting { curve, data, map, likelihood, absolute_sigma, solver })
     }
 
     /// The parameters, as they are wished for.

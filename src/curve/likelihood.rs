@@ -6,7 +6,7 @@ use crate::Real;
 use crate::kernels::vector::dot;
 
 /// How far data are from a curve, as a cost.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Likelihood {
     /// Half the sum of squares.
     Gaussian,

@@ -5,6 +5,8 @@ mod error;
 mod failure;
 mod fit;
 mod fitted;
+mod global;
+mod global_curve;
 mod likelihood;
 mod map;
 mod minima;
@@ -24,9 +26,11 @@ pub use error::CurveError;
 pub use failure::FitFailure;
 pub use fit::{CurveFit, curve_fit};
 pub use fitted::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedParameter, IntervalEnd,
-    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet, FittedParameter,
+    IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
+pub use global::{GlobalError, GlobalFit};
+pub use global_curve::GlobalCurve;
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};

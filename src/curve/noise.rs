@@ -71,6 +71,34 @@ impl<T: Real> Noise<'_, T> {
         }
     }
 
+    /// The noise of several data sets that know nothing of each other, with their numbers of responses.
+    pub(super) fn joined<'p>(
+        sets: impl Iterator<Item = (&'p Noise<'p, T>, usize)> + Clone,
+    ) -> Result<Noise<'static, T>, CurveError>
+    where
+        T: 'p,
+    {
+        let count = sets.clone().map(|(_, count)| count).sum();
+        if sets.clone().all(|(noise, _)| matches!(noise, Noise::Uniform)) {
+            return Ok(Noise::Uniform);
+        }
+        if !sets.clone().any(|(noise, _)| matches!(noise, Noise::Correlated(_))) {
+            return Ok(Noise::Sigma(sets.flat_map(|(noise, count)| (0..count).map(|i| noise.sigma(i))).collect()));
+        }
+        let (mut covariance, mut first) = (vec![T::ZERO; count * count], 0);
+        for (noise, own) in sets {
+            for i in 0..own {
+                let row = &mut covariance[(first + i) * count + first..][..own];
+                match noise {
+                    Noise::Correlated(whitening) => row.copy_from_slice(&whitening.covariance[i * own..(i + 1) * own]),
+                    _ => row[i] = noise.sigma(i) * noise.sigma(i),
+                }
+            }
+            first += own;
+        }
+        Ok(Noise::Correlated(Whitening::factorize(covariance, count)?))
+    }
+
     /// The noise of only these responses.
     pub(super) fn select(&self, kept: &[usize]) -> Result<Noise<'static, T>, CurveError> {
         Ok(match self {

@@ -31,6 +31,11 @@ impl<T: Real> Tie<T> {
         Tie { of: of.map(String::from).to_vec(), value: Arc::new(value) }
     }
 
+    /// The same, of parameters that are called otherwise.
+    pub(super) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
+        Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value) }
+    }
+
     /// The parameters that it depends on.
     pub fn of(&self) -> &[String] {
         &self.of

@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod contour;
+mod data_sets;
 mod leverage;
 mod profile;
 mod ray;
@@ -19,6 +20,7 @@ use crate::{Covariance, EvaluationError, Real, Report};
 
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
+pub use data_sets::FittedDataSet;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
 
