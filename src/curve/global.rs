@@ -118,7 +118,10 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     }
 
     /// Adds a data set. Curves may be of different kinds; they need as many responses to a row.
-    pub fn data_set<C: Curve<T> + Send + Sync + 'a>(mut self, name: &str, fit: CurveFit<'a, T, C>) -> Self {
+    pub fn data_set<'s: 'a, C>(mut self, name: &str, fit: CurveFit<'s, T, C>) -> Self
+    where
+        C: Curve<T> + Send + Sync + 'a,
+    {
         let setting = fit.unchecked_setting().map(Setting::boxed);
         self.sets.push(DataSet { name: name.to_owned(), setting });
         self
