@@ -85,7 +85,7 @@ fn decay<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Sync + 'a> {
 fn linear_curves_have_the_intervals_of_students_t() {
     let fit = curve_fit(|x, [a, b]| a + b * x, &X, &Y, [0.0, 0.0]).unwrap();
     // scipy.stats.t.ppf(0.975, 6)
-    let t = 2.446_911_848_791_681;
+    let t = 2.446_911_851_144_969;
     for parameter in fit.parameters() {
         let interval = fit.profile_interval(&parameter.name, 0.95).unwrap();
         assert_close(interval.high - parameter.value, t * parameter.standard_error, 1e-10);
@@ -107,11 +107,11 @@ fn linear_curves_have_the_intervals_of_students_t() {
         let [u, v] = [0, 1].map(|j| point.at[j] - fit.parameters()[j].value);
         let form = (c[[1, 1]] * u * u - 2.0 * c[[0, 1]] * u * v + c[[0, 0]] * v * v) / determinant;
         // 2 · scipy.stats.f.ppf(0.95, 2, 6)
-        assert_close(form, 10.286_505_699_576_2, 1e-9);
+        assert_close(form, 10.286_505_699_569_439, 1e-9);
     }
 }
 
-/// The mean of one Poisson count of 7: where its deviance has grown by the quantile of χ²₁ (found by bisection).
+/// The mean of one Poisson count of 7: where its deviance has grown by the quantile of χ²₁ (by `scipy.stats`).
 #[test]
 fn a_single_parameter_and_counts() {
     let fit = CurveFit::new(|_, [mean]| mean, &[0.0], &[7.0], [3.0]).counts().fit().unwrap();
@@ -164,7 +164,7 @@ fn bounds_end_an_interval() {
 /// From data without a plateau the rate may be zero, and the height infinite.
 #[test]
 fn flat_profiles_are_open() {
-    let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.1, 1.8, 3.2, 3.9, 4.7]);
+    let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.05, 1.9, 3.0, 3.7, 4.5]);
     let rise = CurveFit::new(|x, [a, k]| -a * (-k * x).exp_m1(), &x, &y, [20.0, 0.05]).names(["a", "k"]).fit().unwrap();
     let height = rise.profile_interval("a", 0.95).unwrap();
     assert_eq!((height.high, height.high_end, height.low_end), (f64::INFINITY, IntervalEnd::Open, IntervalEnd::Level));
