@@ -98,7 +98,7 @@
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`JacobianProducts`] where the Jacobian is not formed |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
 //! | derivatives | [`Scalar`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
@@ -111,10 +111,12 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
-//! | `csv` | `train::CsvLogger` writes a line for each epoch |
+//! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `json` | a `FitSummary` becomes JSON; with `serde` |
+//! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
 //! | `progress` | `train::Progress` draws bars on the terminal |
 //! | `rayon` | fits from many starts and of resampled data run on all cores |
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule) and [`History`](train::History) can be serialised |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
@@ -132,28 +134,39 @@ mod parallel;
 mod problem;
 mod real;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
 mod solver;
 mod statistics;
 pub mod train;
 mod variables;
 
 pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+#[doc(hidden)]
+pub use curve::formula;
+pub use curve::models;
 pub use curve::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, Curve, CurveError, CurveFit, FailedReplicate, FailedStart,
-    FitFailure, FittedCurve, FittedDataSet, FittedParameter, FromClosure, FromModel, FromNumeric, FromVector,
-    GlobalCurve, GlobalError, GlobalFit, IntervalEnd, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy,
-    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, Tie, curve_fit,
+    Bootstrap, BootstrapError, Contour, ContourPoint, CorrelationSummary, Curve, CurveError, CurveFit, DataSummary,
+    FailedReplicate, FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter,
+    FromClosure, FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, IntervalEnd, IntervalSummary,
+    LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary,
+    PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, Tie, curve_fit,
 };
+#[cfg(feature = "plot")]
+pub use curve::{Plot, PlotError, Series};
+#[cfg(feature = "csv")]
+pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
-    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
-    NotLeastSquares, Objective, ProductWork, Rate, Residuals, SumOfSquares, Work,
+    Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
+    JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,
+    RobustScaleError, Separable, SeparableError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
-    Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
-    Report, Scaling, SolveError, Status, damping,
+    Acceleration, ActiveBound, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord,
+    LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
 };
 #[cfg(feature = "safetensors")]
 pub use variables::SafetensorsError;

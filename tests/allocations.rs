@@ -12,7 +12,7 @@ use marquardt::optim::{
 };
 use marquardt::{
     Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, Gradients, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Objective, Residuals, Scalar, SumOfSquares, Variables,
+    LinearSolver, Loss, Objective, Residuals, Robust, Scalar, Separable, SumOfSquares, Variables,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};
@@ -141,6 +141,29 @@ fn iterations_leave_the_heap_alone() {
             assert_eq!(few, many, "{form:?}, {acceleration:?}");
         }
     }
+}
+
+/// Problems that change another's rows.
+#[test]
+fn adaptors_leave_the_heap_alone() {
+    let solver = |iterations| {
+        let solver = LevenbergMarquardt::new().with_acceleration(Acceleration::Always).with_log(false);
+        solver.with_max_iterations(iterations)
+    };
+    let [_, few, many] = [2, 2, 6].map(|iterations| {
+        let mut problem = Robust::new(AutoDiff(Meyer), Loss::Cauchy, 1e3).unwrap();
+        let (report, taken) = account(|| solver(iterations).minimize(&mut problem, &MEYER_START).unwrap());
+        assert_eq!(report.iterations, iterations, "{report}");
+        taken.allocations
+    });
+    assert_eq!(few, many, "Robust");
+    let [_, few, many] = [2, 2, 6].map(|iterations| {
+        let mut problem = Separable::new(AutoDiff(Meyer), &[0]).unwrap();
+        let (report, taken) = account(|| solver(iterations).minimize(&mut problem, &MEYER_START[1..]).unwrap());
+        assert_eq!(report.iterations, iterations, "{report}");
+        taken.allocations
+    });
+    assert_eq!(few, many, "Separable");
 }
 
 /// A harmonic series through as many rows as wanted, none of which is stored.

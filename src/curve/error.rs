@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{CovarianceError, SolveError};
+use crate::{CovarianceError, RobustScaleError, SolveError};
 
 /// Why a curve could not be fitted.
 #[derive(Debug, Error)]
@@ -122,6 +122,9 @@ pub enum CurveError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// All parameters are fixed or tied.
+    #[error("no parameter is free to be fitted")]
+    NothingToFit,
     /// Two parameters have the same name.
     #[error("two parameters are called {name}")]
     DuplicateName {
@@ -186,6 +189,9 @@ pub enum CurveError {
         /// Number of names.
         names: usize,
     },
+    /// The scale of a robust loss makes no sense.
+    #[error(transparent)]
+    RobustScale(#[from] RobustScaleError),
     /// The solve could not start.
     #[error(transparent)]
     Solve(#[from] SolveError),

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use super::data::Data;
 use super::likelihood::Likelihood;
@@ -11,9 +12,10 @@ use super::map::ParameterMap;
 use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
 use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, Role, Wish};
+use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, Model, NanPolicy, Rows, Tie};
-use crate::{Difference, Dual, LevenbergMarquardt, Real, SolveError};
+use crate::{Difference, Dual, LevenbergMarquardt, Loss, Real, RobustLoss, RobustScaleError, SolveError};
 
 /// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
 ///
@@ -68,11 +70,12 @@ pub struct CurveFit<'a, T: Real, C> {
     /// What is said of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
     /// A covariance of the responses, looked at when fitting.
-    data_covariance: Option<ArrayView2<'a, T>>,
+    data_covariance: Option<Array2<T>>,
     absolute_sigma: bool,
     mask: Option<Cow<'a, [bool]>>,
     nan_policy: NanPolicy,
-    likelihood: Likelihood,
+    likelihood: Likelihood<T>,
+    robust: Option<Robustness<T>>,
     solver: LevenbergMarquardt<T>,
 }
 
@@ -163,8 +166,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
         start: &[T],
-    ) -> CurveFit<'a, T, FromNumeric<F>> {
-        CurveFit::curve(FromNumeric { response, parameters: start.len(), difference }, x, y, start)
+    ) -> CurveFit<'a, T, FromNumeric<T, F>> {
+        CurveFit::curve(FromNumeric::new(response, start.len(), difference), x, y, start)
     }
 }
 
@@ -182,6 +185,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             mask: None,
             nan_policy: NanPolicy::default(),
             likelihood: Likelihood::Gaussian,
+            robust: None,
             solver: LevenbergMarquardt::new(),
         }
     }
@@ -247,8 +251,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
-    pub fn data_covariance(self, covariance: impl Into<ArrayView2<'a, T>>) -> Self {
-        CurveFit { data_covariance: Some(covariance.into()), ..self }
+    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self
+    where
+        T: 'c,
+    {
+        CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
     /// Whether sigma is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
@@ -261,6 +268,32 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// are those of the expected Fisher information. The curve must be positive at the start.
     pub fn counts(self) -> Self {
         CurveFit { likelihood: Likelihood::Poisson, ..self }
+    }
+
+    /// Fits under a loss by which outliers do not decide, one of [`Loss`](crate::Loss) or of one's own. Its scale is judged by
+    /// the residuals, as [`mad_scale`](crate::mad_scale) times the loss's tuning constant, unless
+    /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of
+    /// the residuals that count.
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, Loss};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0_f64];
+    /// let y = [0.1, 0.9, 2.1, 3.0, 30.0, 4.9, 6.1, 7.0];
+    /// let fit = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [0.0, 0.0]).robust(Loss::Tukey).fit()?;
+    /// assert!((fit.parameters()[1].value - 1.0).abs() < 0.02);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn robust(self, loss: impl RobustLoss<T> + 'static) -> Self {
+        let scale = self.robust.and_then(|robust| robust.scale);
+        CurveFit { robust: Some(Robustness { loss: Arc::new(loss), scale }), ..self }
+    }
+
+    /// The scale `C` of a [`robust`](Self::robust) loss (SciPy's `f_scale`): the residual, divided by its sigma, at which it
+    /// begins to differ from least squares. Without a loss, Huber's is taken.
+    pub fn f_scale(self, scale: T) -> Self {
+        let loss = self.robust.map_or_else(|| Arc::new(Loss::Huber) as Arc<dyn RobustLoss<T>>, |robust| robust.loss);
+        CurveFit { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
     }
 
     /// Which rows to use: those that are `true`.
@@ -285,14 +318,22 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
     pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let setting = self.setting()?;
+        let (mut setting, robust) = self.robust_setting()?;
         let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let report = setting.solve(&start)?;
+        let report = match robust {
+            Some(robust) => setting.solve_robust(robust, &start)?,
+            None => setting.solve(&start)?,
+        };
         FittedCurve::new(setting, report)
     }
 
     /// The fit of these parameters, which may be set further.
-    pub(super) fn of_parts(curve: C, data: Data<'a, T>, parameters: Vec<Parameter<T>>, likelihood: Likelihood) -> Self {
+    pub(super) fn of_parts(
+        curve: C,
+        data: Data<'a, T>,
+        parameters: Vec<Parameter<T>>,
+        likelihood: Likelihood<T>,
+    ) -> Self {
         let wishes = |parameter: &Parameter<T>| {
             let name = parameter.name.clone();
             parameter.wishes().into_iter().map(move |wish| (name.clone(), wish))
@@ -306,8 +347,21 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         }
     }
 
-    /// Checks everything.
-    pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    /// It has a robust loss.
+    pub(super) fn is_robust(&self) -> bool {
+        self.robust.is_some()
+    }
+
+    /// Checks everything, and hands out the robust loss that was asked for.
+    pub(super) fn robust_setting(mut self) -> Result<(Setting<'a, T, C>, Option<Robustness<T>>), CurveError> {
+        let robust = self.robust.take();
+        let setting = self.setting()?;
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
+        Ok((setting, robust))
+    }
+
+    /// Checks everything but what a robust loss goes with.
+    fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let setting = self.unchecked_setting()?;
         setting.check()?;
         Ok(setting)
@@ -316,13 +370,16 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Checks each part for itself.
     pub(super) fn unchecked_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
-        let CurveFit { curve, mut data, data_covariance, absolute_sigma, mask, nan_policy, likelihood, solver, .. } =
-            self;
+        let CurveFit {
+            mut curve, mut data, data_covariance, absolute_sigma, mask, nan_policy, likelihood, solver, ..
+        } = self;
         if let Some(covariance) = data_covariance {
-            data = data.with_whitening(Whitening::new(covariance)?);
+            data = data.with_whitening(Whitening::new(covariance.view())?);
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
+        let bounds = |of: fn(&Parameter<T>) -> T| map.parameters.iter().map(of).collect::<Vec<_>>();
+        curve.keep_within(&bounds(|parameter| parameter.lower), &bounds(|parameter| parameter.upper));
         Ok(Setting { curve, data, map, likelihood, absolute_sigma, solver })
     }
 
@@ -355,6 +412,21 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 }
 
 impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
+    /// A robust loss goes with the rest.
+    fn check_robust(&self, robust: &Robustness<T>) -> Result<(), CurveError> {
+        let conflict = |first, reason| Err(CurveError::Conflict { first, second: "a robust loss", reason });
+        if let Some(scale) = robust.scale.filter(|&scale| !(scale > T::ZERO && scale.is_finite())) {
+            return Err(RobustScaleError { value: scale.to_f64() }.into());
+        }
+        if !self.likelihood.is_sum_of_squares() {
+            return conflict("counts", "the likelihood of counts is not made of residuals of one size");
+        }
+        if self.map.priors().next().is_some() {
+            return conflict("a prior", "what the data then weigh against it is unknown");
+        }
+        Ok(())
+    }
+
     /// The parts go together.
     fn check(&self) -> Result<(), CurveError> {
         let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
@@ -374,6 +446,9 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
         let (observations, parameters) = (self.misfit().informative_count(), self.map.free().len());
+        if parameters == 0 {
+            return Err(CurveError::NothingToFit);
+        }
         if observations < parameters {
             return Err(CurveError::TooFewObservations { observations, parameters });
         }

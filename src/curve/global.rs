@@ -122,7 +122,12 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     where
         C: Curve<T> + Send + Sync + 'a,
     {
-        let setting = fit.unchecked_setting().map(Setting::boxed);
+        let setting = if fit.is_robust() {
+            let (first, second) = ("a data set of a global fit", "a robust loss of its own");
+            Err(CurveError::Conflict { first, second, reason: "its scale is for the residuals of all to say" })
+        } else {
+            fit.unchecked_setting().map(Setting::boxed)
+        };
         self.sets.push(DataSet { name: name.to_owned(), setting });
         self
     }
@@ -134,8 +139,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         self
     }
 
-    /// The fit of all data sets as one, to set more of, or to [start many times](CurveFit::multi_start). Solver and likelihood
-    /// are those of the first data set.
+    /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
+    /// [start many times](CurveFit::multi_start). The solver is that of the first data set.
     ///
     /// # Errors
     ///
@@ -154,12 +159,12 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         }
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
-        let (parameters, indices) = join(&sets, &self.shared)?;
+        let Joined { parameters, own } = join(&sets, &self.shared)?;
         let data = Data::joined(sets.iter().map(|(_, setting)| &setting.data))?;
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let Setting { likelihood, absolute_sigma, ref solver, .. } = sets[0].1;
-        let solver = solver.clone();
-        let parts = sets.into_iter().zip(indices).map(|((name, setting), parameters)| Part {
+        let Setting { likelihood, absolute_sigma, solver, .. } = &sets[0].1;
+        let (likelihood, absolute_sigma, solver) = (likelihood.clone(), *absolute_sigma, solver.clone());
+        let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
             name,
             curve: setting.curve,
             width: setting.data.width(),
@@ -256,25 +261,29 @@ fn disagreement<T: Real>(one: &Parameter<T>, other: &Parameter<T>) -> Option<&'s
 }
 
 /// All parameters, and of each data set which of them are its own.
-fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(Vec<Parameter<T>>, Vec<Vec<usize>>), CurveError> {
-    let mut all: Vec<Parameter<T>> = Vec::new();
-    let mut indices = Vec::with_capacity(sets.len());
+struct Joined<T> {
+    parameters: Vec<Parameter<T>>,
+    own: Vec<Vec<usize>>,
+}
+
+fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<Joined<T>, CurveError> {
+    let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
     for (set, setting) in sets {
-        let full =
-            |name: &str| if shared.iter().any(|shared| shared == name) { name.into() } else { format!("{set}.{name}") };
-        let mut own = Vec::new();
+        let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
+        let full = |name: &str| if is_shared(name) { name.into() } else { format!("{set}.{name}") };
+        let mut indices = Vec::with_capacity(setting.map.count());
         for parameter in &setting.map.parameters {
             let name = full(&parameter.name);
-            let known = all.iter().position(|other| other.name == name);
-            if known.is_some() && name != parameter.name {
+            let known = parameters.iter().position(|other| other.name == name);
+            if known.is_some() && !is_shared(&parameter.name) {
                 return Err(CurveError::DuplicateName { name });
             }
-            own.push(known.unwrap_or(all.len()));
+            indices.push(known.unwrap_or(parameters.len()));
             if known.is_none() {
-                all.push(parameter.renamed(name, full));
+                parameters.push(parameter.renamed(name, full));
             }
         }
-        indices.push(own);
+        own.push(indices);
     }
-    Ok((all, indices))
+    Ok(Joined { parameters, own })
 }

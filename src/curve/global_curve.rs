@@ -125,6 +125,13 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
     fn derivatives_are_cheap(&self) -> bool {
         self.parts.iter().all(|part| part.curve.derivatives_are_cheap())
     }
+
+    fn keep_within(&mut self, lower: &[T], upper: &[T]) {
+        for part in &mut self.parts {
+            let (lower, upper) = (part.own(lower), part.own(upper));
+            part.curve.keep_within(&lower, &upper);
+        }
+    }
 }
 
 impl<T> fmt::Debug for GlobalCurve<'_, T> {

@@ -5,7 +5,7 @@ use std::iter::zip;
 use super::parameter::{Parameter, Role};
 use super::{CurveError, Tie};
 use crate::kernels::vector::add_scaled;
-use crate::{Real, SolveError};
+use crate::{ActiveBound, Bounds, Real, Report, SolveError};
 
 /// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub(super) struct ParameterMap<T> {
     free: Vec<usize>,
     /// Powers of two, so that no digit is lost.
     scales: Vec<T>,
+    /// Of the free parameters, in units of their scales.
+    bounds: Option<Bounds<T>>,
     /// In an order in which each depends on earlier ones alone.
     tied: Vec<Tied<T>>,
 }
@@ -37,7 +39,18 @@ impl<T: Real> ParameterMap<T> {
         let free: Vec<usize> = (0..parameters.len()).filter(is_free).collect();
         let power = |&index: &usize| T::from_f64(parameters[index].scale.to_f64().log2().round().exp2());
         let scales = free.iter().map(power).collect();
-        Ok(ParameterMap { parameters, free, scales, tied })
+        Ok(ParameterMap { parameters, free, scales, bounds: None, tied }.within_bounds())
+    }
+
+    /// Brings the bounds up to date with which parameters are free.
+    fn within_bounds(mut self) -> Self {
+        let bound = |of: fn(&Parameter<T>) -> T| -> Vec<T> {
+            let free = zip(&self.free, &self.scales);
+            free.map(|(&index, &scale)| of(&self.parameters[index]) / scale).collect()
+        };
+        let bounds = Bounds::new(bound(|parameter| parameter.lower), bound(|parameter| parameter.upper));
+        self.bounds = bounds.ok().filter(|bounds| !bounds.is_unbounded());
+        self
     }
 
     /// The same with one more parameter fixed.
@@ -49,7 +62,16 @@ impl<T: Real> ParameterMap<T> {
             map.free.remove(at);
             map.scales.remove(at);
         }
-        map
+        map.within_bounds()
+    }
+
+    /// The same with these parameters held where they are.
+    pub(super) fn holding(&self, active: &[ActiveBound<T>], at: &[T]) -> Self {
+        let mut map = self.clone();
+        for &ActiveBound { parameter, .. } in active {
+            (map.parameters[parameter].lower, map.parameters[parameter].upper) = (at[parameter], at[parameter]);
+        }
+        map.within_bounds()
     }
 
     /// Number of all parameters.
@@ -77,23 +99,22 @@ impl<T: Real> ParameterMap<T> {
         self.free.len() == self.parameters.len() && self.scales.iter().all(|&scale| scale == T::ONE)
     }
 
-    /// Where the free parameters start.
-    pub(super) fn start(&self) -> Vec<T> {
-        self.gather(&self.parameters.iter().map(|parameter| parameter.start).collect::<Vec<_>>())
-    }
-
     /// The free ones of all parameters, in units of their scales.
     pub(super) fn gather(&self, all: &[T]) -> Vec<T> {
         zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect()
     }
 
     /// The bounds of the free parameters, in units of their scales.
-    pub(super) fn free_bounds(&self) -> (Vec<T>, Vec<T>) {
-        let bound = |of: fn(&Parameter<T>) -> T| {
-            let bounds = zip(&self.free, &self.scales).map(|(&index, &scale)| of(&self.parameters[index]) / scale);
-            bounds.collect()
-        };
-        (bound(|parameter| parameter.lower), bound(|parameter| parameter.upper))
+    pub(super) fn bounds(&self) -> Option<&Bounds<T>> {
+        self.bounds.as_ref()
+    }
+
+    /// Writes a report on the free parameters, but for `x`, as one on all.
+    pub(super) fn rename(&self, report: &mut Report<T>) {
+        for active in &mut report.active {
+            active.gradient /= self.scales[active.parameter];
+            active.parameter = self.free[active.parameter];
+        }
     }
 
     /// All parameters at the start, and the part of the derivative that never changes; rows are those of all parameters.
@@ -182,6 +203,10 @@ fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
     }
     if !start.is_finite() {
         return Err(SolveError::NonFiniteStart { name: name(), value: start.to_f64() }.into());
+    }
+    if !(lower <= start && start <= upper) {
+        let [value, lower, upper] = [start, lower, upper].map(|number| number.to_f64());
+        return Err(SolveError::StartOutOfBounds { name: name(), value, lower, upper }.into());
     }
     Ok(())
 }

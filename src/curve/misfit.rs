@@ -5,14 +5,16 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Noise;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::kernels::vector::dot;
+use crate::problem::Probe;
+use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters.
 pub(super) struct Misfit<'p, T: Real, C> {
     curve: &'p C,
     data: &'p Data<'p, T>,
     map: &'p ParameterMap<T>,
-    likelihood: &'p Likelihood,
+    likelihood: &'p Likelihood<T>,
     /// All parameters of the curve, where it was evaluated last.
     all: Vec<T>,
     /// Their derivatives by the free ones, row after row.
@@ -21,6 +23,8 @@ pub(super) struct Misfit<'p, T: Real, C> {
     wide: Vec<T>,
     /// What the rows evaluated last cost.
     cost: T,
+    /// What the second derivative along a step takes.
+    probe: Probe<T>,
 }
 
 impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
@@ -28,10 +32,10 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         curve: &'p C,
         data: &'p Data<'p, T>,
         map: &'p ParameterMap<T>,
-        likelihood: &'p Likelihood,
+        likelihood: &'p Likelihood<T>,
     ) -> Self {
         let (all, chain) = map.begin();
-        Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO }
+        Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO, probe: Probe::default() }
     }
 
     /// Residuals of data and priors; without those that fill up the last group.
@@ -50,14 +54,25 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         self.data.y().len().saturating_sub(first).min(count)
     }
 
-    /// Whitens rows of data, and weighs them as the likelihood does.
+    /// Fills `r` with the whitened residuals of data, which are not weighed by the likelihood, and those of priors.
+    pub(super) fn whitened(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        self.expand(free);
+        self.cost = T::ZERO;
+        let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
+        let predictors = self.data.predictors(first, of_data.len());
+        self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
+        self.data.subtract(first, of_data);
+        self.data.noise.whiten(first, of_data, &mut [], 1);
+        self.add_priors(first + of_data.len(), of_priors, &mut []);
+        Ok(())
+    }
+
+    /// Weighs whitened rows of data as the likelihood does.
     #[inline]
     fn weigh(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
         let n = self.map.free().len().max(1);
-        self.data.subtract(first, r);
-        self.data.noise.whiten(first, r, jacobian, n);
         if !self.likelihood.is_sum_of_squares() {
-            self.cost = self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n);
+            self.cost += self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n);
         }
     }
 
@@ -98,13 +113,9 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
     }
 
     fn residuals(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.expand(free);
-        self.cost = T::ZERO;
-        let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
-        let predictors = self.data.predictors(first, of_data.len());
-        self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
-        self.weigh(first, of_data, &mut []);
-        self.add_priors(first + of_data.len(), of_priors, &mut []);
+        self.whitened(free, first, r)?;
+        let count = self.data_rows(first, r.len());
+        self.weigh(first, &mut r[..count], &mut []);
         Ok(())
     }
 
@@ -122,17 +133,44 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
             self.curve.linearize(predictors, width, &self.all, of_data, &mut self.wide)?;
             self.map.narrow(&self.chain, &self.wide, data_rows);
         }
+        self.data.subtract(first, of_data);
+        self.data.noise.whiten(first, of_data, data_rows, self.map.free().len());
         self.weigh(first, of_data, data_rows);
         self.add_priors(first + count, of_priors, prior_rows);
         Ok(())
     }
 
     fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
+        if self.likelihood.is_sum_of_squares() { T::from_f64(0.5) * dot(r, r) } else { self.cost }
+    }
+
+    /// That of the whitened residuals, with the weights that the likelihood gives them here: a difference of what the rows
+    /// of [`residuals`](Self::residuals) hold would not do, whose Jacobian is not the derivative of these.
+    fn second_directional_derivative(
+        &mut self,
+        free: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
         if self.likelihood.is_sum_of_squares() {
-            T::from_f64(0.5) * crate::kernels::vector::dot(r, r)
-        } else {
-            self.cost
+            return Ok(false);
         }
+        let mut probe = std::mem::take(&mut self.probe);
+        probe.here.resize(second.len(), T::ZERO);
+        self.whitened(free, first, &mut probe.here)?;
+        probe.difference(free, v, second, |free, r| self.whitened(free, first, r))?;
+        let count = self.data_rows(first, second.len());
+        let observed = self.data.y()[first..].iter().zip(&probe.here);
+        for (second, (&y, &r)) in second[..count].iter_mut().zip(observed) {
+            self.likelihood.row(y, r).scale(std::slice::from_mut(second));
+        }
+        self.probe = probe;
+        Ok(true)
+    }
+
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.map.bounds()
     }
 
     fn derivatives_are_cheap(&self) -> bool {

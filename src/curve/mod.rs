@@ -5,6 +5,7 @@ mod error;
 mod failure;
 mod fit;
 mod fitted;
+pub mod formula;
 mod global;
 mod global_curve;
 mod likelihood;
@@ -12,14 +13,22 @@ mod map;
 mod minima;
 mod misfit;
 mod model;
+mod model_macro;
+pub mod models;
 mod multi_start;
 mod nan_policy;
 mod noise;
 mod parameter;
+#[cfg(feature = "plot")]
+mod plot;
 #[cfg(feature = "progress")]
 mod progress;
+mod robust;
 mod rows;
 mod setting;
+mod summary;
+#[cfg(feature = "csv")]
+mod table;
 mod tie;
 
 pub use error::CurveError;
@@ -35,5 +44,13 @@ pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
+#[cfg(feature = "plot")]
+pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
+pub use summary::{
+    CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
+    ParameterSummary, PriorSummary,
+};
+#[cfg(feature = "csv")]
+pub use table::{Separator, Table, TableError, TableReader};
 pub use tie::Tie;

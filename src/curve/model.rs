@@ -66,6 +66,12 @@ pub trait Curve<T: Real> {
     fn derivatives_are_cheap(&self) -> bool {
         true
     }
+
+    /// From now on the curve is evaluated within these bounds alone, a lower and an upper one for each parameter. For curves
+    /// that evaluate themselves elsewhere, for differences.
+    fn keep_within(&mut self, lower: &[T], upper: &[T]) {
+        let _ = (lower, upper);
+    }
 }
 
 /// `count` rows of `width` predictors, of which there may be none.
@@ -214,16 +220,23 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
 }
 
 /// The curve of a closure over floats, differentiated by differences.
-#[derive(Debug, Clone, Copy)]
-pub struct FromNumeric<F> {
-    pub(super) response: F,
-    pub(super) parameters: usize,
-    pub(super) difference: Difference,
+#[derive(Debug, Clone)]
+pub struct FromNumeric<T, F> {
+    response: F,
+    difference: Difference,
+    /// Of each parameter.
+    bounds: Vec<(T, T)>,
 }
 
-impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
+impl<T: Real, F> FromNumeric<T, F> {
+    pub(super) fn new(response: F, parameters: usize, difference: Difference) -> Self {
+        FromNumeric { response, difference, bounds: vec![(-T::INFINITY, T::INFINITY); parameters] }
+    }
+}
+
+impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<T, F> {
     fn parameter_count(&self) -> usize {
-        self.parameters
+        self.bounds.len()
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
@@ -246,8 +259,9 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
         let mut moved = b.to_vec();
         let rows = rows(x, width, y.len());
         for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
-            for (j, derivative) in row.iter_mut().enumerate() {
-                *derivative = self.difference.derivative(&mut moved, j, y, |b| (self.response)(x, b));
+            for (j, (derivative, &(lower, upper))) in row.iter_mut().zip(&self.bounds).enumerate() {
+                let response = |b: &[T]| (self.response)(x, b);
+                *derivative = self.difference.derivative_within(&mut moved, j, y, lower, upper, response);
             }
         }
         Ok(())
@@ -255,5 +269,9 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<F> {
 
     fn derivatives_are_cheap(&self) -> bool {
         false
+    }
+
+    fn keep_within(&mut self, lower: &[T], upper: &[T]) {
+        self.bounds = lower.iter().copied().zip(upper.iter().copied()).collect();
     }
 }

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 use super::failure::FitFailure;
+use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::minima::Minima;
+use super::robust::Robustness;
+use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit};
 use crate::statistics::latin_hypercube;
 use crate::{Real, parallel};
@@ -141,7 +144,9 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
         self.observe(super::progress::bar())
     }
 
-    /// Fits from all starts. The result depends on the seed, and not on the number of threads.
+    /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
+    /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
+    /// the same starts.
     ///
     /// # Errors
     ///
@@ -149,19 +154,34 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
     /// failed by. A start that fails while others do not is none, but counted in the result.
     pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
-        let setting = fit.setting()?;
+        let (mut setting, robust) = fit.robust_setting()?;
         if count == 0 {
             return Err(MultiStartError::NoStarts);
         }
         let ranges = if count > 1 { start_ranges(&setting.map, &ranges)? } else { Vec::new() };
         let starts = starts(&setting.map, &ranges, count, seed);
-        let done = AtomicUsize::new(0);
-        let reports = parallel::map(count, |index| {
-            let report = setting.solve(&starts[index]);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            observer.iter().for_each(|observe| observe(done, count));
-            report
-        });
+        let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
+        let (done, all) = (AtomicUsize::new(0), if judges_scale { 2 * count } else { count });
+        let solve_all = |setting: &Setting<'a, T, C>| {
+            parallel::map(count, |index| {
+                let report = setting.solve(&starts[index]);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                observer.iter().for_each(|observe| observe(done, all));
+                report
+            })
+        };
+        match robust {
+            Some(Robustness { loss, scale: Some(scale) }) => setting.likelihood = Likelihood::Robust(loss, scale),
+            Some(robust) => {
+                let reports = solve_all(&setting);
+                let lowest = reports.iter().flatten().min_by(|a, b| a.cost.to_f64().total_cmp(&b.cost.to_f64()));
+                setting
+                    .solve_robust(robust, lowest.map_or(&starts[0], |report| &report.x))
+                    .map_err(CurveError::from)?;
+            }
+            None => {}
+        }
+        let reports = solve_all(&setting);
         Minima::gather(setting, starts, reports)
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Setting<'a, T: Real, C> {
     pub(super) curve: C,
     pub(super) data: Data<'a, T>,
     pub(super) map: ParameterMap<T>,
-    pub(super) likelihood: Likelihood,
+    pub(super) likelihood: Likelihood<T>,
     /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
     pub(super) solver: LevenbergMarquardt<T>,
@@ -50,6 +50,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
         let mut report = solver.minimize(&mut misfit, &map.gather(start))?;
+        map.rename(&mut report);
         report.x = misfit.expand(&report.x).0.to_vec();
         Ok(report)
     }
@@ -65,17 +66,33 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
 
     /// The size of the noise is known.
     pub(super) fn is_absolute(&self) -> bool {
-        self.absolute_sigma || !self.likelihood.is_sum_of_squares()
+        self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
-    /// Covariance of all parameters of the curve, at these.
-    pub(super) fn covariance(&self, at: &[T]) -> Result<Covariance<T>, CovarianceError> {
-        let mut misfit = self.misfit();
+    /// Covariance of all parameters of the curve, where a solve has ended.
+    pub(super) fn covariance(&self, report: &Report<T>) -> Result<Covariance<T>, CovarianceError> {
+        let at = &report.x;
+        let map = self.map.holding(&report.active, at);
+        let robust =
+            if let Likelihood::Robust(loss, scale) = &self.likelihood { Some((&**loss, *scale)) } else { None };
+        // A robust loss says how noisy the data are, and not how the parameters depend on them.
+        let mut misfit = match robust {
+            Some(_) => self.least_squares(&map),
+            None => Misfit::new(&self.curve, &self.data, &map, &self.likelihood),
+        };
         let padding = misfit.residual_count() - misfit.informative_count();
-        let of_free = Covariance::at(&mut misfit, &self.map.gather(at))?;
+        let of_free = Covariance::at(&mut misfit, &self.map.gather(at))?.without_residuals(padding);
+        let rank = misfit.informative_count() - of_free.degrees_of_freedom();
         let chain = misfit.expand(&self.map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());
-        let covariance = of_free.without_residuals(padding).propagated(chain, names);
-        Ok(if self.is_absolute() { covariance.absolute() } else { covariance })
+        let covariance = of_free.propagated(chain, names);
+        Ok(match robust {
+            Some((loss, scale)) => {
+                let variance = self.robust_variance(loss, scale, at, rank);
+                covariance.with_variance(variance.map_err(CovarianceError::Evaluation)?)
+            }
+            None if self.is_absolute() => covariance.absolute(),
+            None => covariance,
+        })
     }
 }

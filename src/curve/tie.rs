@@ -1,34 +1,45 @@
-//! A parameter that follows from others.
+//! Parameters that are functions of others.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Dual, Real};
 
-/// Value of a tie from the values of the parameters that it depends on, and its gradient if that is asked for.
-type Value<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
+/// The value at the values of the parameters that a tie is to, and the gradient where there is room for it.
+type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
 
-/// How a parameter follows from others, exactly differentiated.
+/// What ties a parameter to others: their names, and a function of them, exactly differentiated.
+///
+/// [`tie!`](crate::tie!) makes one from a formula.
+///
+/// ```
+/// use marquardt::Tie;
+///
+/// let height = Tie::new(["amplitude", "sigma"], |[amplitude, sigma]| amplitude / sigma);
+/// let mut gradient = [0.0; 2];
+/// assert_eq!(height.value(&[3.0_f64, 2.0], Some(&mut gradient)), 1.5);
+/// assert_eq!(gradient, [0.5, -0.75]);
+/// ```
 #[derive(Clone)]
 pub struct Tie<T> {
     of: Vec<String>,
-    value: Arc<Value<T>>,
+    value: Arc<TieFunction<T>>,
 }
 
 impl<T: Real> Tie<T> {
-    /// The value as a closure over dual numbers, of the parameters of these names.
+    /// A closure `|[a, b, …]|` of the parameters of these names, which arrive as [`Dual`] numbers.
     pub fn new<const N: usize>(
-        of: [&str; N],
+        of: [impl Into<String>; N],
         value: impl Fn([Dual<T, N>; N]) -> Dual<T, N> + Send + Sync + 'static,
     ) -> Self {
         let value = move |at: &[T], gradient: Option<&mut [T]>| {
-            let result = value(std::array::from_fn(|k| Dual::variable(at[k], k)));
+            let result = value(std::array::from_fn(|index| Dual::variable(at[index], index)));
             if let Some(gradient) = gradient {
                 gradient.copy_from_slice(&result.gradient);
             }
             result.value
         };
-        Tie { of: of.map(String::from).to_vec(), value: Arc::new(value) }
+        Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value) }
     }
 
     /// The same, of parameters that are called otherwise.
@@ -36,12 +47,12 @@ impl<T: Real> Tie<T> {
         Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value) }
     }
 
-    /// The parameters that it depends on.
+    /// The names of the parameters that it is a function of.
     pub fn of(&self) -> &[String] {
         &self.of
     }
 
-    /// The value, and the gradient if it is asked for.
+    /// The function of their values, in the order of the names; fills the gradient if one is asked for.
     pub fn value(&self, at: &[T], gradient: Option<&mut [T]>) -> T {
         (self.value)(at, gradient)
     }
@@ -50,5 +61,32 @@ impl<T: Real> Tie<T> {
 impl<T> fmt::Debug for Tie<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tie").field("of", &self.of).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_is_the_closure() {
+        let formula: Tie<f64> = crate::tie!(|a, c| 1 - a * exp(2 * c));
+        let closure = Tie::new(["a", "c"], |[a, c]| 1.0 - a * (2.0 * c).exp());
+        assert_eq!(formula.of, closure.of);
+        let at = [0.3, -0.7];
+        let [mut by_formula, mut by_closure] = [[0.0; 2]; 2];
+        let values = [formula.value(&at, Some(&mut by_formula)), closure.value(&at, Some(&mut by_closure))];
+        assert_eq!(values[0], values[1]);
+        assert_eq!(values[0], formula.value(&at, None));
+        assert_eq!(by_formula, by_closure);
+        assert_eq!(by_formula, [-(-1.4_f64).exp(), -0.6 * (-1.4_f64).exp()]);
+    }
+
+    #[test]
+    fn a_formula_takes_constants_of_any_number_type() {
+        let total = 3.0_f32;
+        let rest: Tie<f32> = crate::tie!(|a| sum - 2 * a; sum = total);
+        assert_eq!(rest.value(&[1.0], None), 1.0);
+        assert_eq!(format!("{rest:?}"), r#"Tie { of: ["a"], .. }"#);
     }
 }

@@ -2,6 +2,7 @@
 //! in.
 
 mod cholesky;
+pub(crate) mod column_space;
 mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;

@@ -4,10 +4,10 @@ use ndarray::{Array1, Array2, ArrayView2};
 use thiserror::Error;
 
 use crate::kernels::triangular::absorb_rows;
-use crate::kernels::vector::{all_finite, dot};
+use crate::kernels::vector::{add_rows_times, all_finite, dot};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
 /// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
@@ -26,6 +26,11 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Where columns of `J` are dependent, some combinations of parameters can change without any change of the
 /// residuals. The parameters that take part are [`undetermined`](Self::undetermined); their variance is infinite. The
 /// others keep their finite ones.
+///
+/// # Bounds
+///
+/// A parameter that is at a bound, beyond which the cost would fall, is [`held`](Self::held): its variance is zero, and
+/// those of the others, and the degrees of freedom, are as if it were a constant.
 ///
 /// ```
 /// use marquardt::{Covariance, FiniteDifference, LevenbergMarquardt};
@@ -50,6 +55,9 @@ pub struct Covariance<T> {
     pub(super) sum_of_squares: T,
     pub(super) degrees_of_freedom: usize,
     pub(super) undetermined: Vec<String>,
+    pub(super) held: Vec<String>,
+    /// What `matrix` multiplies `unscaled` by.
+    pub(super) variance: Option<T>,
     /// The residuals have unit variance, so that nothing is judged by them.
     pub(super) absolute: bool,
 }
@@ -67,6 +75,14 @@ pub enum CovarianceError {
         /// Parameters of the problem.
         expected: usize,
         /// Numbers in the point.
+        found: usize,
+    },
+    /// The problem's bounds are of another number of parameters.
+    #[error("the problem has {expected} parameters, but bounds of {found}")]
+    WrongBoundsLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Parameters that the bounds are for.
         found: usize,
     },
     /// There is nothing to judge by.
@@ -94,9 +110,18 @@ impl<T: Real> Covariance<T> {
         if m == 0 {
             return Err(CovarianceError::NoResiduals);
         }
-        let (triangle, sum_of_squares) = triangle(problem, x).map_err(CovarianceError::Evaluation)?;
+        if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != n) {
+            return Err(CovarianceError::WrongBoundsLength { expected: n, found });
+        }
+        let Triangle { mut triangle, gradient, sum_of_squares } =
+            Triangle::at(problem, x).map_err(CovarianceError::Evaluation)?;
         if !(all_finite(&triangle) && sum_of_squares.is_finite()) {
             return Err(CovarianceError::NonFinite);
+        }
+        let holds = |bounds: &Bounds<T>, j: usize| bounds.holds(j, x[j], gradient[j]).is_some();
+        let is_held: Vec<bool> = (0..n).map(|j| problem.bounds().is_some_and(|bounds| holds(bounds, j))).collect();
+        for j in (0..n).filter(|&j| is_held[j]) {
+            triangle.iter_mut().skip(j).step_by(n).for_each(|r| *r = T::ZERO);
         }
         let lengths: Vec<T> = (0..n)
             .map(|j| triangle.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &r| sum + r * r).sqrt())
@@ -109,8 +134,11 @@ impl<T: Real> Covariance<T> {
         let rank = values.iter().filter(|&&value| value > noise).count();
         let (seen, unseen) = vectors.split_at(rank * n);
         let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
-        let is_undetermined: Vec<bool> = (0..n).map(|j| freedom(j) > T::EPSILON.sqrt()).collect();
+        let is_undetermined: Vec<bool> = (0..n).map(|j| !is_held[j] && freedom(j) > T::EPSILON.sqrt()).collect();
         let unscaled = Array2::from_shape_fn((n, n), |(i, j)| {
+            if is_held[i] || is_held[j] {
+                return T::ZERO;
+            }
             if is_undetermined[i] || is_undetermined[j] {
                 return if i == j { T::INFINITY } else { T::ZERO };
             }
@@ -118,8 +146,19 @@ impl<T: Real> Covariance<T> {
             terms.fold(T::ZERO, |sum, (v, &s)| sum + (v[i] / s) * (v[j] / s)) / (lengths[i] * lengths[j])
         });
         let degrees_of_freedom = m.saturating_sub(rank);
-        let undetermined = (0..n).filter(|&j| is_undetermined[j]).map(|j| problem.parameter_name(j)).collect();
-        Ok(Covariance { unscaled, sum_of_squares, degrees_of_freedom, undetermined, absolute: false })
+        let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.parameter_name(j)).collect();
+        let (undetermined, held) = (names(&is_undetermined), names(&is_held));
+        let covariance = Covariance {
+            unscaled,
+            sum_of_squares,
+            degrees_of_freedom,
+            undetermined,
+            held,
+            variance: None,
+            absolute: false,
+        };
+        let variance = covariance.residual_variance();
+        Ok(covariance.with_variance(variance))
     }
 
     /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
@@ -132,10 +171,11 @@ impl<T: Real> Covariance<T> {
     /// are no degrees of freedom to judge by. Where the noise is [known](Self::is_absolute), it is the
     /// [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
-        let variance = if self.absolute { Some(T::ONE) } else { self.residual_variance() };
-        match variance {
+        match self.variance {
             Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
-            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| if i == j { T::INFINITY } else { T::ZERO }),
+            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
+                if i == j && self.unscaled[[i, i]] > T::ZERO { T::INFINITY } else { T::ZERO }
+            }),
         }
     }
 
@@ -144,11 +184,16 @@ impl<T: Real> Covariance<T> {
         self.matrix().diag().mapv(|variance| variance.sqrt())
     }
 
-    /// Correlation of the parameters; an undetermined one is correlated with itself alone.
+    /// Correlation of the parameters; an undetermined or held one is correlated with itself alone.
     pub fn correlation(&self) -> Array2<T> {
         let diagonal = self.unscaled.diag();
         Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
-            if i == j { T::ONE } else { self.unscaled[[i, j]] / (diagonal[i].sqrt() * diagonal[j].sqrt()) }
+            let size = diagonal[i].sqrt() * diagonal[j].sqrt();
+            match (i == j, size > T::ZERO) {
+                (true, _) => T::ONE,
+                (false, true) => self.unscaled[[i, j]] / size,
+                (false, false) => T::ZERO,
+            }
         })
     }
 
@@ -177,18 +222,36 @@ impl<T: Real> Covariance<T> {
     pub fn undetermined(&self) -> &[String] {
         &self.undetermined
     }
+
+    /// Names of the parameters that bounds hold.
+    pub fn held(&self) -> &[String] {
+        &self.held
+    }
 }
 
-/// The triangle of `QR = J` at `x`, and `‖r‖²`.
-fn triangle<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
-    let n = x.len();
-    let (mut triangle, mut rotated, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n], vec![T::ZERO; n]);
-    let mut sum_of_squares = T::ZERO;
-    let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
-    tiles.linearize(problem, x, |_, _, r, jacobian| {
-        sum_of_squares += dot(r, r);
-        absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
-        Ok(())
-    })?;
-    Ok((triangle, sum_of_squares))
+/// The Jacobian at a point, reduced.
+struct Triangle<T> {
+    /// The triangle of `QR = J`.
+    triangle: Vec<T>,
+    /// `Jᵀr`.
+    gradient: Vec<T>,
+    /// `‖r‖²`.
+    sum_of_squares: T,
+}
+
+impl<T: Real> Triangle<T> {
+    /// Of the Jacobian at `x`.
+    fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
+        let n = x.len();
+        let (mut triangle, mut gradient, mut sum_of_squares) = (vec![T::ZERO; n * n], vec![T::ZERO; n], T::ZERO);
+        let (mut rotated, mut work) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+        let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
+        tiles.linearize(problem, x, |_, _, r, jacobian| {
+            sum_of_squares += dot(r, r);
+            add_rows_times(&mut gradient, jacobian, r);
+            absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
+            Ok(())
+        })?;
+        Ok(Triangle { triangle, gradient, sum_of_squares })
+    }
 }

@@ -8,7 +8,12 @@ use crate::Real;
 impl<T: Real> Covariance<T> {
     /// Takes the residuals for ones of unit variance.
     pub(crate) fn absolute(self) -> Self {
-        Covariance { absolute: true, ..self }
+        Covariance { absolute: true, ..self.with_variance(Some(T::ONE)) }
+    }
+
+    /// Takes the residuals for ones of this variance; `None` where it cannot be judged.
+    pub(crate) fn with_variance(self, variance: Option<T>) -> Self {
+        Covariance { variance, ..self }
     }
 
     /// Does not count so many of the residuals, which are zero whatever the parameters.

@@ -28,7 +28,7 @@ pub struct Checkpoint<T> {
     pub(super) epoch: usize,
     pub(super) batch: usize,
     pub(super) sums: Sums,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::named"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::named"))]
     pub(super) metrics: Vec<(String, Vec<f64>)>,
     pub(super) callbacks: Vec<(String, CallbackState)>,
     pub(super) history: History,

@@ -9,7 +9,7 @@ use super::{Logs, StopReason};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct History {
     epochs: Vec<usize>,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::named"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::named"))]
     columns: Vec<(String, Vec<f64>)>,
     pub(super) stop_reason: Option<StopReason>,
 }

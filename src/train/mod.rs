@@ -43,8 +43,6 @@ mod history;
 mod logs;
 mod metrics;
 mod order;
-#[cfg(feature = "serde")]
-mod serial;
 mod stop;
 mod sums;
 mod trainer;

@@ -9,14 +9,14 @@ use crate::optim::StepReport;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Sums {
     rows: f64,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     loss: f64,
     steps: f64,
     applied: f64,
     damped_steps: f64,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     damping: f64,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::number"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     gain_ratio: f64,
     attempts: f64,
     pub(super) seconds: f64,

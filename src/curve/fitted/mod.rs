@@ -14,6 +14,7 @@ use std::fmt;
 use ndarray::ArrayView1;
 
 use super::Curve;
+use super::likelihood::Likelihood;
 use super::setting::Setting;
 use super::{CurveError, Rows};
 use crate::{Covariance, EvaluationError, Real, Report};
@@ -27,7 +28,6 @@ pub use resampling::{BootstrapError, Resampling};
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
 /// `Display` prints the report.
-#[derive(Debug)]
 pub struct FittedCurve<'a, T: Real, C> {
     pub(super) setting: Setting<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
@@ -48,7 +48,7 @@ pub struct FittedParameter<T> {
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
-        let covariance = setting.covariance(&report.x)?;
+        let covariance = setting.covariance(&report)?;
         let values = report.x.iter().zip(covariance.standard_errors());
         let named = setting.map.parameters.iter().zip(values);
         let parameters = named.map(|(parameter, (&value, standard_error))| FittedParameter {
@@ -89,7 +89,17 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// The responses observed.
+    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
+    pub fn robust_scale(&self) -> Option<T> {
+        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
+    }
+
+    /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
+    pub fn omitted_rows(&self) -> &[usize] {
+        self.setting.data.omitted()
+    }
+
+    /// The responses observed, without those of omitted rows.
     pub fn observed(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(self.setting.data.y())
     }
@@ -125,6 +135,17 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         let mut y = vec![T::ZERO; rows * self.setting.data.outputs()];
         self.setting.curve.responses(x, self.setting.data.width(), &self.report.x, &mut y)?;
         Ok(y)
+    }
+}
+
+impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FittedCurve { parameters, report, covariance, .. } = self;
+        f.debug_struct("FittedCurve")
+            .field("parameters", parameters)
+            .field("report", report)
+            .field("covariance", covariance)
+            .finish_non_exhaustive()
     }
 }
 

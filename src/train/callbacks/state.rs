@@ -8,7 +8,7 @@ use crate::train::CallbackError;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CallbackState {
-    #[cfg_attr(feature = "serde", serde(with = "crate::train::serial::named"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::named"))]
     entries: Vec<(String, Vec<f64>)>,
 }
 

@@ -43,10 +43,10 @@ impl From<Number> for f64 {
 }
 
 /// For a number.
-pub(super) mod number {
+pub(crate) mod number {
     use super::*;
 
-    pub(in crate::train) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
             Number::from(*value).serialize(serializer)
         } else {
@@ -54,7 +54,7 @@ pub(super) mod number {
         }
     }
 
-    pub(in crate::train) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         if deserializer.is_human_readable() {
             Number::deserialize(deserializer).map(f64::from)
         } else {
@@ -67,22 +67,30 @@ pub(super) mod number {
 struct Exact(#[serde(with = "number")] f64);
 
 /// For lists of numbers by name.
-pub(super) mod named {
+pub(crate) mod named {
     use super::*;
 
-    pub(in crate::train) fn serialize<S: Serializer>(
-        lists: &[(String, Vec<f64>)],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(lists: &[(String, Vec<f64>)], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(
             lists.iter().map(|(name, list)| (name, list.iter().map(|&value| Exact(value)).collect::<Vec<_>>())),
         )
     }
 
-    pub(in crate::train) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<(String, Vec<f64>)>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, Vec<f64>)>, D::Error> {
         let lists = Vec::<(String, Vec<Exact>)>::deserialize(deserializer)?;
         Ok(lists.into_iter().map(|(name, list)| (name, list.into_iter().map(|Exact(value)| value).collect())).collect())
+    }
+}
+
+/// For a number that there may not be.
+pub(crate) mod optional {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map(Exact).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<Exact>::deserialize(deserializer)?.map(|Exact(value)| value))
     }
 }

@@ -1,0 +1,64 @@
+//! What the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written in.
+
+use crate::{Real, Scalar};
+
+/// A number.
+#[inline]
+pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
+    S::constant(S::Real::from_f64(value.into()))
+}
+
+/// The first so many predictors of a row.
+#[inline]
+pub fn constants<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
+    std::array::from_fn(|index| S::constant(x[index]))
+}
+
+/// The first so many parameters.
+#[inline]
+pub fn parameters<S: Copy, const N: usize>(b: &[S]) -> [S; N] {
+    std::array::from_fn(|index| b[index])
+}
+
+macro_rules! functions {
+    ($($name:ident($($argument:ident),+);)*) => {
+        $(
+            #[doc = concat!("[`Scalar::", stringify!($name), "`].")]
+            #[inline]
+            pub fn $name<S: Scalar>($($argument: S),+) -> S {
+                Scalar::$name($($argument),+)
+            }
+        )*
+    };
+}
+
+functions! {
+    pow(base, exponent);
+    atan2(y, x);
+    hypot(x, y);
+    max(a, b);
+    min(a, b);
+    recip(x);
+    sqrt(x);
+    cbrt(x);
+    exp(x);
+    exp2(x);
+    exp_m1(x);
+    ln(x);
+    ln_1p(x);
+    log2(x);
+    log10(x);
+    sin(x);
+    cos(x);
+    tan(x);
+    asin(x);
+    acos(x);
+    atan(x);
+    sinh(x);
+    cosh(x);
+    tanh(x);
+    asinh(x);
+    acosh(x);
+    atanh(x);
+    abs(x);
+}

@@ -1,0 +1,156 @@
+//! Models and ties as formulas.
+
+/// A [`Model`](crate::Model) from a formula: predictors, a semicolon, and the names of the parameters.
+///
+/// ```
+/// use marquardt::{CurveFit, model};
+///
+/// let x = [1.0, 2.0, 4.0, 8.0, 16.0_f64];
+/// let y = [1.8, 3.3, 5.4, 8.0, 9.6];
+/// let saturation = model!(|x; top, rate| top * (1 - exp(-rate * x)));
+/// let fit = CurveFit::model(saturation, &x, &y, &[8.0, 0.1]).fit()?;
+/// assert!((fit.parameter("top").unwrap().value - 10.0).abs() < 0.3);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+///
+/// Predictors, parameters and numbers mix freely: `1 / 2` is a half. The functions of [`Scalar`](crate::Scalar) are called as
+/// `exp(x)`, `pow(x, 2)`, `atan2(y, x)`, `max(a, b)`, or as methods, `x.exp()`; the exponent of `.powi(3)` remains an integer.
+/// Constants from outside are named after another semicolon, each with its value, an expression of type `f64` or one that
+/// becomes it:
+///
+/// ```
+/// use marquardt::{Model, model};
+///
+/// let pressure = 1.2;
+/// let isotherm = model!(|x, t; a, b| a * p * x / (1 + b * p * exp(-b / t)); p = pressure);
+/// let response: f64 = isotherm.response(&[2.0, 300.0], &[3.0, 0.1]);
+/// assert!((response - 3.0 * 1.2 * 2.0 / (1.0 + 0.1 * 1.2 * (-0.1 / 300.0_f64).exp())).abs() < 1e-15);
+/// assert_eq!(Model::<f64>::parameter_name(&isotherm, 1), "b");
+/// ```
+///
+/// Such models add and multiply with those of the [library](crate::models). For branches, loops, or constants that are no
+/// numbers, implement [`Model`](crate::Model).
+#[macro_export]
+macro_rules! model {
+    (|$($x:ident),+ $(,)?; $($b:ident),+ $(,)?| $($formula:tt)+) => {
+        $crate::__formula!(@model ([$($x)+] [$($b)+]) [] [$($formula)+])
+    };
+}
+
+/// A [`Tie`](crate::Tie) from a formula over the names of other parameters, as [`model!`](crate::model!) has them.
+///
+/// ```
+/// use marquardt::{Tie, tie};
+///
+/// let rest: Tie<f64> = tie!(|a, c| 1 - a - 2 * c);
+/// assert_eq!(rest.of, ["a", "c"]);
+/// let mut gradient = [0.0; 2];
+/// assert_eq!((rest.value)(&[0.25, 0.125], Some(&mut gradient)), 0.5);
+/// assert_eq!(gradient, [-1.0, -2.0]);
+/// ```
+#[macro_export]
+macro_rules! tie {
+    (|$($b:ident),+ $(,)?| $($formula:tt)+) => {
+        $crate::__formula!(@tie ([$($b)+]) [] [$($formula)+])
+    };
+}
+
+/// Rewrites a formula: numbers become constants of the scalar `S`. The arguments are what to make of it, with which names,
+/// the tokens done, the tokens left, and for each group that is open its kind and the tokens done and left outside of it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __formula {
+    // All is done, and constants may follow.
+    (@$kind:ident $names:tt $done:tt [$(; $($c:ident = $value:expr),+ $(,)?)?]) => {
+        $crate::__formula!(@$kind $names $done as [$($($c = $value),+)?])
+    };
+    // A group is done.
+    (@$kind:ident $names:tt [$($done:tt)*] [] (paren [$($outer:tt)*] $rest:tt) $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($outer)* ($($done)*)] $rest $($open)*)
+    };
+    (@$kind:ident $names:tt [$($done:tt)*] [] (brace [$($outer:tt)*] $rest:tt) $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($outer)* {$($done)*}] $rest $($open)*)
+    };
+    // A group opens.
+    (@$kind:ident $names:tt $done:tt [($($inner:tt)*) $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [] [$($inner)*] (paren $done [$($rest)*]) $($open)*)
+    };
+    (@$kind:ident $names:tt $done:tt [{$($inner:tt)*} $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [] [$($inner)*] (brace $done [$($rest)*]) $($open)*)
+    };
+    // An integer power keeps its integer.
+    (@$kind:ident $names:tt [$($done:tt)*] [. powi ($n:expr) $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* .powi($n)] [$($rest)*] $($open)*)
+    };
+    // A minus is no part of the number after it.
+    (@$kind:ident $names:tt [$($done:tt)*] [- $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* -] [$($rest)*] $($open)*)
+    };
+    (@$kind:ident $names:tt [$($done:tt)*] [$number:literal $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* $crate::formula::constant::<S>($number)] [$($rest)*] $($open)*)
+    };
+    // Two tokens at once where that is safe, as the compiler counts the steps.
+    (@$kind:ident $names:tt [$($done:tt)*] [$a:ident * $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* $a *] [$($rest)*] $($open)*)
+    };
+    (@$kind:ident $names:tt [$($done:tt)*] [$a:ident $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* $a] [$($rest)*] $($open)*)
+    };
+    (@$kind:ident $names:tt [$($done:tt)*] [$token:tt $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@$kind $names [$($done)* $token] [$($rest)*] $($open)*)
+    };
+    (@model ([$($x:ident)+] [$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
+        #[derive(Debug, Clone, Copy)]
+        #[allow(non_snake_case)]
+        struct Formula {
+            $($c: f64),*
+        }
+
+        impl<T: $crate::Real> $crate::Model<T> for Formula {
+            fn parameter_count(&self) -> usize {
+                [$(stringify!($b)),+].len()
+            }
+
+            fn parameter_name(&self, index: usize) -> String {
+                [$(stringify!($b)),+][index].to_owned()
+            }
+
+            #[allow(unused_imports, non_snake_case)]
+            fn response<S: $crate::Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+                use $crate::formula::*;
+                let [$($x),+] = constants::<S, _>(x);
+                let [$($b),+] = parameters(b);
+                $(let $c = constant::<S>(self.$c);)*
+                $($formula)+
+            }
+        }
+
+        impl<Other> ::std::ops::Add<Other> for Formula {
+            type Output = $crate::models::Sum<Self, Other>;
+            fn add(self, other: Other) -> Self::Output {
+                $crate::models::Sum(self, other)
+            }
+        }
+
+        impl<Other> ::std::ops::Mul<Other> for Formula {
+            type Output = $crate::models::Product<Self, Other>;
+            fn mul(self, other: Other) -> Self::Output {
+                $crate::models::Product(self, other)
+            }
+        }
+
+        Formula { $($c: ::std::primitive::f64::from($value)),* }
+    }};
+    (@tie ([$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
+        #[allow(unused_imports, non_snake_case)]
+        fn value<S: $crate::Scalar>(b: &[S], constants: &[f64]) -> S {
+            use $crate::formula::*;
+            let [$($b),+] = parameters(b);
+            let [$($c),*] = parameters(constants).map(constant::<S>);
+            $($formula)+
+        }
+
+        let constants: Vec<f64> = vec![$(f64::from($value)),*];
+        $crate::Tie::new([$(stringify!($b)),+], move |b| value(&b, &constants))
+    }};
+}

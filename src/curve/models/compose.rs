@@ -1,0 +1,274 @@
+//! Models of models: sums, products, and parameters under other names.
+
+use std::iter::zip;
+
+use super::Guess;
+use super::guess::finite;
+use super::linear::LinearFit;
+use super::look::Look;
+use crate::{Model, Real, Scalar};
+
+/// Rounds in which the parts of a sum are guessed again.
+const ROUNDS: usize = 2;
+/// Where the other factor of a product is smaller than this part of its largest value, it is not divided by.
+const WORTH_DIVIDING: f64 = 0.1;
+
+/// Two models added: the parameters of the first, then those of the second.
+///
+/// Its [guess](Guess::guess) takes the parts in turn, each from what the other leaves of the data: either one first from
+/// all data or from their ends, or the first from either half, whichever describes the data best. It solves for all
+/// [linear parameters](Guess::linear_parameters) together.
+///
+/// ```
+/// use marquardt::CurveFit;
+/// use marquardt::models::{Gaussian, Guess, Linear};
+///
+/// let x: Vec<f64> = (0..80).map(|i| 0.1 * i as f64).collect();
+/// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-(x - 5.0).powi(2) / 0.5).exp() + 0.4 * x + 1.0).collect();
+/// let model = Gaussian.prefixed("peak_") + Linear;
+/// let start = model.guess(&x, &y);
+/// let fit = CurveFit::model(model, &x, &y, &start).fit()?;
+/// assert!((fit.parameter("peak_center").unwrap().value - 5.0).abs() < 1e-10);
+/// assert!((fit.parameter("slope").unwrap().value - 0.4).abs() < 1e-10);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum<A, B>(
+    /// The first.
+    pub A,
+    /// The second.
+    pub B,
+);
+
+/// Two models multiplied: the parameters of the first, then those of the second.
+///
+/// Where both have a factor of their own, such as an amplitude, the data determine only the product of the two: fix one.
+///
+/// Its [guess](Guess::guess) takes one factor from the data as they are, and the other from the data divided by it, where it
+/// is not small; with either one first, whichever describes the data better.
+///
+/// ```
+/// use marquardt::Model;
+/// use marquardt::models::{ExponentialDecay, Sine};
+///
+/// let ringing = ExponentialDecay * Sine.prefixed("tone_");
+/// let parameters = [2.0, 10.0, 0.5, 3.0, 0.1_f64];
+/// let response: f64 = ringing.response(&[1.5], &parameters);
+/// assert_eq!(response, 2.0 * (-1.5_f64 / 10.0).exp() * (0.5 * (3.0_f64 * 1.5 + 0.1).sin()));
+/// assert_eq!(Model::<f64>::parameter_name(&ringing, 3), "tone_frequency");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Product<A, B>(
+    /// The first.
+    pub A,
+    /// The second.
+    pub B,
+);
+
+/// A model whose parameters have a prefix to their names, so that they differ from those of its like in a sum.
+///
+/// ```
+/// use marquardt::Model;
+/// use marquardt::models::Gaussian;
+///
+/// let peaks = Gaussian.prefixed("p1_") + Gaussian.prefixed("p2_");
+/// assert_eq!(Model::<f64>::parameter_name(&peaks, 1), "p1_center");
+/// assert_eq!(Model::<f64>::parameter_name(&peaks, 4), "p2_center");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefixed<M> {
+    model: M,
+    prefix: String,
+}
+
+impl<M> Prefixed<M> {
+    /// Any model, with this before the names of its parameters.
+    pub fn new(model: M, prefix: impl Into<String>) -> Self {
+        Prefixed { model, prefix: prefix.into() }
+    }
+}
+
+/// Lets types be added, multiplied and prefixed.
+macro_rules! compose {
+    ($([$($generic:ident),*] $model:ty;)*) => {
+        $(
+            impl<$($generic,)* Other> std::ops::Add<Other> for $model {
+                type Output = Sum<Self, Other>;
+                fn add(self, other: Other) -> Self::Output {
+                    Sum(self, other)
+                }
+            }
+
+            impl<$($generic,)* Other> std::ops::Mul<Other> for $model {
+                type Output = Product<Self, Other>;
+                fn mul(self, other: Other) -> Self::Output {
+                    Product(self, other)
+                }
+            }
+
+            impl<$($generic),*> $model {
+                /// The same with a prefix to the names of the parameters.
+                pub fn prefixed(self, prefix: impl Into<String>) -> Prefixed<Self> {
+                    Prefixed::new(self, prefix)
+                }
+            }
+        )*
+    };
+}
+
+pub(super) use compose;
+
+compose! {
+    [A, B] Sum<A, B>;
+    [A, B] Product<A, B>;
+    [M] Prefixed<M>;
+}
+
+/// The model of two parts: their parameters one after the other, their responses joined by an operator.
+macro_rules! model_of_two {
+    ($model:ident, $operator:tt) => {
+        impl<T: Real, A: Model<T>, B: Model<T>> Model<T> for $model<A, B> {
+            fn parameter_count(&self) -> usize {
+                self.0.parameter_count() + self.1.parameter_count()
+            }
+
+            fn parameter_name(&self, index: usize) -> String {
+                match index.checked_sub(self.0.parameter_count()) {
+                    None => self.0.parameter_name(index),
+                    Some(index) => self.1.parameter_name(index),
+                }
+            }
+
+            #[inline]
+            fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+                let (first, second) = b.split_at(self.0.parameter_count());
+                self.0.response(x, first) $operator self.1.response(x, second)
+            }
+        }
+    };
+}
+
+model_of_two!(Sum, +);
+model_of_two!(Product, *);
+
+impl<T: Real, M: Model<T>> Model<T> for Prefixed<M> {
+    fn parameter_count(&self) -> usize {
+        self.model.parameter_count()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        format!("{}{}", self.prefix, self.model.parameter_name(index))
+    }
+
+    #[inline]
+    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+        self.model.response(x, b)
+    }
+}
+
+impl<T: Real, M: Guess<T>> Guess<T> for Prefixed<M> {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        self.model.guess(x, y)
+    }
+
+    fn linear_parameters(&self) -> Vec<usize> {
+        self.model.linear_parameters()
+    }
+}
+
+impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        let data = Look::at(x, y);
+        let (x, y) = data.as_floats::<T>();
+        let without = |part: Vec<T>| zip(&y, part).map(|(&y, part)| y - part).collect::<Vec<T>>();
+        let first = |second: &[T]| self.0.guess(&x, &without(responses(&self.1, &x, second)));
+        let second = |first: &[T]| self.1.guess(&x, &without(responses(&self.0, &x, first)));
+        let then_second = |a: Vec<T>| [a.clone(), second(&a)].concat();
+        let (half, end) = (x.len() / 2, x.len() / 10);
+        let ends = |of: &[T]| [&of[..end], &of[of.len() - end..]].concat();
+        let starts = vec![
+            then_second(self.0.guess(&x, &y)),
+            then_second(first(&self.1.guess(&x, &y))),
+            then_second(self.0.guess(&x[..half], &y[..half])),
+            then_second(self.0.guess(&x[half..], &y[half..])),
+            then_second(self.0.guess(&ends(&x), &ends(&y))),
+            then_second(first(&self.1.guess(&ends(&x), &ends(&y)))),
+        ];
+        let count = self.0.parameter_count();
+        let solved = |data: &Look| {
+            let mut best = best_of(self, data, starts);
+            for _ in 0..ROUNDS {
+                let b: Vec<T> = finite(best.1[count..].to_vec());
+                let again = best_of(self, data, vec![then_second(first(&b))]);
+                if !(again.0 < best.0) {
+                    break;
+                }
+                best = again;
+            }
+            best.1
+        };
+        finite(data.unscaled(&self.linear_parameters(), solved))
+    }
+
+    fn linear_parameters(&self) -> Vec<usize> {
+        let count = self.0.parameter_count();
+        let second = self.1.linear_parameters().into_iter().map(|index| index + count);
+        self.0.linear_parameters().into_iter().chain(second).collect()
+    }
+}
+
+impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        let data = Look::at(x, y);
+        let (x, y) = data.as_floats::<T>();
+        let divided_by = |factor: Vec<T>| {
+            let largest = factor.iter().fold(T::ZERO, |largest, value| largest.max(value.abs()));
+            let enough = largest * T::from_f64(WORTH_DIVIDING);
+            let points = zip(zip(&x, &y), factor).filter(|(_, factor)| factor.abs() > enough);
+            points.map(|((&x, &y), factor)| (x, y / factor)).unzip::<T, T, Vec<T>, Vec<T>>()
+        };
+        let first_first = {
+            let a = self.0.guess(&x, &y);
+            let (x, y) = divided_by(responses(&self.0, &x, &a));
+            [a, self.1.guess(&x, &y)].concat()
+        };
+        let second_first = {
+            let b = self.1.guess(&x, &y);
+            let (x, y) = divided_by(responses(&self.1, &x, &b));
+            [self.0.guess(&x, &y), b].concat()
+        };
+        let starts = vec![first_first, second_first];
+        finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts).1))
+    }
+
+    /// Those of the first factor, or of the second where the first has none.
+    fn linear_parameters(&self) -> Vec<usize> {
+        let first = self.0.linear_parameters();
+        if !first.is_empty() {
+            return first;
+        }
+        let count = self.0.parameter_count();
+        self.1.linear_parameters().into_iter().map(|index| index + count).collect()
+    }
+}
+
+/// The responses of a model to these predictors.
+fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], b: &[T]) -> Vec<T> {
+    x.iter().map(|&x| model.response(&[x], b)).collect()
+}
+
+/// The best of some starts, after their linear parameters are solved for together, and before it its sum of squares.
+fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) -> (f64, Vec<f64>) {
+    let linear = model.linear_parameters();
+    let mut fit = LinearFit::new(&data.y, linear.len());
+    let solved = starts.into_iter().map(|start| {
+        let mut b: Vec<f64> = start.into_iter().map(T::to_f64).collect();
+        let sum = fit.solve(&linear, &mut b, |b, column| {
+            let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
+            let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
+            zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());
+        });
+        (if sum.is_nan() { f64::INFINITY } else { sum }, b)
+    });
+    solved.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are starts")
+}

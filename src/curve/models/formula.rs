@@ -1,0 +1,80 @@
+//! What a model of the library says of itself, and what is made of that.
+
+use super::look::Look;
+use crate::{Real, Scalar};
+
+/// A model of one predictor, as the library keeps it; [`in_library!`] makes a public model of it.
+pub trait Formula {
+    /// Its name in snake case.
+    const NAME: &'static str;
+    /// How it is computed.
+    const FORMULA: &'static str;
+    /// What its parameters are called.
+    const PARAMETERS: &'static [&'static str];
+    /// The parameters that the response is linear in while the others stand still.
+    const LINEAR: &'static [usize];
+
+    /// The response at `x`.
+    fn at<S: Scalar>(x: S::Real, b: &[S]) -> S;
+
+    /// For each parameter that is not linear, the values that the guess tries, in order.
+    fn axes(_look: &Look) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
+
+    /// A start for these data: the best on the grid that the axes span, unless the model knows better.
+    fn start(look: &Look) -> Vec<f64> {
+        look.best_on(Self::LINEAR, Self::PARAMETERS.len(), Self::axes(look), Self::at)
+    }
+}
+
+/// A constant of a formula.
+pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
+    S::Real::from_f64(value)
+}
+
+/// `1 / (1 + exp(−z))`, which does not overflow on either side.
+pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
+    let one = real::<S>(1.0);
+    if z.value() < real::<S>(0.0) {
+        let small = z.exp();
+        return small / (small + one);
+    }
+    ((-z).exp() + one).recip()
+}
+
+/// Makes public models of types that have a [`Formula`].
+macro_rules! in_library {
+    ($($model:ident),*) => {
+        $(
+            impl<T: Real> Model<T> for $model {
+                fn parameter_count(&self) -> usize {
+                    <$model as Formula>::PARAMETERS.len()
+                }
+
+                fn parameter_name(&self, index: usize) -> String {
+                    <$model as Formula>::PARAMETERS[index].to_owned()
+                }
+
+                #[inline]
+                fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+                    <$model as Formula>::at(x[0], b)
+                }
+            }
+
+            impl<T: Real> Guess<T> for $model {
+                fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+                    finite(Look::at(x, y).unscaled(<$model as Formula>::LINEAR, <$model as Formula>::start))
+                }
+
+                fn linear_parameters(&self) -> Vec<usize> {
+                    <$model as Formula>::LINEAR.to_vec()
+                }
+            }
+        )*
+
+        compose! { $([] $model;)* }
+    };
+}
+
+pub(super) use in_library;

@@ -1,0 +1,36 @@
+//! Starts from data.
+
+use crate::{Model, Real};
+
+/// A model of one predictor that finds a start in the data.
+///
+/// ```
+/// use marquardt::CurveFit;
+/// use marquardt::models::{Gaussian, Guess};
+///
+/// let x: Vec<f64> = (0..60).map(|i| 0.1 * i as f64).collect();
+/// let y: Vec<f64> = x.iter().map(|x| 5.0 * (-(x - 2.5).powi(2) / 0.32).exp()).collect();
+/// let start = Gaussian.guess(&x, &y);
+/// let fit = CurveFit::model(Gaussian, &x, &y, &start).fit()?;
+/// assert!((fit.parameter("center").unwrap().value - 2.5).abs() < 1e-12);
+/// assert!((fit.parameter("sigma").unwrap().value - 0.4).abs() < 1e-12);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+pub trait Guess<T: Real>: Model<T> {
+    /// A start for the fit of these data, one number a parameter.
+    ///
+    /// The observations may come in any order. The same data give the same start, and it is finite whatever they are;
+    /// observations that are not finite are passed over.
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T>;
+
+    /// The parameters in which the response is linear while all others stand still: with those at zero, it is zero.
+    fn linear_parameters(&self) -> Vec<usize> {
+        Vec::new()
+    }
+}
+
+/// The start in the fit's own float, with one for every number that is not finite there.
+pub(super) fn finite<T: Real>(start: Vec<f64>) -> Vec<T> {
+    let within = |value: f64| Some(T::from_f64(value)).filter(|value| value.is_finite());
+    start.into_iter().map(|value| within(value).unwrap_or(T::ONE)).collect()
+}

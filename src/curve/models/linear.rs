@@ -1,0 +1,78 @@
+//! Linear least squares with a few columns.
+
+use std::iter::zip;
+
+/// A column that the others explain to this part has nothing to add.
+const DEPENDENT: f64 = 1e-10;
+
+/// The fit of data by columns, which orthogonalises them in turn (modified Gram–Schmidt).
+pub(super) struct LinearFit<'a> {
+    y: &'a [f64],
+    left: Vec<f64>,
+    columns: Vec<Vec<f64>>,
+    /// What of column `j` is in column `k`, for `j < k`.
+    shares: Vec<Vec<f64>>,
+}
+
+impl<'a> LinearFit<'a> {
+    /// A fit of these data by so many columns.
+    pub(super) fn new(y: &'a [f64], columns: usize) -> Self {
+        LinearFit {
+            y,
+            left: Vec::new(),
+            columns: vec![vec![0.0; y.len()]; columns],
+            shares: vec![vec![0.0; columns]; columns],
+        }
+    }
+
+    /// Solves for the linear ones of the parameters, and returns the sum of squares that is left. The response to them is
+    /// put in a column, without offset.
+    pub(super) fn solve(
+        &mut self,
+        linear: &[usize],
+        b: &mut [f64],
+        mut response: impl FnMut(&[f64], &mut [f64]),
+    ) -> f64 {
+        self.left.clear();
+        self.left.extend_from_slice(self.y);
+        linear.iter().for_each(|&index| b[index] = 0.0);
+        let mut coefficients = vec![0.0; linear.len()];
+        for k in 0..linear.len() {
+            let (before, rest) = self.columns.split_at_mut(k);
+            let column = &mut rest[0];
+            b[linear[k]] = 1.0;
+            response(b, column);
+            b[linear[k]] = 0.0;
+            let size = norm(column);
+            for (j, other) in before.iter().enumerate() {
+                self.shares[j][k] = take(other, column);
+            }
+            let remaining = norm(column);
+            let dependent = !(remaining > DEPENDENT * size);
+            let factor = if dependent { 0.0 } else { remaining.recip() };
+            column.iter_mut().for_each(|value| *value *= factor);
+            self.shares[k][k] = factor;
+            coefficients[k] = take(column, &mut self.left);
+        }
+        for k in (0..linear.len()).rev() {
+            let later: f64 = (k + 1..linear.len()).map(|j| self.shares[k][j] * b[linear[j]]).sum();
+            b[linear[k]] = (coefficients[k] - later) * self.shares[k][k];
+        }
+        self.left.iter().map(|value| value * value).sum()
+    }
+}
+
+fn norm(column: &[f64]) -> f64 {
+    let size = column.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+    if !(size > 0.0) || !size.is_finite() {
+        return size;
+    }
+    size * column.iter().map(|value| (value / size).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Takes from `of` what of it is along `direction`, a unit vector or zero, and returns how much that was.
+fn take(direction: &[f64], of: &mut [f64]) -> f64 {
+    let share: f64 = zip(direction, &*of).map(|(d, value)| d * value).sum();
+    zip(direction, of).for_each(|(d, value)| *value -= share * d);
+    share
+}

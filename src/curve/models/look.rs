@@ -1,0 +1,248 @@
+//! The data as a guess looks at them, and the search for a start on a grid.
+
+use std::iter::zip;
+
+use super::linear::LinearFit;
+use crate::Real;
+
+/// Points of a look at the data. More are averaged in groups.
+const POINTS: usize = 512;
+/// Points of the first pass over a grid.
+const COARSE_POINTS: usize = 128;
+/// Passes over ever finer grids about the best point of the first.
+const REFINEMENTS: usize = 3;
+
+/// The data in the order of `x`, averaged in groups where they are many, with `y` scaled to be at most one.
+#[derive(Debug, Clone)]
+pub struct Look {
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    /// What `y` was divided by.
+    scale: f64,
+}
+
+impl Look {
+    /// Looks at the finite ones of these observations.
+    pub(super) fn at<T: Real>(x: &[T], y: &[T]) -> Look {
+        let finite = zip(x, y).filter(|(x, y)| x.is_finite() && y.is_finite());
+        let mut points: Vec<_> = finite.map(|(x, y)| (x.to_f64(), y.to_f64())).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let scale = points.iter().fold(0.0_f64, |scale, point| scale.max(point.1.abs()));
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        let (x, y) = points.into_iter().map(|(x, y)| (x, y / scale)).unzip();
+        Look { x, y, scale }.averaged(POINTS)
+    }
+
+    /// At most so many points: means of neighbours.
+    pub(super) fn averaged(&self, points: usize) -> Look {
+        let group = self.x.len().div_ceil(points).max(1);
+        let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
+        let means = |values: &[f64]| values.chunks(group).map(mean).collect();
+        Look { x: means(&self.x), y: means(&self.y), scale: self.scale }
+    }
+
+    /// The points in another float.
+    pub(super) fn as_floats<T: Real>(&self) -> (Vec<T>, Vec<T>) {
+        let floats = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect();
+        (floats(&self.x), floats(&self.y))
+    }
+
+    /// A start for the data as they came, from one for the scaled ones: linear parameters have the scale of `y`.
+    pub(super) fn unscaled(&self, linear: &[usize], start: impl FnOnce(&Look) -> Vec<f64>) -> Vec<f64> {
+        let mut start = start(self);
+        for &index in linear {
+            start[index] *= self.scale;
+        }
+        start
+    }
+
+    /// The smallest `x`; zero where there are no data.
+    pub(super) fn first(&self) -> f64 {
+        self.x.first().copied().unwrap_or(0.0)
+    }
+
+    /// The distance from the smallest to the largest `x`; one where that is nothing.
+    pub(super) fn span(&self) -> f64 {
+        let span = self.x.last().copied().unwrap_or(0.0) - self.first();
+        if span > 0.0 { span.min(f64::MAX) } else { 1.0 }
+    }
+
+    /// Places along `x`: evenly spaced, and where `y` is least and greatest.
+    pub(super) fn places(&self) -> Vec<f64> {
+        let even = spaced(self.first(), self.first() + self.span(), 25);
+        let by_height = |a: &usize, b: &usize| self.y[*a].total_cmp(&self.y[*b]);
+        let extremes = (0..self.x.len()).min_by(by_height).into_iter().chain((0..self.x.len()).max_by(by_height));
+        let mut places: Vec<f64> = even.into_iter().chain(extremes.map(|index| self.x[index])).collect();
+        places.sort_by(f64::total_cmp);
+        places
+    }
+
+    /// Places along `x`, and beyond the data by as much as they span.
+    pub(super) fn wider_places(&self) -> Vec<f64> {
+        let (first, span) = (self.first(), self.span());
+        spaced(first - span, first + 2.0 * span, 37)
+    }
+
+    /// Widths of a feature: from a three-hundredth of the span to all of it.
+    pub(super) fn widths(&self) -> Vec<f64> {
+        geometric(self.span() / 300.0, self.span(), 15)
+    }
+
+    /// Lengths on which a curve changes: from a two-hundredth of the span to thirty times as long.
+    pub(super) fn lengths(&self) -> Vec<f64> {
+        geometric(self.span() / 200.0, 30.0 * self.span(), 24)
+    }
+
+    /// The same of both signs.
+    pub(super) fn signed_lengths(&self) -> Vec<f64> {
+        both_signs(&self.lengths())
+    }
+
+    /// Positive `x`: from a tenth of the least in the data to ten times the greatest.
+    pub(super) fn positive(&self) -> Vec<f64> {
+        let mut positive = self.x.iter().copied().filter(|&x| x > 0.0);
+        let least = positive.next().unwrap_or(1.0);
+        let greatest = positive.next_back().unwrap_or(least);
+        geometric(least.max(greatest * 1e-6) / 10.0, 10.0 * greatest, 30)
+    }
+
+    /// The parameters with the least sum of squares among those on a grid, and on finer ones about the best of it. The grid
+    /// has an axis for each parameter that is not linear; the linear ones are solved for at each of its points.
+    pub(super) fn best_on(
+        &self,
+        linear: &[usize],
+        parameters: usize,
+        axes: Vec<Vec<f64>>,
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) -> Vec<f64> {
+        self.search(COARSE_POINTS, linear, parameters, axes, response).start
+    }
+
+    /// The same, with every point looked at from the first.
+    pub(super) fn best_on_fine(
+        &self,
+        linear: &[usize],
+        parameters: usize,
+        axes: Vec<Vec<f64>>,
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) -> Vec<f64> {
+        self.search(POINTS, linear, parameters, axes, response).start
+    }
+
+    /// The better of what two grids give.
+    pub(super) fn better_on(
+        &self,
+        linear: &[usize],
+        parameters: usize,
+        grids: [Vec<Vec<f64>>; 2],
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) -> Vec<f64> {
+        let [first, second] = grids.map(|axes| self.search(COARSE_POINTS, linear, parameters, axes, &response));
+        if second.sum < first.sum { second.start } else { first.start }
+    }
+
+    /// Searches a grid with so many points of the data, then finer ones with all.
+    fn search(
+        &self,
+        coarse: usize,
+        linear: &[usize],
+        parameters: usize,
+        mut axes: Vec<Vec<f64>>,
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) -> Best {
+        let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
+        let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
+        let mut start = vec![1.0; parameters];
+        for (&index, (axis, &at)) in zip(&free, zip(&axes, &at)) {
+            start[index] = axis[at];
+        }
+        let mut best = Best { start, at, sum: f64::INFINITY };
+        best.improve(&self.averaged(coarse), linear, &free, &axes, &response);
+        let mut reaches: Vec<[f64; 2]> = zip(&axes, &best.at).map(|(axis, &at)| neighbours(axis, at)).collect();
+        for _ in 0..REFINEMENTS {
+            for ((axis, [left, right]), &index) in zip(zip(&mut axes, &mut reaches), &free) {
+                (*left, *right) = (*left / 3.0, *right / 3.0);
+                let here = best.start[index];
+                *axis = vec![here - 2.0 * *left, here - *left, here, here + *right, here + 2.0 * *right];
+            }
+            best.sum = f64::INFINITY;
+            best.improve(self, linear, &free, &axes, &response);
+        }
+        best
+    }
+}
+
+/// The best point of a grid so far.
+struct Best {
+    start: Vec<f64>,
+    /// Where it is on each axis.
+    at: Vec<usize>,
+    sum: f64,
+}
+
+impl Best {
+    /// Takes the best of all points of a grid.
+    fn improve(
+        &mut self,
+        look: &Look,
+        linear: &[usize],
+        free: &[usize],
+        axes: &[Vec<f64>],
+        response: impl Fn(f64, &[f64]) -> f64,
+    ) {
+        let mut fit = LinearFit::new(&look.y, linear.len());
+        let mut b = self.start.clone();
+        let points: usize = axes.iter().map(Vec::len).product();
+        for point in 0..points {
+            let mut digits = point;
+            let at: Vec<usize> = axes
+                .iter()
+                .map(|axis| {
+                    let digit = digits % axis.len();
+                    digits /= axis.len();
+                    digit
+                })
+                .collect();
+            for ((&index, axis), &at) in free.iter().zip(axes).zip(&at) {
+                b[index] = axis[at];
+            }
+            let sum = fit.solve(linear, &mut b, |b, column| {
+                zip(column, &look.x).for_each(|(value, &x)| *value = response(x, b));
+            });
+            if sum < self.sum {
+                *self = Best { start: b.clone(), at, sum };
+            }
+        }
+    }
+}
+
+/// How far it is to the values on either side of one on an axis.
+fn neighbours(axis: &[f64], at: usize) -> [f64; 2] {
+    let left = at.checked_sub(1).map_or(0.0, |left| axis[at] - axis[left]);
+    [left, axis.get(at + 1).map_or(0.0, |right| right - axis[at])]
+}
+
+/// So many numbers from one to another, evenly spaced.
+pub(super) fn spaced(from: f64, to: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|index| from + (to - from) * index as f64 / (count - 1) as f64).collect()
+}
+
+/// So many numbers from one to another, each the same multiple of the one before.
+pub(super) fn geometric(from: f64, to: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|index| from * (to / from).powf(index as f64 / (count - 1) as f64)).collect()
+}
+
+/// These numbers and their negatives, in order.
+pub(super) fn both_signs(positive: &[f64]) -> Vec<f64> {
+    positive.iter().rev().map(|value| -value).chain(positive.iter().copied()).collect()
+}
+
+/// So many numbers about one, as far as `reach` on either side.
+pub(super) fn about(middle: f64, reach: f64, count: usize) -> Vec<f64> {
+    spaced(middle - reach, middle + reach, count)
+}
+
+/// So many multiples of a number, by factors from `1 / most` to `most`.
+pub(super) fn multiples(of: f64, most: f64, count: usize) -> Vec<f64> {
+    geometric(most.recip(), most, count).into_iter().map(|factor| of * factor).collect()
+}

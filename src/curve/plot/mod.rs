@@ -1,0 +1,151 @@
+//! Plots of data and the curves fitted to them.
+
+mod axis;
+mod bitmap;
+mod drawing;
+mod error;
+mod font;
+mod layout;
+mod legend;
+mod panel;
+mod series;
+mod svg;
+mod ticks;
+
+use std::path::Path;
+
+pub use error::PlotError;
+pub use series::Series;
+
+use drawing::Drawing;
+
+/// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
+///
+/// ```
+/// use marquardt::{Plot, Series};
+///
+/// let x = [0.0, 1.0, 2.0, 3.0];
+/// let data = x.iter().zip([1.1, 2.9, 5.2, 6.8]).map(|(&x, y)| (x, y, 0.2));
+/// let line = x.map(|x| (x, 1.0 + 2.0 * x));
+/// let svg = Plot::new()
+///     .title("A line")
+///     .x_label("time (s)")
+///     .y_label("way (m)")
+///     .series(Series::new().points_with_errors(data).curve(line))
+///     .to_svg();
+/// assert!(svg.starts_with("<svg") && svg.contains("time (s)"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plot {
+    title: Option<String>,
+    x_label: String,
+    y_label: String,
+    residual_label: String,
+    residual_band: Option<f64>,
+    series: Vec<Series>,
+    is_x_logarithmic: bool,
+    is_y_logarithmic: bool,
+    size: (u32, u32),
+}
+
+/// Least and greatest width and height.
+const SIZES: (u32, u32) = (240, 4096);
+
+impl Default for Plot {
+    fn default() -> Self {
+        Plot {
+            title: None,
+            x_label: "x".to_owned(),
+            y_label: "y".to_owned(),
+            residual_label: "residual".to_owned(),
+            residual_band: None,
+            series: Vec::new(),
+            is_x_logarithmic: false,
+            is_y_logarithmic: false,
+            size: (900, 680),
+        }
+    }
+}
+
+impl Plot {
+    /// An empty plot of 900 × 680 pixels.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to write above it.
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Plot { title: Some(title.into()), ..self }
+    }
+
+    /// What to write along the axis; `x` by default.
+    pub fn x_label(self, label: impl Into<String>) -> Self {
+        Plot { x_label: label.into(), ..self }
+    }
+
+    /// What to write along the axis; `y` by default.
+    pub fn y_label(self, label: impl Into<String>) -> Self {
+        Plot { y_label: label.into(), ..self }
+    }
+
+    /// Adds a series; each has a colour of its own.
+    pub fn series(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// What to write along the residuals' axis, such as `standardised residual`; `residual` by default.
+    pub fn residual_label(self, label: impl Into<String>) -> Self {
+        Plot { residual_label: label.into(), ..self }
+    }
+
+    /// Shades the residuals' panel up to so much above and below zero, such as their standard deviation.
+    pub fn residual_band(self, height: f64) -> Self {
+        Plot { residual_band: Some(height.abs()), ..self }
+    }
+
+    /// Makes the x axis logarithmic.
+    pub fn log_x(self) -> Self {
+        Plot { is_x_logarithmic: true, ..self }
+    }
+
+    /// Makes the y axis logarithmic, but not that of the residuals.
+    pub fn log_y(self) -> Self {
+        Plot { is_y_logarithmic: true, ..self }
+    }
+
+    /// Width and height in pixels, within 240 to 4096.
+    pub fn size(self, width: u32, height: u32) -> Self {
+        Plot { size: (width.clamp(SIZES.0, SIZES.1), height.clamp(SIZES.0, SIZES.1)), ..self }
+    }
+
+    /// Saves it as what the name of the file says, `.svg` or `.png`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`] for other names, and where the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        let path = path.as_ref();
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let bytes = match extension.as_deref() {
+            Some("svg") => self.to_svg().into_bytes(),
+            Some("png") => self.to_png(),
+            _ => return Err(PlotError::UnknownFormat { path: path.to_owned() }),
+        };
+        std::fs::write(path, bytes).map_err(|source| PlotError::Io { path: path.to_owned(), source })
+    }
+
+    /// The text of an SVG file.
+    pub fn to_svg(&self) -> String {
+        svg::render(&self.draw())
+    }
+
+    /// The bytes of a PNG file.
+    pub fn to_png(&self) -> Vec<u8> {
+        bitmap::render(&self.draw())
+    }
+
+    fn draw(&self) -> Drawing {
+        layout::draw(self)
+    }
+}

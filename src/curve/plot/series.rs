@@ -1,0 +1,101 @@
+//! What belongs together in a plot, in one colour.
+
+/// Data, and the curve through them: what a [`Plot`](super::Plot) draws in one colour. Feature `plot`.
+///
+/// Everything is optional, and may be given in any order. What is not finite is left out, and so is what is not positive
+/// where an axis is logarithmic.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Series {
+    pub(super) name: Option<String>,
+    pub(super) points: Vec<Point>,
+    pub(super) curve: Vec<(f64, f64)>,
+    pub(super) confidence_band: Option<Band>,
+    pub(super) prediction_band: Option<Band>,
+    pub(super) residuals: Vec<(f64, f64)>,
+}
+
+/// A point of data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Half the length of its error bar; 0 for none.
+    pub(super) error: f64,
+    pub(super) mark: Mark,
+}
+
+/// How a point is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Datum,
+    Outlier,
+    Omitted,
+}
+
+/// A strip around the curve.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Band {
+    /// Its confidence, such as 0.95.
+    pub(super) level: f64,
+    /// `(x, low, high)`, in the order of `x`.
+    pub(super) edges: Vec<(f64, f64, f64)>,
+}
+
+impl Series {
+    /// An empty series without a name.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the legend calls it.
+    pub fn name(self, name: impl Into<String>) -> Self {
+        Series { name: Some(name.into()), ..self }
+    }
+
+    /// Adds data, `(x, y)`.
+    pub fn points(self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.marked(points, Mark::Datum)
+    }
+
+    /// Adds data, `(x, y, error)`; the bars reach from `y − error` to `y + error`.
+    pub fn points_with_errors(mut self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        let points = points.into_iter();
+        self.points.extend(points.map(|(x, y, error)| Point { x, y, error: error.abs(), mark: Mark::Datum }));
+        self
+    }
+
+    /// Adds data that a robust fit made little of, `(x, y)`, drawn as rings.
+    pub fn outliers(self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.marked(points, Mark::Outlier)
+    }
+
+    /// Adds data that were left out of the fit, `(x, y)`, drawn as crosses.
+    pub fn omitted(self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.marked(points, Mark::Omitted)
+    }
+
+    fn marked(mut self, points: impl IntoIterator<Item = (f64, f64)>, mark: Mark) -> Self {
+        self.points.extend(points.into_iter().map(|(x, y)| Point { x, y, error: 0.0, mark }));
+        self
+    }
+
+    /// The fitted curve, `(x, y)` in the order of `x`. 200 points or more look smooth.
+    pub fn curve(self, curve: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series { curve: curve.into_iter().collect(), ..self }
+    }
+
+    /// The band in which the true curve lies with confidence `level`, `(x, low, high)` in the order of `x`.
+    pub fn confidence_band(self, level: f64, edges: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        Series { confidence_band: Some(Band { level, edges: edges.into_iter().collect() }), ..self }
+    }
+
+    /// The band in which a new observation lies with confidence `level`, `(x, low, high)` in the order of `x`.
+    pub fn prediction_band(self, level: f64, edges: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        Series { prediction_band: Some(Band { level, edges: edges.into_iter().collect() }), ..self }
+    }
+
+    /// The residuals, `(x, residual)`; a plot that has any shows them in a panel of their own.
+    pub fn residuals(self, residuals: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series { residuals: residuals.into_iter().collect(), ..self }
+    }
+}

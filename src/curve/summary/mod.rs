@@ -1,0 +1,129 @@
+//! What there is to say about a fit, as plain numbers and texts.
+
+mod markdown;
+mod parameter;
+mod rows;
+mod text;
+
+pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSummary};
+
+/// Everything that a report on a fit shows.
+///
+/// `Display` prints it for the terminal, [`to_markdown`](Self::to_markdown) for a document, and with the feature `json`
+/// `to_json` for other programs. With the feature `serde` it can be serialised; where a format for people has no word for a
+/// number, as JSON has none for infinity, the number becomes `"inf"`, `"-inf"` or `"NaN"`, and is read back as it was.
+///
+/// ```
+/// use marquardt::{FitSummary, ParameterSummary};
+///
+/// let rate = ParameterSummary { name: "rate".into(), value: 0.3, standard_error: 0.01, ..Default::default() };
+/// let summary = FitSummary { status: "the gradient vanishes".into(), parameters: vec![rate], ..Default::default() };
+/// assert!(summary.to_string().contains("rate       3.0000000000e-1     1.000000e-2    3.33 %"));
+/// assert!(summary.to_markdown().contains("| rate | 3.0000000000e-1 | 1.000000e-2 | 3.33 % |"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FitSummary {
+    /// What to write above the report.
+    pub title: Option<String>,
+    /// The formula of the model.
+    pub model: Option<String>,
+    /// Why the solve ended.
+    pub status: String,
+    /// Whether it ended at a minimum.
+    pub is_converged: bool,
+    /// Steps taken.
+    pub iterations: usize,
+    /// Evaluations of the residuals, with derivatives or without.
+    pub evaluations: usize,
+    /// How many of them were with derivatives.
+    pub derivative_evaluations: usize,
+    /// The data.
+    pub data: DataSummary,
+    /// How well the curve describes them.
+    pub statistics: FitStatistics,
+    /// The parameters, in order.
+    pub parameters: Vec<ParameterSummary>,
+    /// The correlations worth a line, strongest first.
+    pub correlations: Vec<CorrelationSummary>,
+    /// What the reader must know.
+    pub warnings: Vec<String>,
+}
+
+/// The data of a fit, and what was assumed of their noise.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DataSummary {
+    /// Observations that the curve was fitted to.
+    pub observations: usize,
+    /// Rows left out because a value was missing.
+    pub missing: usize,
+    /// What was known of the noise, such as `absolute sigma`; empty for nothing.
+    pub noise: String,
+    /// The robust loss.
+    pub loss: Option<LossSummary>,
+}
+
+/// A robust loss.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LossSummary {
+    /// Its name.
+    pub name: String,
+    /// The residual from which on it is robust.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub scale: f64,
+}
+
+/// How well a curve describes the data; `None` for what is not defined.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FitStatistics {
+    /// Observations in excess of the determined parameters.
+    pub degrees_of_freedom: usize,
+    /// The sum of the squares of the residuals, as they are.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub residual_sum_of_squares: f64,
+    /// `√(residual sum of squares / degrees of freedom)`.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub residual_standard_deviation: Option<f64>,
+    /// The sum of the squares of the residuals, each divided by its sigma.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub chi_squared: Option<f64>,
+    /// `χ² / degrees of freedom`.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub reduced_chi_squared: Option<f64>,
+    /// The share of the variance that the curve explains.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub r_squared: Option<f64>,
+    /// Akaike's information criterion.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub aic: Option<f64>,
+    /// The same, corrected for few observations.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub aicc: Option<f64>,
+    /// Schwarz's Bayesian information criterion.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub bic: Option<f64>,
+}
+
+/// The correlation of two parameters.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CorrelationSummary {
+    /// The one.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// From −1 to 1.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub correlation: f64,
+}
+
+#[cfg(feature = "json")]
+impl FitSummary {
+    /// As JSON, by the names of the fields, feature `json`; numbers that are not finite are `"inf"`, `"-inf"` or `"NaN"`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and numbers are JSON")
+    }
+}

@@ -1,0 +1,87 @@
+//! What there is to say about one parameter.
+
+/// One parameter in a report.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ParameterSummary {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub value: f64,
+    /// Its standard error; infinite where the data do not determine it, NaN where there is none.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub standard_error: f64,
+    /// Where the true value lies with some confidence.
+    pub interval: Option<IntervalSummary>,
+    /// Where the fit started.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub start: Option<f64>,
+    /// The least value allowed.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub lower: Option<f64>,
+    /// The greatest value allowed.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
+    pub upper: Option<f64>,
+    /// What became of it.
+    pub state: ParameterState,
+    /// The expression that it is tied by.
+    pub tie: Option<String>,
+    /// What was known of it before.
+    pub prior: Option<PriorSummary>,
+}
+
+/// What became of a parameter in a fit; serialised in snake case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ParameterState {
+    /// It was fitted.
+    #[default]
+    Free,
+    /// It was not to move.
+    Fixed,
+    /// It follows from others.
+    Tied,
+    /// It would be less, were it allowed.
+    AtLowerBound,
+    /// It would be greater, were it allowed.
+    AtUpperBound,
+    /// The data say nothing about it.
+    Undetermined,
+}
+
+/// A confidence interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct IntervalSummary {
+    /// The confidence, such as 0.95.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub level: f64,
+    /// The lower end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub low: f64,
+    /// The upper end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub high: f64,
+}
+
+/// A Gaussian prior.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PriorSummary {
+    /// Its mean.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub mean: f64,
+    /// Its standard deviation.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
+    pub standard_deviation: f64,
+}
+
+impl ParameterSummary {
+    /// `|standard error / value|`; `None` where that is no finite number.
+    pub fn relative_error(&self) -> Option<f64> {
+        Some((self.standard_error / self.value).abs()).filter(|relative| relative.is_finite())
+    }
+}

@@ -1,0 +1,218 @@
+//! How files of separated values are read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use csv::{ReaderBuilder, Trim};
+
+use super::{Column, Table, TableError};
+
+/// What stands between the fields of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Separator {
+    /// `1,2`
+    Comma,
+    /// `1;2`
+    Semicolon,
+    /// A tab.
+    Tab,
+    /// Any number of spaces and tabs.
+    Whitespace,
+}
+
+/// Reads a [`Table`] that is written in a way of its own. Feature `csv`.
+///
+/// ```
+/// use marquardt::{Separator, TableReader};
+///
+/// let reader = TableReader::new().separator(Separator::Semicolon).heading(false).decimal_comma(true);
+/// let table = reader.read("0,5;1,2\n1,0;1,9\n".as_bytes())?;
+/// assert_eq!(table.column("c2")?, [1.2, 1.9]);
+/// # Ok::<(), marquardt::TableError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct TableReader {
+    separator: Option<Separator>,
+    heading: Option<bool>,
+    decimal_comma: bool,
+}
+
+/// The fields of a line, and its number.
+type Row = (usize, Vec<String>);
+
+impl TableReader {
+    /// Finds out about separator and heading by itself.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What stands between the fields.
+    pub fn separator(self, separator: Separator) -> Self {
+        TableReader { separator: Some(separator), ..self }
+    }
+
+    /// Whether the first line has the names of the columns. By default, it has if there is no number in it.
+    pub fn heading(self, heading: bool) -> Self {
+        TableReader { heading: Some(heading), ..self }
+    }
+
+    /// Whether numbers are written as `1,5`; the separator must be another then. By default they are not.
+    pub fn decimal_comma(self, decimal_comma: bool) -> Self {
+        TableReader { decimal_comma, ..self }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] says what is wrong, and where.
+    pub fn read_file(&self, path: impl AsRef<Path>) -> Result<Table, TableError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => self.read_named(name, file),
+            Err(source) => Err(TableError::Io { source_name: name, source }),
+        }
+    }
+
+    /// Reads from any reader; errors call it `input`.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] says what is wrong, and where.
+    pub fn read(&self, reader: impl Read) -> Result<Table, TableError> {
+        self.read_named("input".to_owned(), reader)
+    }
+
+    fn read_named(&self, source: String, mut reader: impl Read) -> Result<Table, TableError> {
+        let mut bytes = Vec::new();
+        if let Err(error) = reader.read_to_end(&mut bytes) {
+            return Err(TableError::Io { source_name: source, source: error });
+        }
+        let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
+        let text = text.trim_start_matches('\u{feff}');
+        let separator = self.separator.unwrap_or_else(|| detect(text, self.decimal_comma));
+        let mut table = Table { source, columns: Vec::new(), rows: 0 };
+        match separator {
+            Separator::Comma => self.fill(&mut table, split(text, b','))?,
+            Separator::Semicolon => self.fill(&mut table, split(text, b';'))?,
+            Separator::Tab => self.fill(&mut table, split(text, b'\t'))?,
+            Separator::Whitespace => self.fill(&mut table, split_at_whitespace(text))?,
+        }
+        if table.rows == 0 {
+            return Err(TableError::NoData { source_name: table.source });
+        }
+        Ok(table)
+    }
+
+    fn fill(&self, table: &mut Table, rows: impl Iterator<Item = io::Result<Row>>) -> Result<(), TableError> {
+        for (index, row) in rows.enumerate() {
+            let (line, fields) = row.map_err(|source| TableError::Io { source_name: table.source.clone(), source })?;
+            if index == 0 {
+                let is_heading = self.heading.unwrap_or_else(|| self.is_heading(&fields));
+                name_columns(table, if is_heading { &fields } else { &[] }, fields.len())?;
+                if is_heading {
+                    continue;
+                }
+            }
+            let (found, expected) = (fields.len(), table.columns.len());
+            if found != expected {
+                return Err(TableError::RaggedRow { source_name: table.source.clone(), line, found, expected });
+            }
+            for (column, field) in table.columns.iter_mut().zip(fields) {
+                let value = self.parse(&field);
+                column.values.push(value.unwrap_or(f64::NAN));
+                if value.is_none() && column.text.is_none() {
+                    column.text = Some((line, field));
+                }
+            }
+            table.rows += 1;
+        }
+        Ok(())
+    }
+
+    /// There are words, and not one number.
+    fn is_heading(&self, fields: &[String]) -> bool {
+        let is_word = |field: &String| self.parse(field).is_none();
+        fields.iter().any(is_word) && fields.iter().all(|field| is_word(field) || is_missing(field))
+    }
+
+    fn parse(&self, field: &str) -> Option<f64> {
+        if is_missing(field) {
+            return Some(f64::NAN);
+        }
+        if self.decimal_comma { field.replace(',', ".").parse().ok() } else { field.parse().ok() }
+    }
+}
+
+fn is_missing(field: &str) -> bool {
+    ["", "NA", "NaN"].iter().any(|missing| field.eq_ignore_ascii_case(missing))
+}
+
+fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(), TableError> {
+    for index in 0..count {
+        let name = heading.get(index).filter(|name| !name.is_empty()).cloned();
+        let name = name.unwrap_or_else(|| format!("c{}", index + 1));
+        if let Some(first) = table.columns.iter().position(|column| column.name == name) {
+            let (first, second) = (first + 1, index + 1);
+            return Err(TableError::DuplicateName { source_name: table.source.clone(), name, first, second });
+        }
+        table.columns.push(Column { name, values: Vec::new(), text: None });
+    }
+    Ok(())
+}
+
+/// The lines that are neither empty nor comments, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    numbered.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// The separator that the first two lines have, or else the first.
+fn detect(text: &str, decimal_comma: bool) -> Separator {
+    let first: Vec<&str> = lines(text).take(2).map(|(_, line)| line.trim()).collect();
+    let candidates = [Separator::Tab, Separator::Semicolon, Separator::Comma, Separator::Whitespace];
+    let is_in = |separator: Separator, line: &str| match separator {
+        Separator::Comma => line.contains(',') && !decimal_comma,
+        Separator::Semicolon => line.contains(';'),
+        Separator::Tab => line.contains('\t'),
+        Separator::Whitespace => line.contains(char::is_whitespace),
+    };
+    let in_both = candidates.into_iter().find(|&separator| first.iter().all(|line| is_in(separator, line)));
+    let in_first = || candidates.into_iter().find(|&separator| first.iter().take(1).any(|line| is_in(separator, line)));
+    // A heading of several words over one column of numbers is no row of several fields.
+    let several = |&separator: &Separator| separator != Separator::Whitespace;
+    in_both.or_else(|| in_first().filter(several)).unwrap_or(Separator::Comma)
+}
+
+/// Rows of fields, which quotes may surround.
+fn split(text: &str, separator: u8) -> impl Iterator<Item = io::Result<Row>> {
+    // What is left out is left empty, so that lines keep their numbers.
+    let mut kept = String::with_capacity(text.len() + 1);
+    let mut next = 1;
+    for (number, line) in lines(text) {
+        kept.extend(std::iter::repeat_n('\n', number - next));
+        kept.push_str(line);
+        kept.push('\n');
+        next = number + 1;
+    }
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(Trim::All)
+        .delimiter(separator)
+        .from_reader(io::Cursor::new(kept));
+    let mut record = csv::StringRecord::new();
+    std::iter::from_fn(move || match reader.read_record(&mut record) {
+        Ok(false) => None,
+        // The record's own position would be that of the empty lines before it.
+        Ok(true) => Some(Ok((reader.position().line() as usize - 1, record.iter().map(str::to_owned).collect()))),
+        Err(error) => Some(Err(error.into())),
+    })
+}
+
+/// Rows of words.
+fn split_at_whitespace(text: &str) -> impl Iterator<Item = io::Result<Row>> {
+    lines(text).map(|(number, line)| Ok((number, line.split_whitespace().map(str::to_owned).collect())))
+}

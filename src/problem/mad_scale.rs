@@ -1,0 +1,67 @@
+//! The size of the noise, judged by residuals among which there are outliers.
+
+use crate::Real;
+
+/// The third quartile of the normal distribution: its standard deviation is the median of `|r|` divided by this.
+const THIRD_QUARTILE: f64 = 0.674_489_750_196_081_7;
+
+/// The normal distribution's standard deviation is the mean of `|r|` times this, `√(π/2)`.
+const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
+
+/// The standard deviation of the good ones among the residuals: their median absolute deviation about zero, divided by
+/// 0.6745. Up to half of them may be wild.
+///
+/// About zero, and not about the median, because residuals of a fit have their center there: this is what statsmodels'
+/// `RLM` takes, `mad(residuals, center=0)`.
+///
+/// Where more than half of the residuals are zero, so that the median is, too, it is their mean absolute deviation times
+/// `√(π/2)` (Iglewicz & Hoaglin 1993), which is zero only if all of them are. It is NaN if a residual is, or if there are
+/// none.
+///
+/// ```
+/// use marquardt::mad_scale;
+///
+/// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0_f64];
+/// assert!((mad_scale(&residuals) - 0.15 / 0.6745).abs() < 1e-5);
+/// ```
+pub fn mad_scale<T: Real>(residuals: &[T]) -> T {
+    let mut sizes: Vec<T> = residuals.iter().map(|r| r.abs()).collect();
+    if sizes.is_empty() || sizes.iter().any(|size| size.to_f64().is_nan()) {
+        return T::from_f64(f64::NAN);
+    }
+    let middle = sizes.len() / 2;
+    let (below, &mut upper, _) = sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("no NaN is here"));
+    let lower = if residuals.len() % 2 == 1 { upper } else { below.iter().fold(T::ZERO, |largest, &a| largest.max(a)) };
+    let median = lower + (upper - lower) * T::from_f64(0.5);
+    if median > T::ZERO {
+        return median / T::from_f64(THIRD_QUARTILE);
+    }
+    let sum: T = sizes.iter().copied().sum();
+    sum / T::from_f64(sizes.len() as f64) * T::from_f64(FROM_MEAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_that_of_statsmodels() {
+        // mad([3, −1, 2, −7], center=0) and mad([0.5, −2, 0.25, 8, −1], center=0) of statsmodels 0.15.
+        assert!((mad_scale(&[3.0, -1.0, 2.0, -7.0_f64]) - 3.706505546264005).abs() < 1e-14);
+        assert!((mad_scale(&[0.5, -2.0, 0.25, 8.0, -1.0_f64]) - 1.482602218505602).abs() < 1e-14);
+        assert!((mad_scale(&[0.5_f32, -2.0, 0.25, 8.0, -1.0]) - 1.482602218505602_f64 as f32).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_exact_fit_of_the_most_still_has_a_scale() {
+        let scale = mad_scale(&[0.0, 0.0, 0.0, 1.0, -1.0_f64]);
+        assert!((scale - 0.4 * (0.5 * std::f64::consts::PI).sqrt()).abs() < 1e-15);
+        assert_eq!(mad_scale(&[0.0; 4]), 0.0);
+    }
+
+    #[test]
+    fn there_is_no_scale_of_nothing() {
+        assert!(mad_scale::<f64>(&[]).is_nan() && mad_scale(&[1.0, f64::NAN, 2.0]).is_nan());
+        assert!((mad_scale(&[1.0, f64::INFINITY, 1.0]) - 1.0 / THIRD_QUARTILE).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,41 @@
+//! Second derivatives along a step, by differences of residuals.
+
+use std::iter::zip;
+
+use crate::{EvaluationError, Real};
+
+/// How far ahead along the step to look.
+const PROBE: f64 = 0.1;
+
+/// Residuals at the point and ahead of it, along a step.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Probe<T> {
+    point: Vec<T>,
+    /// At the point; filled in before [`difference`](Self::difference) is asked for.
+    pub(crate) here: Vec<T>,
+    further: Vec<T>,
+}
+
+impl<T: Real> Probe<T> {
+    /// Fills `second` with `d²r(x + tv)/dt²`, by residuals between `x` and `x + v`: where both may be, so may they.
+    pub(crate) fn difference(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        second: &mut [T],
+        mut residuals: impl FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>,
+    ) -> Result<(), EvaluationError> {
+        let Probe { point, here, further } = self;
+        further.resize(second.len(), T::ZERO);
+        let step = T::from_f64(PROBE);
+        for (steps, values) in [(step, &mut *second), (step + step, &mut **further)] {
+            point.clear();
+            point.extend(zip(x, v).map(|(&x, &v)| x + steps * v));
+            residuals(point, values)?;
+        }
+        for ((ahead, &further), &here) in zip(zip(second, &*further), &*here) {
+            *ahead = ((further - *ahead) - (*ahead - here)) / (step * step);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Why parameters cannot be eliminated.
+
+use thiserror::Error;
+
+use crate::EvaluationError;
+
+/// Why parameters cannot be eliminated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SeparableError {
+    /// There is no such parameter.
+    #[error("there is no parameter {index}: the problem has {parameters}")]
+    Index {
+        /// The parameter asked for.
+        index: usize,
+        /// Parameters of the problem.
+        parameters: usize,
+    },
+    /// A parameter was named twice.
+    #[error("{name} is to be eliminated twice")]
+    Repeated {
+        /// Its name.
+        name: String,
+    },
+    /// The residuals are affine in no parameter, or none was named.
+    #[error("there is no linear parameter to eliminate")]
+    NoLinearParameters,
+    /// The residuals are affine in all parameters together, so that nothing is left to iterate on.
+    #[error("all parameters are linear; `LevenbergMarquardt::minimize_separable` solves for them directly")]
+    AllLinear,
+    /// The point to look at has the wrong number of parameters.
+    #[error("the problem has {expected} parameters, but the point has {found}")]
+    WrongLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Numbers in the point.
+        found: usize,
+    },
+    /// A residual or derivative is NaN or infinite at the point to look at.
+    #[error("a residual or derivative is not finite at this point")]
+    NonFinite,
+    /// The residual function returned an error.
+    #[error("the residuals could not be evaluated: {0}")]
+    Evaluation(#[source] EvaluationError),
+}

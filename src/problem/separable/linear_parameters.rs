@@ -1,0 +1,208 @@
+//! Which parameters of a problem are linear: a look at how its Jacobian changes.
+
+use super::SeparableError;
+use crate::autodiff::Difference;
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// Points looked at, the given one included.
+const POINTS: usize = 3;
+
+/// Moves of one parameter that are tried until the problem is finite, relative to it.
+const MOVES: [f64; 3] = [0.5, 0.1, 0.01];
+
+/// Up to so many candidates all sets of them are tried.
+const EXACT: usize = 15;
+
+/// The digits to which a column must repeat to count as unchanged, as a power of the precision: nine of [`f64`]'s sixteen.
+const AGREEMENT: f64 = 0.6;
+
+/// Rounding of the residuals, in units of the last digit of the largest, of which derivatives by central differences
+/// consist besides: columns that differ by no more than that count as unchanged, too.
+const ROUNDING: f64 = 16.0;
+
+/// Unless it is more than this share of the column, which then says too little.
+const CLEAR: f64 = 1e-3;
+
+/// The largest set of parameters in which the residuals are jointly affine, ascending; empty if there is none.
+///
+/// They are affine in `x_j` where the column `∂r/∂x_j` does not change with `x_j`, and jointly in two if neither's column
+/// changes with the other: a clique of the graph of such pairs. One whose column is zero wherever it was looked at is not
+/// in the set.
+pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
+    problem: &mut P,
+    at: &[T],
+) -> Result<Vec<usize>, SeparableError> {
+    let (expected, found) = (problem.parameter_count(), at.len());
+    if expected != found {
+        return Err(SeparableError::WrongLength { expected, found });
+    }
+    let mut look = Look::new(problem, at);
+    problem_at(problem, at, &mut look.here).map_err(SeparableError::Evaluation)?;
+    if !look.here.is_finite() {
+        return Err(SeparableError::NonFinite);
+    }
+    look.around(problem, at);
+    look.at_zero(problem, at);
+    for point in 1..POINTS {
+        let beside: Vec<T> = at.iter().enumerate().map(|(j, &x)| beside(x, point, j)).collect();
+        if problem_at(problem, &beside, &mut look.here).is_ok() && look.here.is_finite() {
+            look.around(problem, &beside);
+        }
+    }
+    let candidates = (0..found).filter(|&j| look.seen[j] && !look.changes[j * found + j]).collect();
+    let compatible = |j: usize, k: usize| !look.changes[j * found + k] && !look.changes[k * found + j];
+    Ok(largest_clique(candidates, compatible))
+}
+
+/// The value of parameter `j` at another point, up to a fifth away.
+fn beside<T: Real>(x: T, point: usize, j: usize) -> T {
+    let spread = (0.618_034 * (j + 1) as f64 + 0.414_214 * point as f64).fract();
+    if x == T::ZERO { T::from_f64(0.25 + spread) } else { x * T::from_f64(0.8 + 0.4 * spread) }
+}
+
+/// All residuals and the whole Jacobian at a point.
+struct Rows<T> {
+    residuals: Vec<T>,
+    jacobian: Vec<T>,
+}
+
+impl<T: Real> Rows<T> {
+    fn is_finite(&self) -> bool {
+        self.residuals.iter().chain(&self.jacobian).all(|number| number.is_finite())
+    }
+
+    /// The column of a parameter.
+    fn column(&self, j: usize) -> impl Iterator<Item = T> {
+        let n = self.jacobian.len() / self.residuals.len().max(1);
+        self.jacobian.iter().skip(j).step_by(n.max(1)).copied()
+    }
+}
+
+fn problem_at<T: Real, P: LeastSquares<T>>(
+    problem: &mut P,
+    x: &[T],
+    rows: &mut Rows<T>,
+) -> Result<(), EvaluationError> {
+    problem.linearize(x, 0, &mut rows.residuals, &mut rows.jacobian)
+}
+
+/// What was seen.
+struct Look<T> {
+    here: Rows<T>,
+    there: Rows<T>,
+    /// `changes[j n + k]`: the column of `j` changes with the parameter `k`, or may, as far as could be seen.
+    changes: Vec<bool>,
+    /// The column of `j` is not always zero.
+    seen: Vec<bool>,
+}
+
+impl<T: Real> Look<T> {
+    fn new<P: LeastSquares<T>>(problem: &P, at: &[T]) -> Self {
+        let (m, n) = (problem.residual_count(), at.len());
+        let rows = || Rows { residuals: vec![T::ZERO; m], jacobian: vec![T::ZERO; m * n] };
+        Look { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
+    }
+
+    /// Moves one parameter after the other.
+    fn around<P: LeastSquares<T>>(&mut self, problem: &mut P, x: &[T]) {
+        let mut moved = x.to_vec();
+        for k in 0..x.len() {
+            let unit = if x[k] == T::ZERO { T::ONE } else { x[k] };
+            let moves = MOVES.iter().any(|&share| {
+                moved[k] = x[k] + T::from_f64(share) * unit;
+                self.compare(problem, &moved, k)
+            });
+            if !moves {
+                self.changes.iter_mut().skip(k).step_by(x.len()).for_each(|changes| *changes = true);
+            }
+            moved[k] = x[k];
+        }
+    }
+
+    /// Moves one parameter after the other to zero, where those that are eliminated are evaluated.
+    fn at_zero<P: LeastSquares<T>>(&mut self, problem: &mut P, x: &[T]) {
+        let mut moved = x.to_vec();
+        for k in 0..x.len() {
+            moved[k] = T::ZERO;
+            if !self.compare(problem, &moved, k) {
+                self.changes[k * x.len() + k] = true;
+            }
+            moved[k] = x[k];
+        }
+    }
+
+    /// Notes the columns that are different at a point to which parameter `k` has moved; `false` if it is not finite.
+    fn compare<P: LeastSquares<T>>(&mut self, problem: &mut P, moved: &[T], k: usize) -> bool {
+        // An error beside the start says no more than that one cannot look there.
+        if problem_at(problem, moved, &mut self.there).is_err() || !self.there.is_finite() {
+            return false;
+        }
+        let tolerance = T::EPSILON.powf(T::from_f64(AGREEMENT));
+        let sizes = self.here.residuals.iter().chain(&self.there.residuals);
+        let size = sizes.fold(T::ZERO, |size, r| size.max(r.abs()));
+        for (j, &x) in moved.iter().enumerate() {
+            let noise = T::from_f64(ROUNDING) * size * T::EPSILON / Difference::Central.step(x).abs();
+            let (mut largest, mut difference) = (T::ZERO, T::ZERO);
+            for (here, there) in self.here.column(j).zip(self.there.column(j)) {
+                largest = largest.max(here.abs()).max(there.abs());
+                difference = difference.max((here - there).abs());
+            }
+            let noise = if noise < T::from_f64(CLEAR) * largest { noise } else { T::ZERO };
+            self.changes[j * moved.len() + k] |= difference > (tolerance * largest).max(noise);
+            self.seen[j] |= largest > T::ZERO;
+        }
+        true
+    }
+}
+
+/// The largest set of candidates of which all pairs are compatible, the first of such sets; of many candidates one that
+/// no candidate can be added to, beginning with those that are compatible with the most.
+fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    if candidates.len() > EXACT {
+        let degree = |j: usize| candidates.iter().filter(|&&k| compatible(j, k)).count();
+        let mut degrees: Vec<_> = candidates.iter().map(|&j| (j, degree(j))).collect();
+        degrees.sort_by_key(|&(_, degree)| std::cmp::Reverse(degree));
+        let mut clique: Vec<usize> = Vec::new();
+        for (j, _) in degrees {
+            if clique.iter().all(|&k| compatible(j, k)) {
+                clique.push(j);
+            }
+        }
+        clique.sort_unstable();
+        return clique;
+    }
+    let neighbours: Vec<u32> = candidates
+        .iter()
+        .map(|&j| candidates.iter().enumerate().map(|(at, &k)| u32::from(compatible(j, k)) << at).sum())
+        .collect();
+    let is_clique = |set: u32| neighbours.iter().enumerate().all(|(at, near)| set >> at & 1 == 0 || set & !near == 0);
+    let sets = (0..1 << candidates.len()).filter(|&set| is_clique(set));
+    let largest = sets.fold(0, |best: u32, set: u32| if set.count_ones() > best.count_ones() { set } else { best });
+    let mut at = 0..;
+    candidates.retain(|_| at.next().is_some_and(|at: usize| largest >> at & 1 == 1));
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_set_is_found_and_the_first_of_equals() {
+        let of = |n: usize, pairs: &[(usize, usize)]| {
+            let compatible = |j, k| j == k || pairs.contains(&(j, k)) || pairs.contains(&(k, j));
+            largest_clique((0..n).collect(), compatible)
+        };
+        assert_eq!(of(0, &[]), []);
+        assert_eq!(of(3, &[]), [0]);
+        assert_eq!(of(4, &[(0, 1), (1, 2), (1, 3), (2, 3)]), [1, 2, 3]);
+        assert_eq!(of(4, &[(0, 1), (2, 3)]), [0, 1]);
+    }
+
+    /// Two groups that do not go together, one larger.
+    #[test]
+    fn many_candidates_are_gathered_greedily() {
+        let found = largest_clique((0..30).collect(), |j, k| (j < 12) == (k < 12));
+        assert_eq!(found, (12..30).collect::<Vec<_>>());
+    }
+}

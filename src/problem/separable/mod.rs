@@ -1,0 +1,356 @@
+//! Variable projection: a least-squares problem without the parameters that enter linearly.
+
+mod error;
+mod linear_parameters;
+
+use std::ops::Range;
+
+pub use error::SeparableError;
+pub(crate) use linear_parameters::linear_parameters;
+
+use super::selected::{count, gather, scatter};
+use super::{EvaluationError, LeastSquares};
+use crate::Real;
+use crate::kernels::column_space::ColumnSpace;
+use crate::kernels::vector::all_finite;
+
+/// A least-squares problem over only some of its parameters, `α`: those that its residuals are affine in, `c`, are
+/// eliminated. For each `α` they take the values `c(α)` that are best, which is a linear problem, solved directly.
+///
+/// Its minima are those of the whole problem, reached in fewer iterations, and no start is needed for `c`. Amplitudes,
+/// offsets and polynomial coefficients are such parameters. [`detect`](Self::detect) finds them;
+/// [`LevenbergMarquardt::minimize_separable`](crate::LevenbergMarquardt::minimize_separable) does all in one call.
+///
+/// # Algorithm
+///
+/// With `P⊥` the projection onto what the columns `∂r/∂c` do not reach, the residuals are `r(α, c(α))`, and the Jacobian
+/// is Kaufman's, `P⊥ ∂r/∂α`: of the derivative of `P⊥` it leaves out a part that is orthogonal to the residuals' other
+/// derivatives, so that the gradient is exact. Linear parameters that the data do not determine are zero, or take what
+/// others leave to them.
+///
+/// All rows are evaluated at once and kept: `2mn` numbers of memory, and for each point one linearisation of the problem
+/// more.
+///
+/// # References
+///
+/// Golub & Pereyra 1973, *The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
+/// separate*; Kaufman 1975; Golub & Pereyra 2003, *Separable nonlinear least squares: the variable projection method and
+/// its applications*.
+///
+/// ```
+/// use marquardt::{FiniteDifference, LevenbergMarquardt, Separable};
+///
+/// // y = b₀ e^(−b₁ t) + b₂
+/// let t = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
+/// let y = [3.0, 2.21, 1.735, 1.445, 1.27, 1.165];
+/// let decay = FiniteDifference::new(3, 6, |b: &[f64], r: &mut [f64]| {
+///     for i in 0..6 {
+///         r[i] = b[0] * (-b[1] * t[i]).exp() + b[2] - y[i];
+///     }
+///     Ok(())
+/// });
+/// let mut rate_alone = Separable::new(decay, &[0, 2])?;
+/// let report = LevenbergMarquardt::new().minimize(&mut rate_alone, &[1.0])?;
+/// let b = rate_alone.full(&report.x)?;
+/// assert!((b[0] - 2.0).abs() < 0.01 && (b[1] - 0.5).abs() < 0.01 && (b[2] - 1.0).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Separable<T, P> {
+    problem: P,
+    /// The eliminated parameters, ascending.
+    linear: Vec<usize>,
+    linear_columns: Vec<Range<usize>>,
+    other_columns: Vec<Range<usize>>,
+    /// The other parameters that [`x`](Self::x) holds the best linear ones for, and whether there are any.
+    alpha: Vec<T>,
+    solved: bool,
+    finite: bool,
+    /// All parameters.
+    x: Vec<T>,
+    /// Residuals without the linear parameters.
+    residuals: Vec<T>,
+    /// Rows of the Jacobian.
+    rows: Vec<T>,
+    /// Columns of the Jacobian, one after the other.
+    columns: Vec<T>,
+    coefficients: Vec<T>,
+    space: ColumnSpace<T>,
+}
+
+impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
+    /// The problem without the parameters `linear`, in which its residuals must be affine, all together: no product of two
+    /// of them, either. Its cost must be the plain sum of squares.
+    ///
+    /// # Errors
+    ///
+    /// [`SeparableError`] when a parameter does not exist or is named twice, or when there are none, or no others.
+    pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
+        let parameters = problem.parameter_count();
+        let mut ascending = linear.to_vec();
+        ascending.sort_unstable();
+        if let Some(&index) = ascending.iter().find(|&&index| index >= parameters) {
+            return Err(SeparableError::Index { index, parameters });
+        }
+        if let Some(pair) = ascending.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(SeparableError::Repeated { name: problem.parameter_name(pair[0]) });
+        }
+        if ascending.is_empty() {
+            return Err(SeparableError::NoLinearParameters);
+        }
+        if ascending.len() == parameters {
+            return Err(SeparableError::AllLinear);
+        }
+        Ok(Self::without(problem, ascending))
+    }
+
+    /// The problem without its linear parameters, which are found by looking at how its Jacobian changes around `at`: the
+    /// largest set of parameters that all columns of the set are independent of. Where there is more than one such set, it
+    /// is the first.
+    ///
+    /// That takes `4n + 3` linearisations. Columns must repeat to about ten digits of [`f64`] to count as unchanged, which
+    /// exact derivatives and central differences do; forward differences are too coarse.
+    ///
+    /// ```
+    /// use marquardt::{Analytic, Separable};
+    ///
+    /// // r = b₀ t^b₁ + b₂ − y
+    /// let power = Analytic::new(3, 5, |b: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+    ///     for i in 0..5 {
+    ///         r[i] = b[0] * (1.0 + i as f64).powf(b[1]) + b[2] - 3.0 * i as f64;
+    ///     }
+    ///     for (i, row) in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(3)).enumerate() {
+    ///         let t = 1.0 + i as f64;
+    ///         row.copy_from_slice(&[t.powf(b[1]), b[0] * t.powf(b[1]) * t.ln(), 1.0]);
+    ///     }
+    ///     Ok(())
+    /// });
+    /// let separable = Separable::detect(power, &[1.0, 1.0, 1.0])?;
+    /// assert_eq!(separable.linear_parameters(), [0, 2]);
+    /// # Ok::<(), marquardt::SeparableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SeparableError`] when `at` has the wrong length or the problem cannot be evaluated there, and when no or all
+    /// parameters are linear.
+    pub fn detect(mut problem: P, at: &[T]) -> Result<Self, SeparableError> {
+        let linear = linear_parameters(&mut problem, at)?;
+        Self::new(problem, &linear)
+    }
+
+    /// The problem without these parameters, ascending, which may be all.
+    pub(crate) fn without(problem: P, linear: Vec<usize>) -> Self {
+        let n = problem.parameter_count();
+        let is_linear = |j: &usize| linear.binary_search(j).is_ok();
+        let linear_columns = ranges((0..n).filter(is_linear));
+        let other_columns = ranges((0..n).filter(|j| !is_linear(j)));
+        Separable {
+            problem,
+            linear_columns,
+            other_columns,
+            alpha: Vec::new(),
+            solved: false,
+            finite: false,
+            x: vec![T::ZERO; n],
+            residuals: Vec::new(),
+            rows: Vec::new(),
+            columns: Vec::new(),
+            coefficients: vec![T::ZERO; linear.len()],
+            space: ColumnSpace::default(),
+            linear,
+        }
+    }
+
+    /// The eliminated parameters, ascending.
+    pub fn linear_parameters(&self) -> &[usize] {
+        &self.linear
+    }
+
+    /// The whole problem.
+    pub fn problem(&self) -> &P {
+        &self.problem
+    }
+
+    /// The whole problem, to change.
+    pub fn problem_mut(&mut self) -> &mut P {
+        self.solved = false;
+        &mut self.problem
+    }
+
+    /// The whole problem, for good.
+    pub fn into_problem(self) -> P {
+        self.problem
+    }
+
+    /// The parameters that are left, out of all of them: a start for the solver, for example.
+    ///
+    /// # Panics
+    ///
+    /// When `x` does not hold all parameters of the problem.
+    pub fn reduced(&self, x: &[T]) -> Vec<T> {
+        assert_eq!(x.len(), self.x.len(), "a number for each parameter");
+        let mut alpha = vec![T::ZERO; count(&self.other_columns)];
+        gather(&mut alpha, x, &self.other_columns);
+        alpha
+    }
+
+    /// All parameters: those in `alpha` put among the others of `x`.
+    pub(crate) fn beside(&self, x: &[T], alpha: &[T]) -> Vec<T> {
+        let mut all = x.to_vec();
+        scatter(&mut all, alpha, &self.other_columns);
+        all
+    }
+
+    /// All parameters: those in `alpha`, with the best of the eliminated ones filled in. They are NaN where the problem
+    /// is not finite.
+    ///
+    /// # Errors
+    ///
+    /// [`EvaluationError`] from the problem, or when `alpha` does not hold a number for each parameter that is left.
+    pub fn full(&mut self, alpha: &[T]) -> Result<Vec<T>, EvaluationError> {
+        let (expected, found) = (count(&self.other_columns), alpha.len());
+        if expected != found {
+            return Err(format!("{expected} parameters are left, not {found}").into());
+        }
+        self.eliminate(alpha)?;
+        Ok(self.x.clone())
+    }
+
+    /// Finds the linear parameters that are best for these others.
+    fn eliminate(&mut self, alpha: &[T]) -> Result<(), EvaluationError> {
+        if self.solved && self.alpha == alpha {
+            return Ok(());
+        }
+        self.solved = false;
+        let (m, p) = (self.problem.residual_count(), self.linear.len());
+        scatter(&mut self.x, alpha, &self.other_columns);
+        self.coefficients.fill(T::ZERO);
+        scatter(&mut self.x, &self.coefficients, &self.linear_columns);
+        self.residuals.resize(m, T::ZERO);
+        let Separable { problem, x, residuals, rows, linear_columns, .. } = &mut *self;
+        linearize_columns(problem, x, residuals, linear_columns, rows)?;
+        self.columns.clear();
+        for k in 0..p {
+            self.columns.extend(self.rows[..m * p].iter().skip(k).step_by(p));
+        }
+        self.finite = all_finite(&self.residuals) && all_finite(&self.columns);
+        if self.finite {
+            // Residuals −(y − Φc): what is subtracted is what the columns cannot fit.
+            self.space.factorize(m, &self.columns);
+            self.space.project_out(&mut self.residuals);
+            self.space.solve(&mut self.coefficients);
+            self.coefficients.iter_mut().for_each(|c| *c = -*c);
+        } else {
+            self.coefficients.fill(T::from_f64(f64::NAN));
+        }
+        scatter(&mut self.x, &self.coefficients, &self.linear_columns);
+        self.alpha.clear();
+        self.alpha.extend_from_slice(alpha);
+        self.solved = true;
+        Ok(())
+    }
+}
+
+/// Fills `r` and the front of `rows` with rows of so many columns.
+fn linearize_columns<T: Real, P: LeastSquares<T>>(
+    problem: &mut P,
+    x: &[T],
+    r: &mut [T],
+    columns: &[Range<usize>],
+    rows: &mut Vec<T>,
+) -> Result<(), EvaluationError> {
+    let (n, width) = (x.len(), count(columns));
+    rows.resize(r.len() * n, T::ZERO);
+    if problem.linearize_columns(x, 0, r, columns, &mut rows[..r.len() * width])? {
+        return Ok(());
+    }
+    problem.linearize(x, 0, r, rows)?;
+    // Rows become shorter, so that none is overwritten before it is read.
+    for i in 0..r.len() {
+        let mut to = i * width;
+        for range in columns {
+            rows.copy_within(i * n + range.start..i * n + range.end, to);
+            to += range.len();
+        }
+    }
+    Ok(())
+}
+
+/// Ascending indices as ranges.
+fn ranges(indices: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for j in indices {
+        match ranges.last_mut() {
+            Some(last) if last.end == j => last.end += 1,
+            _ => ranges.push(j..j + 1),
+        }
+    }
+    ranges
+}
+
+/// Geodesic acceleration takes differences of these residuals. Kaufman's Jacobian is not quite their derivative, but
+/// what it leaves out lies in the space of the columns that are projected out, and so does not reach `Jᵀr_vv`.
+impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
+    fn parameter_count(&self) -> usize {
+        count(&self.other_columns)
+    }
+
+    fn residual_count(&self) -> usize {
+        self.problem.residual_count()
+    }
+
+    fn row_group(&self) -> usize {
+        self.problem.residual_count()
+    }
+
+    fn residuals(&mut self, x: &[T], _first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        self.eliminate(x)?;
+        if self.finite {
+            return self.problem.residuals(&self.x, 0, r);
+        }
+        self.explain(r);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[T], _first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        self.eliminate(x)?;
+        if !self.finite {
+            self.explain(r);
+            jacobian.fill(T::from_f64(f64::NAN));
+            return Ok(());
+        }
+        let Separable { problem, x: all, rows, columns, space, other_columns, .. } = &mut *self;
+        linearize_columns(problem, all, r, other_columns, rows)?;
+        let width = x.len();
+        for k in 0..width {
+            columns.clear();
+            columns.extend(rows[..r.len() * width].iter().skip(k).step_by(width));
+            space.project_out(columns);
+            for (row, &projected) in jacobian.chunks_exact_mut(width).zip(&*columns) {
+                row[k] = projected;
+            }
+        }
+        Ok(())
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        self.problem.derivatives_are_cheap()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        let all = self.other_columns.iter().flat_map(Range::clone).nth(index);
+        all.map_or_else(|| format!("x[{index}]"), |all| self.problem.parameter_name(all))
+    }
+}
+
+impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
+    /// Fills `r` where there are no linear parameters, with what the problem itself says there if that is not finite.
+    fn explain(&self, r: &mut [T]) {
+        if all_finite(&self.residuals) {
+            r.fill(T::from_f64(f64::NAN));
+        } else {
+            r.copy_from_slice(&self.residuals);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Minimising without the parameters that enter linearly.
+
+use super::damping::DampingPolicy;
+use super::{LevenbergMarquardt, Report, SolveError, Status};
+use crate::problem::{Separable, SeparableError, linear_parameters};
+use crate::{LeastSquares, Real};
+
+impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
+    /// Minimises by variable projection: the parameters that the residuals are affine in are found, as
+    /// [`Separable::detect`] does, and eliminated, and the solver iterates on the others. The answer is that of
+    /// [`minimize`](Self::minimize), mostly in fewer iterations, and the start values of linear parameters do not matter.
+    ///
+    /// The report holds all parameters; iterations and evaluations are those of the reduced problem, and the initial cost
+    /// is that of the start with the linear parameters at their best. Where all parameters are linear, the solve is
+    /// direct, and the iteration only confirms it; where none is, this is [`minimize`](Self::minimize).
+    ///
+    /// The problem's cost must be the plain sum of squares.
+    ///
+    /// # Errors
+    ///
+    /// As [`minimize`](Self::minimize).
+    ///
+    /// ```
+    /// use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+    ///
+    /// /// y = b₀ e^(−b₁ t) + b₂ e^(−b₃ t)
+    /// struct TwoDecays;
+    ///
+    /// impl Residuals<f64> for TwoDecays {
+    ///     fn parameter_count(&self) -> usize { 4 }
+    ///     fn residual_count(&self) -> usize { 30 }
+    ///     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    ///         for (i, r) in (first..).zip(r) {
+    ///             let t = i as f64 / 10.0;
+    ///             let y = 3.0 * (-0.5 * t).exp() + 1.0 * (-4.0 * t).exp();
+    ///             *r = b[0] * (-b[1] * t).exp() + b[2] * (-b[3] * t).exp() - y;
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// // The amplitudes b₀ and b₂ need no start.
+    /// let report = LevenbergMarquardt::new().minimize_separable(&mut AutoDiff(TwoDecays), &[0.0, 1.0, 0.0, 2.0])?;
+    /// assert!(report.x.iter().zip([3.0, 0.5, 1.0, 4.0]).all(|(found, b)| (found - b).abs() < 1e-9));
+    /// # Ok::<(), marquardt::SolveError>(())
+    /// ```
+    pub fn minimize_separable<P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &mut P,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
+        self.settings.check(problem, start)?;
+        let linear = match linear_parameters(&mut &mut *problem, start) {
+            Ok(linear) => linear,
+            Err(SeparableError::Evaluation(error)) => return Err(SolveError::Evaluation(error)),
+            // What is wrong with the start is for the solver to say.
+            Err(_) => Vec::new(),
+        };
+        if linear.is_empty() {
+            return self.minimize(problem, start);
+        }
+        let mut separable = Separable::without(&mut *problem, linear);
+        let alpha = separable.reduced(start);
+        if alpha.is_empty() {
+            let x = separable.full(&alpha).map_err(SolveError::Evaluation)?;
+            return self.minimize(problem, &x);
+        }
+        let report = self.minimize(&mut separable, &alpha)?;
+        // Another evaluation that fails now must not lose what was found.
+        let (x, failed) = match separable.full(&report.x) {
+            Ok(x) => (x, None),
+            Err(error) => (separable.beside(start, &report.x), Some(error)),
+        };
+        let status = if failed.is_some() { Status::EvaluationFailed } else { report.status };
+        let report = report.map(|_| x);
+        Ok(Report { status, error: report.error.or(failed), ..report })
+    }
+}

@@ -1,0 +1,6 @@
+//! The library of models: each is what its formula says, and its guess is where a fit finds the best parameters from.
+
+mod cases;
+mod formulas;
+mod guesses;
+mod together;

@@ -1,0 +1,206 @@
+//! Plots: what is in them, for all data, good and strange.
+#![cfg(feature = "plot")]
+
+use marquardt::{Plot, PlotError, Series};
+
+const X: [f64; 5] = [0.0, 1.0, 2.0, 3.0, 4.0];
+
+fn data() -> impl Iterator<Item = (f64, f64)> {
+    X.into_iter().map(|x| (x, 1.0 + x * x))
+}
+
+fn curve() -> impl Iterator<Item = (f64, f64)> {
+    (0..=100).map(|i| i as f64 / 25.0).map(|x| (x, 1.0 + x * x))
+}
+
+fn band(half_width: f64) -> impl Iterator<Item = (f64, f64, f64)> {
+    curve().map(move |(x, y)| (x, y - half_width, y + half_width))
+}
+
+/// Everything at once.
+fn everything() -> Plot {
+    let series = Series::new()
+        .points_with_errors(data().map(|(x, y)| (x, y, 0.5)))
+        .outliers([(1.5, 12.0)])
+        .omitted([(2.5, 1.0), (3.5, 2.0)])
+        .curve(curve())
+        .confidence_band(0.95, band(0.5))
+        .prediction_band(0.95, band(1.5))
+        .residuals(data().map(|(x, y)| (x, (y - 3.0) / 10.0)));
+    let plot = Plot::new().title("A parabola").x_label("time (s)").y_label("way <m>").series(series);
+    plot.residual_label("standardised residual").residual_band(1.0).size(360, 300)
+}
+
+fn count(svg: &str, what: &str) -> usize {
+    svg.matches(what).count()
+}
+
+/// The texts, in order.
+fn texts(svg: &str) -> Vec<&str> {
+    svg.lines().filter(|line| line.starts_with("<text")).filter_map(|line| line.split(['<', '>']).nth(2)).collect()
+}
+
+/// The coordinates of all that is drawn.
+fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
+    let marker = format!(" {attribute}=\"");
+    svg.split(&marker as &str).skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn everything_is_drawn() {
+    let svg = everything().size(900, 680).to_svg();
+    // Each is in the legend, too: data and their residuals, and rings.
+    assert_eq!(count(&svg, "<circle"), (5 + 5 + 1) + (1 + 1));
+    for text in ["A parabola", "time (s)", "way &lt;m&gt;", "standardised residual"] {
+        assert!(texts(&svg).contains(&text), "{text}: {:?}", texts(&svg));
+    }
+    for name in ["data", "fit", "95 % confidence band", "95 % prediction band", "outliers", "left out"] {
+        assert!(texts(&svg).contains(&name), "{name}: {:?}", texts(&svg));
+    }
+    assert_eq!(count(&svg, "<polygon"), 2);
+}
+
+#[test]
+fn a_plain_plot_has_no_legend_and_one_panel() {
+    let svg = Plot::new().series(Series::new().points(data()).curve(curve())).to_svg();
+    assert_eq!(count(&svg, "<circle"), 5);
+    assert_eq!(count(&svg, "<polyline"), 1);
+    assert!(!texts(&svg).contains(&"data") && !texts(&svg).contains(&"residual"));
+    assert_eq!(
+        texts(&svg),
+        [
+            "2", "4", "6", "8", "10", "12", "14", "16", "0.0", "0.5", "1.0", "1.5", "2.0", "2.5", "3.0", "3.5", "4.0",
+            "y", "x"
+        ]
+    );
+}
+
+#[test]
+fn several_series_have_colours_and_names() {
+    let series = |name: &str| Series::new().name(name).points(data()).curve(curve());
+    let svg = Plot::new().series(series("first")).series(series("second")).to_svg();
+    let colors = ["#0072b2", "#d55e00"].map(|color| count(&svg, &format!("fill=\"{color}\"")));
+    assert_eq!(colors, [6, 6]);
+    assert!(texts(&svg).contains(&"first") && texts(&svg).contains(&"second"));
+}
+
+#[test]
+fn logarithmic_axes_leave_out_what_they_cannot_show() {
+    let points = [(0.0, 1.0), (1.0, -1.0), (1.0, 1e-3), (10.0, 1.0), (1e3, 1e3)];
+    let svg = Plot::new().log_x().log_y().series(Series::new().points(points)).to_svg();
+    assert_eq!(count(&svg, "<circle"), 3);
+    assert!(texts(&svg).starts_with(&["0.001", "0.01", "0.1", "1", "10", "100", "1000"]), "{:?}", texts(&svg));
+}
+
+#[test]
+fn a_narrow_range_names_what_its_numbers_leave_out() {
+    let points = (0..5).map(|i| (2_459_000.0 + 1e-3 * f64::from(i), 1.0));
+    let svg = Plot::new().x_label("day").series(Series::new().points(points)).to_svg();
+    assert!(texts(&svg).contains(&"day − 2459000") && texts(&svg).contains(&"0.0020"), "{:?}", texts(&svg));
+}
+
+#[test]
+fn strange_data_are_drawn_as_far_as_they_go() {
+    let strange: [&[(f64, f64)]; 11] = [
+        &[],
+        &[(1.0, 2.0)],
+        &[(0.0, 0.0)],
+        &[(1.0, 5.0), (2.0, 5.0), (3.0, 5.0)],
+        &[(2.0, 1.0), (2.0, 3.0)],
+        &[(2.0, 1.0), (2.0, 1.0)],
+        &[(f64::NAN, 1.0), (1.0, f64::INFINITY), (1.0, 1.0)],
+        &[(-f64::MAX, f64::MAX), (f64::MAX, -f64::MAX)],
+        &[(1e-320, 1e-310), (3e-320, 4e-310)],
+        &[(1.0, 1.0), (1.0 + f64::EPSILON, 1.0 - f64::EPSILON)],
+        &[(1e15, -3e-9), (1e15 + 1.0, 4e9)],
+    ];
+    for points in strange {
+        for is_logarithmic in [false, true] {
+            let series = Series::new()
+                .points_with_errors(points.iter().map(|&(x, y)| (x, y, y / 2.0)))
+                .outliers(points.iter().copied())
+                .omitted(points.iter().copied())
+                .curve(points.iter().copied())
+                .confidence_band(0.9, points.iter().map(|&(x, y)| (x, f64::NEG_INFINITY, y)))
+                .residuals(points.iter().copied());
+            let plot = Plot::new().size(300, 240).residual_band(f64::INFINITY).series(series);
+            let plot = if is_logarithmic { plot.log_x().log_y() } else { plot };
+            let svg = plot.to_svg();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?}\n{svg}");
+            for (attribute, end) in [("cx", 300.0), ("x", 300.0), ("cy", 240.0), ("y", 240.0)] {
+                let all = numbers(&svg, attribute);
+                assert!(all.iter().all(|number| (0.0..=end).contains(number)), "{points:?}, {attribute}: {all:?}");
+            }
+            if is_logarithmic && points.len() == 2 {
+                assert_eq!(png_size(&plot.to_png()), (300, 240));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pole_does_not_blow_up_the_axis() {
+    let points = (0..10).map(|i| (f64::from(i), 1.0 / (f64::from(i) - 4.5)));
+    let curve = (0..=900).map(|i| f64::from(i) / 100.0).map(|x| (x, 1.0 / (x - 4.5)));
+    let svg = Plot::new().series(Series::new().points(points).curve(curve)).to_svg();
+    assert_eq!(count(&svg, "<polyline"), 2, "one line on each side");
+    let top = texts(&svg).iter().filter_map(|text| text.parse::<f64>().ok()).fold(0.0, f64::max);
+    assert!(top < 10.0, "{top}");
+}
+
+#[test]
+fn numbers_at_the_axis_do_not_overlap() {
+    for (low, high) in [(0.0, 1.0), (123_456.0, 123_999.0), (-1e-12, 3e-12), (1e5, 2e7), (-0.001, 0.0004)] {
+        for width in [240, 500, 2000] {
+            let points = (0..9).map(|i| (low + (high - low) * f64::from(i) / 8.0, low));
+            let svg = Plot::new().size(width, 300).series(Series::new().points(points)).to_svg();
+            let labels: Vec<(f64, usize)> = (svg.lines())
+                .filter(|line| {
+                    line.starts_with("<text") && line.contains("middle") && line.contains("font-size=\"12\"")
+                })
+                .map(|line| (numbers(line, "x")[0], texts(line)[0].chars().count()))
+                .collect();
+            assert!(!labels.is_empty(), "{svg}");
+            for pair in labels.windows(2) {
+                // No digit is wider than 0.6 of the size.
+                let needed = 0.6 * 12.0 * (pair[0].1 + pair[1].1) as f64 / 2.0;
+                assert!(pair[1].0 - pair[0].0 > needed, "{low} to {high}, {width}: {labels:?}");
+            }
+        }
+    }
+}
+
+/// Width and height from the head of the file.
+fn png_size(png: &[u8]) -> (u32, u32) {
+    assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(&png[12..16], b"IHDR");
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+#[test]
+fn sizes_are_as_asked_for_within_limits() {
+    assert_eq!(png_size(&everything().to_png()), (360, 300));
+    assert_eq!(png_size(&everything().size(320, 280).to_png()), (320, 280));
+    assert_eq!(png_size(&everything().size(0, 1).to_png()), (240, 240));
+    assert!(everything().size(320, 280).to_svg().contains("width=\"320\" height=\"280\""));
+}
+
+#[test]
+fn files_are_saved_by_their_extension() {
+    let path = |name: &str| std::env::temp_dir().join(format!("marquardt-plot-{}-{name}", std::process::id()));
+    let (svg, png) = (path("a.svg"), path("b.PNG"));
+    everything().save(&svg).unwrap();
+    everything().save(&png).unwrap();
+    assert_eq!(std::fs::read_to_string(&svg).unwrap(), everything().to_svg());
+    assert_eq!(png_size(&std::fs::read(&png).unwrap()), (360, 300));
+    std::fs::remove_file(svg).unwrap();
+    std::fs::remove_file(png).unwrap();
+
+    let error = everything().save("plot.jpg").unwrap_err();
+    assert_eq!(error.to_string(), "plot.jpg: a plot is saved as .svg or .png");
+    assert!(matches!(everything().save("plot").unwrap_err(), PlotError::UnknownFormat { .. }));
+    let nowhere = path("nowhere").join("plot.svg");
+    let error = everything().save(&nowhere).unwrap_err();
+    assert!(matches!(error, PlotError::Io { .. }) && error.to_string().starts_with(&nowhere.display().to_string()));
+}
