@@ -570,9 +570,9 @@ mod curves {
     #[test]
     fn no_parameters_are_refused() {
         let error = CurveFit::new(|_, []| marquardt::Dual::constant(1.0), &X, &Y, []).fit().err().unwrap();
-        assert!(matches!(error, CurveError::Solve(SolveError::NoParameters)), "{error}");
+        assert!(matches!(error, CurveError::NothingToFit), "{error}");
         let error = CurveFit::numeric(|x, _| x[0], Difference::Central, &X, &Y, &[]).fit().err().unwrap();
-        assert!(matches!(error, CurveError::Solve(SolveError::NoParameters)), "{error}");
+        assert!(matches!(error, CurveError::NothingToFit), "{error}");
     }
 
     /// A constant needs no predictors: fitted or refused, but no panic.

@@ -22,6 +22,9 @@ const SHARP: f64 = 0.1;
 /// Units of the last digit by which a scale may move and yet be settled.
 const SETTLED: f64 = 4096.0;
 
+/// A secant may lead so many times as far as the change that it follows from.
+const FAR: f64 = 10.0;
+
 /// A robust loss as it was asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Robustness<T> {
@@ -39,8 +42,6 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     /// S-estimates: Rousseeuw & Yohai 1984).
     pub(super) fn solve_robust(&mut self, robust: Robustness<T>, start: &[T]) -> Result<Report<T>, SolveError> {
         let Robustness { loss, scale } = robust;
-        // The cost is flat where the scale is found: what is left of its fall says little.
-        self.solver = self.solver.clone().with_ftol(T::EPSILON);
         if let Some(scale) = scale {
             self.likelihood = Likelihood::Robust(loss, scale);
             return self.solve(start);
@@ -78,14 +79,15 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             let secant = last.as_ref().map(|&(scale_before, change_before, _)| {
                 scale - change * (scale - scale_before) / (change - change_before)
             });
-            let near = |&next: &T| (next - scale).abs() <= T::from_f64(2.0) * change.abs();
+            let near = |&next: &T| (next - scale).abs() <= T::from_f64(FAR) * change.abs();
             last = Some((scale, change, report));
             scale = secant.filter(near).unwrap_or(scale + change);
         }
         unreachable!("the last fit returns")
     }
 
-    /// So many times the standard deviation that the residuals at these parameters suggest; the smallest there is where all of them are zero.
+    /// So many times the standard deviation that the residuals at these parameters suggest; next to nothing where all of
+    /// them are zero.
     fn judge_scale(&self, tuning: T, at: &[T]) -> Result<T, SolveError> {
         let residuals = self.whitened_residuals(at).map_err(SolveError::Evaluation)?;
         Ok((tuning * mad_scale(&residuals)).max(T::EPSILON * T::EPSILON))

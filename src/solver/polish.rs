@@ -14,7 +14,8 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Steps after which the polish ends whatever it gains.
 const MAX_STEPS: usize = 30;
 
-/// A step that moves every parameter by less than so many units of its last digit is not worth taking.
+/// A step that moves every parameter by less than so many units of its last digit is not worth taking, and a cost above
+/// the start's by less than that is none.
 const LAST_DIGITS: f64 = 64.0;
 
 /// A step must leave less than this share of the promise to be worth another.
@@ -26,7 +27,8 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's.
+    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's, but for
+    /// rounding.
     /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
@@ -55,11 +57,8 @@ where
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
             let rounding = settings.ftol.max(T::EPSILON) * before.abs();
-            let left = if cost <= (before + promise + rounding).min(self.initial_cost) {
-                self.gauss_newton(problem)
-            } else {
-                None
-            };
+            let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
+            let left = if cost <= (before + promise + rounding).min(start) { self.gauss_newton(problem) } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);
                 break;

@@ -24,11 +24,6 @@ impl Reference {
     pub fn of(&self, case: &str, name: &str) -> &[f64] {
         &self.0[&(case.to_owned(), name.to_owned())]
     }
-
-    /// There are numbers under `case`.
-    pub fn has(&self, case: &str) -> bool {
-        self.0.keys().any(|(held, _)| held == case)
-    }
 }
 
 /// Equal to 1e-12 of the largest number.

@@ -1,7 +1,7 @@
 //! Saturation: responses to doses and rates of reactions.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real, sigmoid};
+use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric, multiples};
 use crate::{Model, Real, Scalar};

@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::linear::LinearFit;
+use super::linear_fit::LinearFit;
 use crate::Real;
 
 /// Points of a look at the data. More are averaged in groups.
@@ -14,7 +14,7 @@ const REFINEMENTS: usize = 3;
 
 /// The data in the order of `x`, averaged in groups where they are many, with `y` scaled to be at most one.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub(super) struct Look {
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
     /// What `y` was divided by.

@@ -37,7 +37,7 @@ mod exponential;
 mod formula;
 mod growth;
 mod guess;
-mod linear;
+mod linear_fit;
 mod look;
 mod named;
 mod peak;

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real};
+use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric, multiples, spaced};
 use super::peak::{Gaussian, gaussian};

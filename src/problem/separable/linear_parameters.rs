@@ -193,7 +193,7 @@ mod tests {
             let compatible = |j, k| j == k || pairs.contains(&(j, k)) || pairs.contains(&(k, j));
             largest_clique((0..n).collect(), compatible)
         };
-        assert_eq!(of(0, &[]), []);
+        assert!(of(0, &[]).is_empty());
         assert_eq!(of(3, &[]), [0]);
         assert_eq!(of(4, &[(0, 1), (1, 2), (1, 3), (2, 3)]), [1, 2, 3]);
         assert_eq!(of(4, &[(0, 1), (2, 3)]), [0, 1]);
