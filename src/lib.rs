@@ -96,6 +96,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`] |
+//! | statistics | of a fit: intervals, bands, [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
@@ -137,7 +138,7 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod solver;
-mod statistics;
+pub mod statistics;
 pub mod train;
 mod variables;
 
@@ -146,11 +147,13 @@ pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check
 pub use curve::formula;
 pub use curve::models;
 pub use curve::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, CorrelationSummary, Curve, CurveError, CurveFit, DataSummary,
-    FailedReplicate, FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter,
-    FromClosure, FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, IntervalEnd, IntervalSummary,
-    LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary,
-    PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, Tie, curve_fit,
+    BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
+    CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
+    FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter, FromClosure,
+    FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd,
+    IntervalSummary, LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState,
+    ParameterSummary, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows,
+    StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(feature = "plot")]
 pub use curve::{Plot, PlotError, Series};

@@ -120,7 +120,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     ///
     /// // Position and velocity share amplitude and frequency.
     /// let t = [0.0, 0.5, 1.0, 1.5, 2.0_f64];
-    /// let y = array![[2.0, 0.02], [1.77, -1.92], [1.07, -3.39], [0.13, -4.01], [-0.83, -3.65]];
+    /// let y = array![[2.01, 0.02], [1.08, -3.35], [-0.82, -3.65], [-1.98, -0.57], [-1.31, 3.03]];
     /// let motion = CurveFit::with_responses(
     ///     |t, [a, w]| [a * (w * t[0]).cos(), -a * w * (w * t[0]).sin()],
     ///     &t,

@@ -1,7 +1,10 @@
 //! Fitting a curve to data.
 
+mod comparison;
+mod criteria;
 mod data;
 mod error;
+mod estimate;
 mod failure;
 mod fit;
 mod fitted;
@@ -17,6 +20,7 @@ mod model_macro;
 pub mod models;
 mod multi_start;
 mod nan_policy;
+mod nested;
 mod noise;
 mod parameter;
 #[cfg(feature = "plot")]
@@ -26,17 +30,21 @@ mod progress;
 mod robust;
 mod rows;
 mod setting;
+mod statistics_error;
 mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
 
+pub use comparison::{Compared, Comparison, ComparisonError};
+pub use criteria::Criteria;
 pub use error::CurveError;
+pub use estimate::{Estimate, Interval};
 pub use failure::FitFailure;
 pub use fit::{CurveFit, curve_fit};
 pub use fitted::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet, FittedParameter,
-    IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+    BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
+    FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
@@ -44,9 +52,11 @@ pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
+pub use nested::{FTest, f_test, likelihood_ratio_test};
 #[cfg(feature = "plot")]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
+pub use statistics_error::StatisticsError;
 pub use summary::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,

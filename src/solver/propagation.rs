@@ -45,7 +45,8 @@ impl<T: Real> Covariance<T> {
                     sum += rows[[i, k]] * finite[[k, l]] * rows[[j, l]];
                 }
             }
-            sum
+            // Rounding does not make a variance negative.
+            if i == j { sum.max(T::ZERO) } else { sum }
         });
         for i in (0..count).filter(|&i| is_undetermined[i]) {
             unscaled.row_mut(i).fill(T::ZERO);

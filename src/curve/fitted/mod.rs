@@ -1,12 +1,19 @@
 //! The result of a curve fit.
 
+mod bands;
+mod basis;
 mod bootstrap;
 mod contour;
+mod criteria;
 mod data_sets;
+mod derived;
+mod influence;
+mod intervals;
 mod leverage;
 mod profile;
 mod ray;
 mod resampling;
+mod residuals;
 mod synthetic;
 
 use std::fmt;
@@ -17,11 +24,13 @@ use super::Curve;
 use super::likelihood::Likelihood;
 use super::setting::Setting;
 use super::{CurveError, Rows};
-use crate::{Covariance, EvaluationError, Real, Report};
+use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
 
+pub use bands::BandPoint;
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use data_sets::FittedDataSet;
+pub use influence::Influence;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
 
@@ -33,6 +42,8 @@ pub struct FittedCurve<'a, T: Real, C> {
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
+    /// Those of the curve to the predictors it was fitted to.
+    responses: Vec<T>,
 }
 
 /// One parameter of a fitted curve.
@@ -56,7 +67,11 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             value,
             standard_error,
         });
-        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance })
+        let mut responses = vec![T::ZERO; setting.data.y().len()];
+        let (x, width) = (setting.data.x(), setting.data.width());
+        let evaluated = setting.curve.responses(x, width, &report.x, &mut responses);
+        evaluated.map_err(CovarianceError::Evaluation)?;
+        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance, responses })
     }
 
     /// All parameters.
@@ -110,7 +125,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// What the curve says when it cannot be evaluated.
     pub fn fitted(&self) -> Result<Vec<T>, EvaluationError> {
-        self.respond(self.setting.data.x(), self.setting.data.rows())
+        Ok(self.responses.clone())
     }
 
     /// The responses of the curve to other predictors.
