@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marquardt::{Bootstrap, BootstrapError, CancelToken, Curve, CurveError, CurveFit, FitFailure, FittedCurve, Status};
+use marquardt::{
+    Bootstrap, BootstrapError, CancelToken, Curve, CurveError, CurveFit, FitFailure, FittedCurve, Interval,
+    StatisticsError, Status,
+};
 use ndarray::Array2;
 
 /// About `5 exp(−0.4 x) + 1`, with noise of standard deviation 0.1.
@@ -46,14 +49,16 @@ fn standard_errors_are_near_the_asymptotic_ones() {
     for (parameter, bias) in fit.parameters().iter().zip(residuals.bias()) {
         let (value, error) = (parameter.value, parameter.standard_error);
         assert!(bias.abs() < 0.3 * error, "{}: {bias}", parameter.name);
-        let [low, high] = residuals.percentile_interval(&parameter.name, 0.95).unwrap();
+        let Interval { low, high } = residuals.percentile_interval(&parameter.name, 0.95).unwrap();
         assert!(((high - low) / (2.0 * 2.08 * error) - 1.0).abs() < 0.2);
-        let [mirrored_low, mirrored_high] = residuals.basic_interval(&parameter.name, 0.95).unwrap();
+        let mirrored = residuals.basic_interval(&parameter.name, 0.95).unwrap();
         assert!(
-            (mirrored_low - (2.0 * value - high)).abs() < 1e-12 && (mirrored_high - (2.0 * value - low)).abs() < 1e-12
+            (mirrored.low - (2.0 * value - high)).abs() < 1e-12 && (mirrored.high - (2.0 * value - low)).abs() < 1e-12
         );
     }
-    assert_eq!(residuals.percentile_interval("rate", 0.95), None);
+    let error = residuals.percentile_interval("rate", 0.95).unwrap_err().to_string();
+    assert_eq!(error, "there is no parameter rate; there are a, k, c");
+    assert!(matches!(residuals.basic_interval("a", 95.0), Err(StatisticsError::Level { level: 95.0 })));
 }
 
 #[test]

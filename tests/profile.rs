@@ -6,7 +6,10 @@ mod reference;
 
 use std::f64::consts::FRAC_PI_4;
 
-use marquardt::{Curve, CurveFit, FittedCurve, FromModel, IntervalEnd, Model, ProfileError, Scalar, Tie, curve_fit};
+use marquardt::{
+    Curve, CurveFit, FittedCurve, FromModel, IntervalEnd, Loss, Model, ProfileError, Scalar, StatisticsError, Tie,
+    curve_fit,
+};
 use nist::DataSet;
 use reference::Reference;
 
@@ -148,10 +151,10 @@ fn bounds_end_an_interval() {
     let free = decay().fit().unwrap();
     let whole = free.profile_interval("k", 0.95).unwrap();
     let upper = 0.5 * (free.parameters()[1].value + whole.high);
-    let bounded = decay().bounds("k", ..=upper).fit().unwrap().profile_interval("k", 0.95).unwrap();
+    let bounded = decay().start("k", 0.3).bounds("k", ..=upper).fit().unwrap().profile_interval("k", 0.95).unwrap();
     assert_eq!((bounded.high, bounded.high_end, bounded.low_end), (upper, IntervalEnd::Bound, IntervalEnd::Level));
     assert_close(bounded.low, whole.low, 1e-10);
-    let contour = decay().bounds("k", ..=upper).fit().unwrap().contour("a", "k", 0.95, 16).unwrap();
+    let contour = decay().start("k", 0.3).bounds("k", ..=upper).fit().unwrap().contour("a", "k", 0.95, 16).unwrap();
     assert!(
         contour
             .points
@@ -201,8 +204,14 @@ fn perfect_data() {
     let interval = fit.profile_interval("b2", 0.95).unwrap();
     assert!((interval.low - 0.5).abs() < 1e-13 && (interval.high - 0.5).abs() < 1e-13, "{interval:?}");
     let exact = curve_fit(|x, [a, k]| a * (-k * x).exp(), &X[..2], &Y[..2], [3.0, 1.0]).unwrap();
-    assert!(matches!(exact.profile_interval("b2", 0.95).unwrap_err(), ProfileError::NoDegreesOfFreedom));
-    assert!(matches!(exact.contour("b1", "b2", 0.95, 8).unwrap_err(), ProfileError::NoDegreesOfFreedom));
+    assert!(matches!(
+        exact.profile_interval("b2", 0.95).unwrap_err(),
+        ProfileError::Statistics(StatisticsError::NoDegreesOfFreedom)
+    ));
+    assert!(matches!(
+        exact.contour("b1", "b2", 0.95, 8).unwrap_err(),
+        ProfileError::Statistics(StatisticsError::NoDegreesOfFreedom)
+    ));
 }
 
 #[test]
@@ -221,10 +230,43 @@ fn what_has_no_profile_is_named() {
     let fit = decay().fix_at("a", 5.0).fit().unwrap();
     assert_eq!(message(fit.profile_interval("a", 0.95).unwrap_err()), "a is fixed, and has no profile");
     assert_eq!(message(fit.profile_interval("b", 0.95).unwrap_err()), "there is no parameter b; there are a, k");
-    assert_eq!(message(fit.profile_interval("k", 95.0).unwrap_err()), "the level must be between 0 and 1, not 95");
+    assert_eq!(
+        message(fit.profile_interval("k", 95.0).unwrap_err()),
+        "the level of confidence must be between 0 and 1, not 95"
+    );
     let tied = decay().tie("a", Tie::new(["k"], |[k]| k * 9.0)).fit().unwrap();
     assert_eq!(message(tied.profile_interval("a", 0.95).unwrap_err()), "a is tied to others, and has no profile");
     assert!(tied.profile_interval("k", 0.95).is_ok());
     let error = tied.contour("k", "k", 0.95, 8).unwrap_err();
     assert_eq!(message(error), "a contour needs two parameters, not k twice");
+}
+
+/// A bound that holds a parameter ends its interval on that side; on the other the rest is fitted along.
+#[test]
+fn a_parameter_held_by_a_bound_has_one_side() {
+    let free = decay().fit().unwrap().profile_interval("k", 0.95).unwrap();
+    let upper = 0.5 * (free.low + decay().fit().unwrap().parameters()[1].value);
+    let held = decay().start("k", 0.3).bounds("k", ..=upper).fit().unwrap();
+    assert_eq!(held.parameters()[1].value, upper);
+    let interval = held.profile_interval("k", 0.95).unwrap();
+    assert_eq!((interval.high, interval.high_end, interval.low_end), (upper, IntervalEnd::Bound, IntervalEnd::Level));
+    assert!(interval.low < upper && interval.low > 0.0);
+    // The other one is fitted with it held.
+    let height = held.profile_interval("a", 0.95).unwrap();
+    assert!(height.low < held.parameters()[0].value && held.parameters()[0].value < height.high);
+}
+
+/// Where hardly a residual is beyond its scale, a robust loss is least squares.
+#[test]
+fn a_robust_loss_has_profiles_of_its_own() {
+    let plain = decay().fit().unwrap().profile_interval("k", 0.95).unwrap();
+    let wide = decay().robust(Loss::Huber).f_scale(10.0).fit().unwrap().profile_interval("k", 0.95).unwrap();
+    assert_close(wide.low, plain.low, 1e-9);
+    assert_close(wide.high, plain.high, 1e-9);
+    // An outlier that is not looked at changes little.
+    let mut y = Y;
+    y[3] = 9.0;
+    let with_outlier = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &X, &y, [5.0, 0.5]).robust(Loss::Tukey);
+    let robust = with_outlier.fit().unwrap().profile_interval("b2", 0.95).unwrap();
+    assert!((robust.low - plain.low).abs() < 0.05 && (robust.high - plain.high).abs() < 0.05, "{robust:?}, {plain:?}");
 }

@@ -1,5 +1,7 @@
 //! The minima that fits from many starts lead to.
 
+use std::fmt;
+
 use super::data::Data;
 use super::failure::FitFailure;
 use super::setting::Setting;
@@ -11,7 +13,6 @@ use crate::{LeastSquares, Real, Report, SolveError};
 const SAME: f64 = 1e-2;
 
 /// The result of fits from many starts.
-#[derive(Debug)]
 pub struct Minima<'a, T: Real, C> {
     /// The best fit.
     pub best: FittedCurve<'a, T, C>,
@@ -43,6 +44,13 @@ pub struct FailedStart<T> {
     pub end: Option<Vec<T>>,
     /// The cost there; infinite if it could not start.
     pub cost: T,
+}
+
+impl<T: Real, C> fmt::Debug for Minima<'_, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Minima { best, minima, failed } = self;
+        f.debug_struct("Minima").field("best", best).field("minima", minima).field("failed", failed).finish()
+    }
 }
 
 impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {

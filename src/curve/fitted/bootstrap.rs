@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::Real;
-use crate::curve::failure::FitFailure;
+use crate::curve::{FitFailure, Interval, StatisticsError};
 use crate::statistics::sample_quantile;
 
 /// The result of a bootstrap: the parameters of all replicates, and what follows from them.
@@ -70,25 +70,38 @@ impl<T: Real> Bootstrap<T> {
         self.estimates.columns().into_iter().map(|column| column.iter().copied().sum::<T>() / count).collect()
     }
 
-    /// The interval that holds the middle share `level` of a parameter among the replicates; `None` where there is no such
-    /// parameter. Quantiles are interpolated, as by NumPy and R.
-    pub fn percentile_interval(&self, name: &str, level: f64) -> Option<[T; 2]> {
+    /// The interval that holds the middle share `level`, such as 0.95, of a parameter among the replicates. Quantiles are
+    /// interpolated, as by NumPy and R; those of no replicates are NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
+    pub fn percentile_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(StatisticsError::Level { level });
+        }
         let column = self.estimates.column(self.index(name)?);
         let mut values: Vec<f64> = column.iter().map(|value| value.to_f64()).collect();
         values.sort_by(f64::total_cmp);
         let tail = 0.5 - 0.5 * level;
-        Some([tail, 1.0 - tail].map(|p| T::from_f64(sample_quantile(&values, p))))
+        let [low, high] = [tail, 1.0 - tail].map(|p| T::from_f64(sample_quantile(&values, p)));
+        Ok(Interval { low, high })
     }
 
     /// The percentile interval mirrored at the fit, `2θ̂ − (high, low)`: where the error of the fit is distributed as that of
     /// the replicates about it.
-    pub fn basic_interval(&self, name: &str, level: f64) -> Option<[T; 2]> {
-        let optimum = self.optimum[self.index(name)?];
-        let [low, high] = self.percentile_interval(name, level)?;
-        Some([optimum + optimum - high, optimum + optimum - low])
+    ///
+    /// # Errors
+    ///
+    /// As [`percentile_interval`](Self::percentile_interval).
+    pub fn basic_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
+        let twice = T::from_f64(2.0) * self.optimum[self.index(name)?];
+        let Interval { low, high } = self.percentile_interval(name, level)?;
+        Ok(Interval { low: twice - high, high: twice - low })
     }
 
-    fn index(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
+    fn index(&self, name: &str) -> Result<usize, StatisticsError> {
+        let index = self.names.iter().position(|known| known == name);
+        index.ok_or_else(|| StatisticsError::NoSuchParameter { name: name.into(), known: self.names.clone() })
     }
 }

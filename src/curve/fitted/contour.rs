@@ -3,9 +3,9 @@
 use std::f64::consts::TAU;
 
 use super::FittedCurve;
-use super::profile::{IntervalEnd, ProfileError, check_level};
+use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
-use crate::curve::Curve;
+use crate::curve::{Curve, StatisticsError};
 use crate::{Real, parallel};
 
 /// The border of the joint region of two parameters.
@@ -109,13 +109,13 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
 
     /// The signed root that two parameters keep to with this probability. Quantiles with two degrees of freedom have closed
     /// forms.
-    fn joint_root_level(&self, level: f64) -> Result<f64, ProfileError> {
-        check_level(level)?;
-        let log_tail = (-level).ln_1p();
-        Ok(match self.known_freedom()? {
-            Some(freedom) => freedom * (-2.0 / freedom * log_tail).exp_m1(),
-            None => -2.0 * log_tail,
+    fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(StatisticsError::Level { level });
         }
-        .sqrt())
+        let (freedom, log_tail) = (self.freedom(), (-level).ln_1p());
+        let squared =
+            if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail };
+        Ok(squared.sqrt())
     }
 }

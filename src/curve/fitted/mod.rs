@@ -9,7 +9,6 @@ mod data_sets;
 mod derived;
 mod influence;
 mod intervals;
-mod leverage;
 mod profile;
 mod ray;
 mod resampling;

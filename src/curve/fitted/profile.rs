@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::FittedCurve;
 use super::ray::{Ray, RayPoint, free_parameter, step_of};
-use crate::curve::Curve;
-use crate::statistics::distributions::{normal_quantile, t_quantile};
+use crate::curve::estimate::quantile;
+use crate::curve::{Curve, StatisticsError};
 use crate::{Real, SolveError, Status};
 
 /// Why a profile or a contour ends where it does.
@@ -59,14 +59,9 @@ pub struct ProfilePoint<T> {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// No parameter has this name.
-    #[error("there is no parameter {name}; there are {}", .known.join(", "))]
-    NoSuchParameter {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
+    /// The name, the level or the noise does not allow for one.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
     /// The parameter was not fitted.
     #[error("{name} is {is}, and has no profile")]
     NotFree {
@@ -81,15 +76,6 @@ pub enum ProfileError {
         /// The parameter.
         name: String,
     },
-    /// A level is no probability.
-    #[error("the level must be between 0 and 1, not {level}")]
-    Level {
-        /// The level asked for.
-        level: f64,
-    },
-    /// There are as many parameters as observations.
-    #[error("the size of the noise is unknown: no observations are in excess of the parameters")]
-    NoDegreesOfFreedom,
     /// The fit was not at the lowest minimum.
     #[error("the fit is not the best: χ² is {before}, but {chi_square} at {parameters:?}; fit again from there")]
     BetterMinimum {
@@ -152,7 +138,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// As [`profile_interval`](Self::profile_interval).
     pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
         let index = free_parameter(self, name)?;
-        let root = self.root_level(level)?;
+        let root = quantile(level, self.freedom())?;
         let step = step_of(self, index);
         let mut sides = Vec::with_capacity(2);
         for direction in [-1.0, 1.0] {
@@ -181,28 +167,4 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         let interval = ProfileInterval { low, high, low_end, high_end };
         Ok(Profile { name: name.into(), interval, points })
     }
-
-    /// The signed root that a single parameter keeps to with this probability.
-    fn root_level(&self, level: f64) -> Result<f64, ProfileError> {
-        check_level(level)?;
-        let tail = 0.5 + 0.5 * level;
-        Ok(match self.known_freedom()? {
-            Some(freedom) => t_quantile(tail, freedom),
-            None => normal_quantile(tail),
-        })
-    }
-
-    /// The degrees of freedom by which the noise is judged; `None` where it is known.
-    pub(super) fn known_freedom(&self) -> Result<Option<f64>, ProfileError> {
-        match self.covariance.degrees_of_freedom() {
-            _ if self.covariance.is_absolute() => Ok(None),
-            0 => Err(ProfileError::NoDegreesOfFreedom),
-            freedom => Ok(Some(freedom as f64)),
-        }
-    }
-}
-
-/// A level is a probability.
-pub(super) fn check_level(level: f64) -> Result<(), ProfileError> {
-    if level > 0.0 && level < 1.0 { Ok(()) } else { Err(ProfileError::Level { level }) }
 }

@@ -2,8 +2,9 @@
 
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
-use crate::curve::Curve;
+use crate::curve::likelihood::Likelihood;
 use crate::curve::parameter::Role;
+use crate::curve::{Curve, StatisticsError};
 use crate::statistics::root;
 use crate::{Real, SolveError};
 
@@ -47,10 +48,7 @@ pub(super) struct RayPoint<T> {
 /// The index of a free parameter.
 pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str) -> Result<usize, ProfileError> {
     let map = &fit.setting.map;
-    let Some(index) = map.index(name) else {
-        let known = map.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        return Err(ProfileError::NoSuchParameter { name: name.into(), known });
-    };
+    let index = map.index(name).ok_or_else(|| fit.no_such_parameter(name))?;
     let is = match map.parameters[index].role {
         Role::Free => return Ok(index),
         Role::Fixed => "fixed",
@@ -59,11 +57,11 @@ pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str
     Err(ProfileError::NotFree { name: name.into(), is })
 }
 
-/// The standard error of a parameter, or something of its size where the data do not determine it.
+/// The standard error of a parameter, or something of its size where the data do not determine it, or a bound holds it.
 pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> f64 {
     let error = fit.parameters[index].standard_error.to_f64();
     let value = fit.parameters[index].value.to_f64().abs();
-    if error.is_finite() {
+    if error.is_finite() && error > 0.0 {
         error
     } else if value > 0.0 {
         0.1 * value
@@ -72,14 +70,32 @@ pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> 
     }
 }
 
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// What a squared standard error of one parameter adds to twice the cost: one where the noise is known, otherwise its
+    /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
+    /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
+    fn unit_of_chi_square(&self) -> Result<Option<T>, StatisticsError> {
+        let Likelihood::Robust(loss, scale) = &self.setting.likelihood else {
+            let known = self.covariance.is_absolute().then_some(T::ONE);
+            return Ok(known.or(self.covariance.residual_variance()));
+        };
+        let (residuals, loss, scale) = (self.whitened_residuals(), &**loss, *scale);
+        let rank = residuals.len().saturating_sub(self.covariance.degrees_of_freedom());
+        let variance = self.setting.robust_variance(loss, scale, &self.report.x, rank);
+        let curvature = residuals.iter().map(|&r| {
+            let z = (r / scale) * (r / scale);
+            let [_, slope, bend] = loss.rho(z);
+            slope + T::from_f64(2.0) * z * bend
+        });
+        let mean = curvature.sum::<T>() / T::from_f64(residuals.len() as f64);
+        Ok(variance.map_err(StatisticsError::Evaluation)?.map(|variance| variance * mean))
+    }
+}
+
 impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
     /// The line on which these parameters change by so much with a unit of the way.
     pub(super) fn new(fit: &'f FittedCurve<'a, T, C>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
-        let variance = match fit.covariance.residual_variance() {
-            _ if fit.covariance.is_absolute() => 1.0,
-            Some(variance) => variance.to_f64(),
-            None => return Err(ProfileError::NoDegreesOfFreedom),
-        };
+        let variance = fit.unit_of_chi_square()?.ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
         let (data, epsilon) = (&fit.setting.data, T::EPSILON.to_f64());
         let size = data.y().iter().enumerate().map(|(index, &y)| (y / data.noise.sigma(index)).to_f64().powi(2));
@@ -120,7 +136,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         if limit == 0.0 {
             return Ok((0.0, IntervalEnd::Bound));
         }
-        if self.held.iter().all(|&(_, step)| step == 0.0) {
+        if self.variance == 0.0 {
             // Without noise, everything else is out of the question.
             return Ok((0.0, IntervalEnd::Level));
         }
@@ -183,7 +199,8 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         if excess < -self.slack {
             return Err(self.better_minimum(parameters, cost));
         }
-        let root = excess.max(0.0).sqrt();
+        // Where the curve has no value, it does not describe the data.
+        let root = if excess.is_nan() { f64::INFINITY } else { excess.max(0.0).sqrt() };
         self.visited.insert(place, RayPoint { way, root, parameters });
         Ok(root)
     }
@@ -274,5 +291,5 @@ fn linear<T: Real, C>(fit: &FittedCurve<'_, T, C>, held: &[(usize, f64)]) -> (Ve
     let follow = |k: usize| held.iter().zip(&weights).map(|(&(h, _), weight)| of(k, h) * weight).sum::<f64>();
     let tangent = (0..matrix.nrows()).map(|k| finite(follow(k), 0.0)).collect();
     let squared: f64 = held.iter().zip(&weights).map(|(&(_, d), weight)| d * weight).sum();
-    (tangent, if squared > 0.0 { finite(squared.sqrt().recip(), 1.0) } else { 1.0 })
+    (tangent, if squared > 0.0 && squared.is_finite() { squared.sqrt().recip() } else { 1.0 })
 }

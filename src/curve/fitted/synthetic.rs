@@ -5,12 +5,11 @@ use std::iter::zip;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
-use super::leverage::leverages;
+use crate::Real;
 use crate::curve::data::Data;
 use crate::curve::setting::Setting;
 use crate::curve::{Curve, CurveError};
 use crate::statistics::random::{below, stream};
-use crate::{EvaluationError, LeastSquares, Real};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,23 +41,16 @@ enum From<T> {
 
 impl<'p, T: Real> Source<'p, T> {
     /// Whitened residuals over `√(1 − leverage)`, about their mean.
-    pub(super) fn residuals<C: Curve<T>>(
-        setting: &'p Setting<'_, T, C>,
-        at: &[T],
-        fitted: Vec<T>,
-    ) -> Result<Self, EvaluationError> {
-        let (mut misfit, data) = (setting.misfit(), &setting.data);
-        let (m, n, outputs) = (misfit.residual_count(), setting.map.free().len(), data.outputs());
-        let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
-        misfit.linearize(&setting.map.gather(at), 0, &mut r, &mut jacobian)?;
-        let mut errors: Vec<T> = zip(r, leverages(&jacobian, n)).map(|(r, h)| freed(-r, h)).collect();
-        errors.truncate(data.y().len());
+    pub(super) fn residuals(data: &'p Data<'p, T>, fitted: Vec<T>, whitened: Vec<T>, leverages: &[T]) -> Self {
+        let outputs = data.outputs();
+        let mut errors: Vec<T> =
+            zip(whitened, leverages).map(|(residual, &leverage)| freed(residual, leverage)).collect();
         for output in 0..outputs {
-            let column = || errors.iter().skip(output).step_by(outputs);
-            let mean = column().copied().sum::<T>() / T::from_f64(data.rows() as f64);
+            let column = errors.iter().skip(output).step_by(outputs);
+            let mean = column.copied().sum::<T>() / T::from_f64(data.rows() as f64);
             errors.iter_mut().skip(output).step_by(outputs).for_each(|error| *error -= mean);
         }
-        Ok(Source { data, fitted, from: From::Residuals(errors) })
+        Source { data, fitted, from: From::Residuals(errors) }
     }
 
     pub(super) fn cases<C: Curve<T>>(setting: &'p Setting<'_, T, C>) -> Self {
