@@ -339,22 +339,58 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
-    pub fn fit(mut self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let robust = self.robust.take();
-        let mut setting = self.setting()?;
+    pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
+        let (mut setting, robust) = self.robust_setting()?;
         let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
         let report = match robust {
-            Some(robust) => {
-                setting.check_robust(&robust)?;
-                setting.solve_robust(robust, &start)?
-            }
+            Some(robust) => setting.solve_robust(robust, &start)?,
             None => setting.solve(&start)?,
         };
         FittedCurve::new(setting, report)
     }
 
-    /// Checks everything.
-    pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    /// The fit of these parameters, which may be set further.
+    pub(super) fn of_parts(
+        curve: C,
+        data: Data<'a, T>,
+        parameters: Vec<Parameter<T>>,
+        likelihood: Likelihood<T>,
+    ) -> Self {
+        let wishes = |parameter: &Parameter<T>| {
+            let name = parameter.name.clone();
+            parameter.wishes().into_iter().map(move |wish| (name.clone(), wish))
+        };
+        CurveFit {
+            data,
+            start: parameters.iter().map(|parameter| parameter.start).collect(),
+            wishes: parameters.iter().flat_map(wishes).collect(),
+            likelihood,
+            ..CurveFit::curve(curve, &[], &[], &[])
+        }
+    }
+
+    /// It has a robust loss.
+    pub(super) fn is_robust(&self) -> bool {
+        self.robust.is_some()
+    }
+
+    /// Checks everything, and hands out the robust loss that was asked for.
+    pub(super) fn robust_setting(mut self) -> Result<(Setting<'a, T, C>, Option<Robustness<T>>), CurveError> {
+        let robust = self.robust.take();
+        let setting = self.setting()?;
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
+        Ok((setting, robust))
+    }
+
+    /// Checks everything but what a robust loss goes with.
+    fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+        let setting = self.unchecked_setting()?;
+        setting.check()?;
+        Ok(setting)
+    }
+
+    /// Checks each part for itself.
+    pub(super) fn unchecked_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
         let CurveFit { absolute_sigma, likelihood, variable_projection, solver, .. } = self;
@@ -365,9 +401,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let map = ParameterMap::new(parameters)?;
         let bounds = |of: fn(&Parameter<T>) -> T| map.parameters.iter().map(of).collect::<Vec<_>>();
         curve.keep_within(&bounds(|parameter| parameter.lower), &bounds(|parameter| parameter.upper));
-        let setting = Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver };
-        setting.check()?;
-        Ok(setting)
+        Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver })
     }
 
     /// The parameters, as they are wished for.

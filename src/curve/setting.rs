@@ -8,7 +8,8 @@ use super::noise::Noise;
 use super::robust::Robustness;
 use super::{Curve, CurveError};
 use crate::{
-    Covariance, CovarianceError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError, SolveError,
+    Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError,
+    SolveError,
 };
 
 /// All that a fit goes by.
@@ -18,7 +19,7 @@ pub(super) struct Setting<'a, T: Real, C> {
     pub(super) data: Data<'a, T>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood<T>,
-    /// The size of the noise is known.
+    /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
     /// Parameters that enter linearly are eliminated.
     pub(super) variable_projection: bool,
@@ -92,16 +93,41 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        self.solve_by(&self.solver, data, map, start)
+    }
+
+    /// Solves as [`solve_with`](Self::solve_with) does, by another solver.
+    pub(super) fn solve_by(
+        &self,
+        solver: &LevenbergMarquardt<T>,
+        data: &Data<'_, T>,
+        map: &ParameterMap<T>,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
         let start = map.gather(start);
         let mut report = if self.variable_projection {
-            self.solver.minimize_separable(&mut misfit, &start)?
+            solver.minimize_separable(&mut misfit, &start)?
         } else {
-            self.solver.minimize(&mut misfit, &start)?
+            solver.minimize(&mut misfit, &start)?
         };
         map.rename(&mut report);
         report.x = misfit.expand(&report.x).0.to_vec();
         Ok(report)
+    }
+
+    /// All parameters where none of them is free, and the cost there.
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
+        let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
+        let mut r = vec![T::ZERO; misfit.residual_count()];
+        misfit.residuals(&[], 0, &mut r)?;
+        let cost = misfit.cost_of(0, &r);
+        Ok((misfit.expand(&[]).0.to_vec(), cost))
+    }
+
+    /// The size of the noise is known.
+    pub(super) fn is_absolute(&self) -> bool {
+        self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
     /// Covariance of all parameters of the curve, where a solve has ended.
@@ -126,7 +152,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
                 let variance = self.robust_variance(loss, scale, at, rank);
                 covariance.with_variance(variance.map_err(CovarianceError::Evaluation)?)
             }
-            None if self.absolute_sigma || !self.likelihood.is_sum_of_squares() => covariance.absolute(),
+            None if self.is_absolute() => covariance.absolute(),
             None => covariance,
         })
     }
