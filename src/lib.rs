@@ -98,7 +98,7 @@
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
 //! | derivatives | [`Scalar`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
@@ -141,15 +141,15 @@ pub use curve::{
 };
 pub use linear::{LinearForm, LinearSolver};
 pub use problem::{
-    Analytic, AutoDiff, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares, Loss,
-    NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable,
-    SeparableError, SumOfSquares, Work, mad_scale,
+    Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
+    JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,
+    RobustScaleError, Separable, SeparableError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
-    Acceleration, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord, LevenbergMarquardt, Observer,
-    Report, Scaling, SolveError, Status, damping,
+    Acceleration, ActiveBound, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord,
+    LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
 };
 #[cfg(feature = "safetensors")]
 pub use variables::SafetensorsError;

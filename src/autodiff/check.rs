@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::autodiff::Difference;
+use crate::autodiff::difference::Stencil;
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// One entry of the Jacobian against its finite difference.
@@ -60,6 +61,8 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 /// An entry's error is measured against the larger of the entry itself and a ten-thousandth of the largest entry of
 /// its column. A point away from zeros, kinks and symmetries of the function tells most; a random one will do.
 ///
+/// Differences keep the problem's bounds; a parameter that these hold is not checked.
+///
 /// Costs `2n + 1` evaluations and `mn` numbers of memory.
 ///
 /// # Errors
@@ -94,19 +97,23 @@ pub fn check_derivatives<T: Real>(
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
     problem.linearize(x, 0, &mut r, &mut jacobian)?;
     let tolerance = T::EPSILON.cbrt() * T::from_f64(20.0);
-    let (mut ahead, mut behind) = (vec![T::ZERO; m], r);
+    let (mut ahead, mut behind) = (vec![T::ZERO; m], vec![T::ZERO; m]);
     let mut moved = x.to_vec();
     let mut worst: Option<Discrepancy<T>> = None;
     let mut wrong_entries = 0;
     for j in 0..n {
         let step = Difference::Central.step(x[j]);
-        let (right, left) = (x[j] + step, x[j] - step);
-        moved[j] = right;
-        problem.residuals(&moved, 0, &mut ahead)?;
-        moved[j] = left;
-        problem.residuals(&moved, 0, &mut behind)?;
+        let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        let stencil = Difference::Central.stencil(x[j], lower, upper);
+        if stencil == Stencil::Nowhere {
+            continue;
+        }
+        for (point, values) in stencil.points().into_iter().zip([&mut ahead, &mut behind]) {
+            moved[j] = point.unwrap_or(x[j]);
+            problem.residuals(&moved, 0, values)?;
+        }
         moved[j] = x[j];
-        let difference = |i: usize| (ahead[i] - behind[i]) / (right - left);
+        let difference = |i: usize| stencil.slope(x[j], r[i], ahead[i], behind[i]);
         let column_size = (0..m).fold(T::ZERO, |size, i| size.max(difference(i).abs()));
         let residual_size = ahead.iter().chain(&behind).fold(T::ZERO, |size, r| size.max(r.abs()));
         // Differences cannot see below the rounding of what they are taken of.
@@ -125,6 +132,6 @@ pub fn check_derivatives<T: Real>(
             }
         }
     }
-    let worst = worst.expect("m and n are positive");
+    let Some(worst) = worst else { return Err("bounds leave no parameter room for a difference".into()) };
     Ok(DerivativeCheck { worst, wrong_entries, tolerance })
 }

@@ -34,20 +34,140 @@ impl Difference {
     /// let slope = Difference::Central.derivative(&mut x, 1, here, f);
     /// assert!((slope - 2.0 * 0.5_f64.cos()).abs() < 1e-9);
     /// ```
-    pub fn derivative<T: Real>(self, x: &mut [T], j: usize, here: T, mut f: impl FnMut(&[T]) -> T) -> T {
+    pub fn derivative<T: Real>(self, x: &mut [T], j: usize, here: T, f: impl FnMut(&[T]) -> T) -> T {
+        self.derivative_within(x, j, here, -T::INFINITY, T::INFINITY, f)
+    }
+
+    /// As [`derivative`](Self::derivative), with `lower ≤ x[j] ≤ upper` wherever `f` is asked. Where there is no room on one
+    /// side, a central difference is taken from a parabola on the other, of the same order; where there is none on either,
+    /// the derivative is zero.
+    ///
+    /// ```
+    /// use marquardt::Difference;
+    ///
+    /// let root = |x: &[f64]| x[0].sqrt() + x[0] * x[0];
+    /// let slope = Difference::Central.derivative_within(&mut [1.0], 0, 2.0, 1.0, 2.0, |x| {
+    ///     assert!(1.0 <= x[0] && x[0] <= 2.0);
+    ///     root(x)
+    /// });
+    /// assert!((slope - 2.5).abs() < 1e-9);
+    /// ```
+    pub fn derivative_within<T: Real>(
+        self,
+        x: &mut [T],
+        j: usize,
+        here: T,
+        lower: T,
+        upper: T,
+        mut f: impl FnMut(&[T]) -> T,
+    ) -> T {
         let center = x[j];
-        let mut at = |x: &mut [T], moved: T| {
-            x[j] = moved;
-            let value = f(x);
+        let mut at = |point: Option<T>| {
+            let value = point.map(|point| {
+                x[j] = point;
+                f(x)
+            });
             x[j] = center;
-            (moved, value)
+            value.unwrap_or(here)
         };
-        let step = self.step(center);
-        let (right, ahead) = at(x, center + step);
-        let (left, behind) = match self {
-            Difference::Forward => (center, here),
-            Difference::Central => at(x, center - step),
-        };
-        (ahead - behind) / (right - left)
+        let stencil = self.stencil(center, lower, upper);
+        let [first, second] = stencil.points().map(&mut at);
+        stencil.slope(center, here, first, second)
+    }
+
+    /// Where the derivative at `x` is taken from within `lower..=upper`.
+    pub(crate) fn stencil<T: Real>(self, x: T, lower: T, upper: T) -> Stencil<T> {
+        let step = self.step(x);
+        let is_within = |point: T| lower <= point && point <= upper;
+        let (ahead, behind) = (x + step, x - step);
+        if self == Difference::Forward && (is_within(ahead) || is_within(behind)) {
+            return Stencil::Aside(if is_within(ahead) { ahead } else { behind });
+        }
+        if is_within(ahead) && is_within(behind) {
+            return Stencil::Around(ahead, behind);
+        }
+        let (down, up) = (x - lower, upper - x);
+        let room = if up >= down { up } else { down };
+        if room <= T::ZERO {
+            return Stencil::Nowhere;
+        }
+        let along = |length: T| if up >= down { (x + length).min(upper) } else { (x - length).max(lower) };
+        let half = T::from_f64(0.5);
+        match self {
+            Difference::Forward => Stencil::Aside(along(room)),
+            Difference::Central => {
+                let reach = (step.abs() + step.abs()).min(room);
+                Stencil::Parabola(along(half * reach), along(reach))
+            }
+        }
+    }
+}
+
+/// The points that a derivative is taken from, besides the one where it is taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Stencil<T> {
+    /// There is no room for any.
+    Nowhere,
+    /// One beside it.
+    Aside(T),
+    /// One on either side, equally far.
+    Around(T, T),
+    /// Two on the same side.
+    Parabola(T, T),
+}
+
+impl<T: Real> Stencil<T> {
+    /// The points where the function is asked.
+    pub(crate) fn points(self) -> [Option<T>; 2] {
+        match self {
+            Stencil::Nowhere => [None, None],
+            Stencil::Aside(first) => [Some(first), None],
+            Stencil::Around(first, second) | Stencil::Parabola(first, second) => [Some(first), Some(second)],
+        }
+    }
+
+    /// The derivative at `x` of a function with these values there and at the points.
+    pub(crate) fn slope(self, x: T, here: T, first: T, second: T) -> T {
+        match self {
+            Stencil::Nowhere => T::ZERO,
+            Stencil::Aside(a) => (first - here) / (a - x),
+            Stencil::Around(a, b) => (first - second) / (a - b),
+            Stencil::Parabola(a, b) => {
+                let (near, far) = (a - x, b - x);
+                ((first - here) * (far / near) - (second - here) * (near / far)) / (far - near)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Boxes that leave room on both sides, on one, on hardly any, and on none.
+    #[test]
+    fn derivatives_are_taken_from_within() {
+        let f = |x: f64| x.exp() * x;
+        for x in [0.0, 1.0, -2.0] {
+            for (down, up, digits) in
+                [(9.0, 9.0, 8), (0.0, 9.0, 8), (9.0, 0.0, 8), (1e-6, 9.0, 8), (1e-7, 1e-6, 7), (0.0, 1e-7, 6)]
+            {
+                for (difference, digits) in [(Difference::Central, digits), (Difference::Forward, 6)] {
+                    let (lower, upper) = (x - down, x + up);
+                    let within = |x: &[f64]| {
+                        assert!(lower <= x[0] && x[0] <= upper, "{} is not in {lower}..={upper}", x[0]);
+                        f(x[0])
+                    };
+                    let mut point = [x];
+                    let slope = difference.derivative_within(&mut point, 0, f(x), lower, upper, within);
+                    let error = (slope - x.exp() * (1.0 + x)).abs();
+                    assert!(error < 10_f64.powi(-digits), "{difference:?}, {x}: {lower}..={upper}, {error:e}");
+                    assert_eq!(point, [x]);
+                }
+            }
+            let nowhere =
+                Difference::Central.derivative_within(&mut [x], 0, f(x), x, x, |_| panic!("there is no room"));
+            assert_eq!(nowhere, 0.0);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Derivatives: dual numbers for exact ones, finite differences for opaque functions, and a check of the hand-written.
 
 mod check;
-mod difference;
+pub(crate) mod difference;
 mod dual;
 mod functions;
 mod taylor;

@@ -41,6 +41,8 @@ pub(crate) enum PlanError {
     Memory { needed: usize, rows_that_fit: usize },
     /// The problem is not one for the form that it should always take.
     Form(LinearForm),
+    /// The problem has bounds, which the form that it should always take has no place for.
+    Bounded(LinearForm),
 }
 
 impl Plan {
@@ -66,8 +68,14 @@ impl Plan {
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
-    pub(crate) fn stacked(solver: LinearSolver, m: usize, n: usize, group: usize) -> Result<Plan, PlanError> {
+    pub(crate) fn stacked(
+        solver: LinearSolver,
+        (m, n): (usize, usize),
+        group: usize,
+        bounded: bool,
+    ) -> Result<Plan, PlanError> {
         match solver {
+            LinearSolver::Always(form) if bounded && !form.holds_variables() => Err(PlanError::Bounded(form)),
             LinearSolver::Always(form) if form.multiplies() => Err(PlanError::Form(form)),
             LinearSolver::Always(form) => Ok(Plan { m, n, group, form, may_orthogonalize: false }),
             LinearSolver::Auto => Ok(Plan { m, n, group, form: LinearForm::Cholesky, may_orthogonalize: true }),
@@ -78,8 +86,8 @@ impl Plan {
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
-    let multiplies = size.products.is_some() && size.ridge != Ridge::Varied;
-    let wide = size.m < size.n && size.ridge == Ridge::None;
+    let multiplies = size.products.is_some() && size.ridge != Ridge::Varied && !size.bounded;
+    let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
@@ -91,10 +99,13 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
 
 /// The fastest form that fits the budget, if there is one.
 fn choose<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Option<LinearForm>, PlanError> {
-    if let LinearSolver::Always(form) = solver
-        && form.work::<T>(size).is_none()
-    {
-        return Err(PlanError::Form(form));
+    if let LinearSolver::Always(form) = solver {
+        if size.bounded && !form.holds_variables() {
+            return Err(PlanError::Bounded(form));
+        }
+        if form.work::<T>(size).is_none() {
+            return Err(PlanError::Form(form));
+        }
     }
     let affordable =
         candidates(&solver, size).iter().copied().filter(|form| form.bytes::<T>(size).is_some_and(|b| b <= budget));
@@ -126,7 +137,7 @@ mod tests {
     use super::*;
 
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
-        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None }, budget)
+        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false }, budget)
     }
 
     #[test]
@@ -151,7 +162,7 @@ mod tests {
             for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
             {
                 let products = Some(products(linearize, row_gram, jacobian));
-                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform };
+                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform, bounded: false };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
                 let least =
@@ -167,6 +178,20 @@ mod tests {
             }
         }
         assert_eq!(taken.len(), 2);
+    }
+
+    #[test]
+    fn bounds_are_for_the_primal_forms() {
+        let products = Some(products(1.0, 1.0, 1.0));
+        let size = Size { m: 10, n: 1000, group: 1, products, ridge: Ridge::None, bounded: true };
+        let form = |solver| Plan::new::<f64>(solver, &size, usize::MAX).map(|plan| plan.form);
+        assert_eq!(form(LinearSolver::Auto), Ok(LinearForm::Cholesky));
+        for dual in [LinearForm::Dual, LinearForm::FactoredDual, LinearForm::ConjugateGradients] {
+            let solver = LinearSolver::Always(dual);
+            assert_eq!(form(solver), Err(PlanError::Bounded(dual)));
+            assert!(matches!(Plan::stacked(solver, (10, 3), 1, true), Err(PlanError::Bounded(_))));
+        }
+        assert_eq!(form(LinearSolver::Always(LinearForm::Qr)), Ok(LinearForm::Qr));
     }
 
     #[test]

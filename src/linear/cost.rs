@@ -18,6 +18,8 @@ pub(crate) struct Size {
     pub(crate) products: Option<ProductWork>,
     /// Whether there is a ridge on top of the damping.
     pub(crate) ridge: Ridge,
+    /// Whether parameters have bounds, at which only the primal forms can hold them.
+    pub(crate) bounded: bool,
 }
 
 /// A ridge `½ Σ w_j x_j²`.
@@ -107,7 +109,7 @@ mod tests {
             jacobian: Work::product(rows, columns, 2.0),
             numbers: m + n,
         };
-        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None }
+        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None, bounded: false }
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl LinearForm {
         matches!(self, LinearForm::FactoredDual | LinearForm::ConjugateGradients)
     }
 
+    /// Variables can be held while the system is solved for the others.
+    pub(crate) fn holds_variables(self) -> bool {
+        matches!(self, LinearForm::Cholesky | LinearForm::Qr)
+    }
+
     /// Columns of the Jacobian, of `n`, that are formed.
     pub(crate) fn formed_columns(self, n: usize) -> usize {
         if self.multiplies() { 0 } else { n }

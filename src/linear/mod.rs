@@ -3,12 +3,14 @@
 //! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. It takes one of these forms, each in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), and the dual of a Jacobian that is only multiplied by, whose system is solved by
-//! Cholesky or by conjugate gradients.
+//! Cholesky or by conjugate gradients. Where variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
+mod box_constrained;
 mod choice;
 mod conjugate_gradients;
 mod cost;
 mod form;
+mod held;
 mod model;
 mod normal;
 mod orthogonal;
@@ -17,6 +19,7 @@ mod row_gram;
 pub(crate) mod shape;
 mod tiles;
 
+pub(crate) use box_constrained::BoxConstrained;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
 pub(crate) use cost::{Ridge, Size};

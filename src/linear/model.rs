@@ -2,6 +2,7 @@
 
 use super::choice::Plan;
 use super::form::LinearForm;
+use super::held::{Held, free_part};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
 use super::product_dual::ProductDual;
@@ -118,18 +119,19 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
-    /// Solves for the step of `(JᵀJ + λD²)δ = −Jᵀr`.
+    /// Solves for the step of `(JᵀJ + λD²)δ = −Jᵀr`. Variables that are held keep their steps; the dual forms hold none.
     #[inline]
     pub(crate) fn solve<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
         lambda: T,
         d: &[T],
+        held: Held,
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
         match self {
-            Normal(model, _) => model.solve(lambda, d, step),
-            Triangular(model, _) => model.solve(lambda, d, step),
+            Normal(model, _) => model.solve(lambda, d, held, step),
+            Triangular(model, _) => model.solve(lambda, d, held, step),
             Rows(model, _) => model.solve(lambda, d, step),
             Products(model) => model.solve(products(problem)?, lambda),
         }
@@ -173,12 +175,19 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, right after the [`solve`](Self::solve) that gave `δ`.
+    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, right after the [`solve`](Self::solve) that gave
+    /// `δ`.
     #[inline]
-    pub(crate) fn inverse_form<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, d: &[T], step: &[T]) -> T {
+    pub(crate) fn inverse_form<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        d: &[T],
+        held: Held,
+        step: &[T],
+    ) -> T {
         match self {
-            Normal(model, _) => model.inverse_form(d, step),
-            Triangular(model, _) => model.inverse_form(d, step),
+            Normal(model, _) => model.inverse_form(d, held, step),
+            Triangular(model, _) => model.inverse_form(d, held, step),
             Rows(model, _) => model.inverse_form(),
             Products(model) => products(problem).map_or(T::ZERO, |products| model.inverse_form(products)),
         }
@@ -264,22 +273,26 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
-    /// Adds `−½(JᵀJ + λD²)⁻¹Jᵀw` to the step with the factor of the last [`solve`](Self::solve), and returns the length
-    /// `‖D·‖` of twice of what was added; where that is not finite, nothing is added. `room` is for a step.
+    /// Adds `−½(JᵀJ + λD²)⁻¹Jᵀw`, in the variables that are free, to the step with the factor of the last
+    /// [`solve`](Self::solve), and returns the length `‖D·‖` of twice of what was added; where that is not finite, nothing
+    /// is added. `room` is for a step.
     pub(crate) fn bend<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
         d: &[T],
+        held: Held,
         room: &mut [T],
         step: &mut [T],
     ) -> Result<T, IllConditioned> {
         match self {
             Normal(model, forcing) => {
                 room.copy_from_slice(forcing.as_ref());
+                free_part(room, held);
                 model.solve_again(room);
             }
             Triangular(model, forcing) => {
                 room.copy_from_slice(forcing.as_ref());
+                free_part(room, held);
                 model.solve_again(room);
             }
             Rows(model, forcing) => model.solve_again(forcing, room),
@@ -299,6 +312,17 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
             Triangular(model, _) => model.quadratic_form(v),
             Rows(model, _) => model.quadratic_form(v),
             Products(model) => model.squared_image(),
+        }
+    }
+
+    /// `JᵀJv` at the current point; not in the dual forms.
+    pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
+        match self {
+            Normal(model, _) => model.gram_times(v, product),
+            Triangular(model, _) => model.gram_times(v, product),
+            Rows(..) | Products(_) => {
+                debug_assert!(false, "a problem with bounds is not planned in the dual forms");
+            }
         }
     }
 

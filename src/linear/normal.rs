@@ -1,11 +1,12 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
+use super::held::{Held, free_part, is_held};
 use super::model::IllConditioned;
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{dot, scale_twice};
+use crate::kernels::vector::{dot, scale_twice, symmetric_times};
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -82,6 +83,11 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
     }
 
+    /// `JᵀJv`.
+    pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
+        symmetric_times(self.sums[self.current].gram.as_ref(), v, product);
+    }
+
     /// `‖Jv‖²`.
     pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
         let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n);
@@ -100,20 +106,39 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
     }
 
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`.
+    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`; variables that are held keep their steps, and the equations are those of the
+    /// others, of which those without influence stay where they are.
     #[inline]
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+    pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;
+        let Sums { gram, gradient } = &self.sums[self.current];
+        let (gram, gradient) = (gram.as_ref(), gradient.as_ref());
         let factor = self.factor.as_mut();
-        factor.copy_from_slice(self.sums[self.current].gram.as_ref());
+        factor.copy_from_slice(gram);
         for (j, &d) in d.iter().enumerate() {
             factor[j * n + j] += lambda * d * d;
+        }
+        for j in 0..held.len() {
+            if is_held(held, j) {
+                factor[j * n..j * n + j].fill(T::ZERO);
+                factor[(j + 1) * n..].iter_mut().skip(j).step_by(n).for_each(|entry| *entry = T::ZERO);
+            }
+            if is_held(held, j) || factor[j * n + j] == T::ZERO {
+                factor[j * n + j] = T::ONE;
+            }
         }
         if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
             return Err(IllConditioned);
         }
-        for (step, &gradient) in step.iter_mut().zip(self.sums[self.current].gradient.as_ref()) {
-            *step = -gradient;
+        for (i, (step, &gradient)) in step.iter_mut().zip(gradient).enumerate() {
+            if !is_held(held, i) {
+                *step = -gradient;
+            }
+        }
+        for j in (0..held.len()).filter(|&j| is_held(held, j)) {
+            for i in (0..n).filter(|&i| !is_held(held, i)) {
+                step[i] -= gram[i.max(j) * n + i.min(j)] * step[j];
+            }
         }
         self.solve_again(step);
         Ok(())
@@ -125,11 +150,12 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         solve_cholesky(self.factor.as_ref(), self.inverse_pivots.as_ref(), b);
     }
 
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, with the last factor.
+    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the last factor.
     #[inline]
-    pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
+    pub(crate) fn inverse_form(&mut self, d: &[T], held: Held, step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);
+        free_part(work, held);
         cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work)
     }
 }

@@ -1,10 +1,11 @@
 //! The orthogonal factorisation: the triangle of `QR = J`, never squared, damped by absorbing the rows `√λ D`.
 
+use super::held::{Held, free_part, is_held};
 use super::model::IllConditioned;
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
-use crate::kernels::vector::{add_rows_times, dot, scale_twice};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
 ///
@@ -15,6 +16,8 @@ pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
     current: Triangle<T, S>,
     candidate: Triangle<T, S>,
     damped: S::Matrix,
+    /// The right-hand side of the last damped triangle.
+    rotated: S::Vector,
     damping_rows: S::Matrix,
     damping_residuals: S::Vector,
     work: S::Vector,
@@ -39,6 +42,7 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
             current: zero(),
             candidate: zero(),
             damped: S::matrix(n),
+            rotated: S::vector(n),
             damping_rows: S::matrix(n),
             damping_residuals: S::vector(n),
             work: S::vector(n),
@@ -88,6 +92,14 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         })
     }
 
+    /// `JᵀJv = RᵀRv`.
+    pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
+        product.fill(T::ZERO);
+        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
+            add_scaled(&mut product[i..], dot(&row[i..], &v[i..]), &row[i..]);
+        }
+    }
+
     /// Absorbs the ridge `½ Σ w_j x_j²` into the candidate's triangle, as the rows `√w_j (e_jᵀ, x_j)`.
     pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         let n = self.n;
@@ -102,21 +114,29 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         absorb_rows(triangle.as_mut(), rotated.as_mut(), rows, residuals, self.work.as_mut());
     }
 
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`.
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`; variables that are held keep their steps,
+    /// and the minimum is over the others, of which those without influence stay where they are.
+    pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n;
-        let damped = self.damped.as_mut();
+        let (damped, rotated) = (self.damped.as_mut(), self.rotated.as_mut());
         damped.copy_from_slice(self.current.r.as_ref());
-        step.copy_from_slice(self.current.rotated.as_ref());
-        if lambda > T::ZERO {
-            let rows = self.damping_rows.as_mut();
+        rotated.copy_from_slice(self.current.rotated.as_ref());
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        if lambda > T::ZERO || !held.is_empty() {
             rows.fill(T::ZERO);
+            residuals.fill(T::ZERO);
             for (j, &d) in d.iter().enumerate() {
                 rows[j * n + j] = lambda.sqrt() * d;
             }
-            self.damping_residuals.as_mut().fill(T::ZERO);
-            absorb_rows(damped, step, rows, self.damping_residuals.as_mut(), self.work.as_mut());
+            hold(held, step, damped, rotated, rows, residuals);
+            absorb_rows(damped, rotated, rows, residuals, self.work.as_mut());
         }
+        for j in 0..held.len() {
+            if (0..=j).all(|i| damped[i * n + j] == T::ZERO) {
+                damped[j * n + j] = T::ONE;
+            }
+        }
+        step.copy_from_slice(rotated);
         let column_norm = |j: usize| (0..=j).fold(T::ZERO, |sum, i| sum + damped[i * n + j] * damped[i * n + j]).sqrt();
         let tolerance = T::EPSILON * T::from_f64(8.0 * n as f64);
         if (0..n).any(|j| !(damped[j * n + j].abs() > tolerance * column_norm(j))) {
@@ -135,11 +155,33 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         solve_upper(self.damped.as_ref(), b);
     }
 
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ`, with the last damped triangle.
-    pub(crate) fn inverse_form(&mut self, d: &[T], step: &[T]) -> T {
+    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the last damped triangle.
+    pub(crate) fn inverse_form(&mut self, d: &[T], held: Held, step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);
+        free_part(work, held);
         solve_upper_transposed(self.damped.as_ref(), work);
         dot(work, work)
+    }
+}
+
+/// Takes the variables that are held out of the triangle: their columns go to the right-hand side, with the steps that they
+/// keep, and a unit row keeps each. What the row held of other columns moves to the rows that are still to be absorbed,
+/// where a held variable has no damping.
+fn hold<T: Real>(held: Held, step: &[T], triangle: &mut [T], rotated: &mut [T], rows: &mut [T], residuals: &mut [T]) {
+    let n = step.len();
+    for j in (0..held.len()).filter(|&j| is_held(held, j)) {
+        for i in 0..=j {
+            rotated[i] += triangle[i * n + j] * step[j];
+            triangle[i * n + j] = T::ZERO;
+        }
+    }
+    for j in (0..held.len()).filter(|&j| is_held(held, j)) {
+        let row = j * n..(j + 1) * n;
+        rows[row.clone()].copy_from_slice(&triangle[row.clone()]);
+        residuals[j] = rotated[j];
+        triangle[row].fill(T::ZERO);
+        triangle[j * n + j] = T::ONE;
+        rotated[j] = -step[j];
     }
 }

@@ -6,7 +6,7 @@ use super::form::LinearForm;
 use super::model::IllConditioned;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
-use crate::kernels::vector::{add_scaled, all_finite, dot};
+use crate::kernels::vector::{add_scaled, all_finite, dot, symmetric_times};
 use crate::{EvaluationError, JacobianProducts, Real};
 
 /// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
@@ -284,14 +284,5 @@ impl<T: Real> Solver<T> {
             Solver::Dense(dense) => symmetric_times(&dense.gram, u, product),
             Solver::Iterative(gradients) => gradients.multiply(products, u, product),
         }
-    }
-}
-
-/// `product = Ku`, for the lower triangle of `K`.
-fn symmetric_times<T: Real>(gram: &[T], u: &[T], product: &mut [T]) {
-    for (i, row) in gram.chunks_exact(u.len()).enumerate() {
-        let (left, diagonal) = (&row[..i], row[i]);
-        product[i] = dot(left, &u[..i]) + diagonal * u[i];
-        add_scaled(&mut product[..i], u[i], left);
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
-use crate::Real;
+use crate::{BoundSide, Real};
 
 /// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows.
 pub trait Shape<T: Real> {
     /// `n` numbers.
     type Vector: AsRef<[T]> + AsMut<[T]> + Clone;
+    /// The bound that each of `n` variables is held at, if any.
+    type Sides: AsRef<[Option<BoundSide>]> + AsMut<[Option<BoundSide>]> + Clone;
     /// `n × n` numbers, row after row.
     type Matrix: AsRef<[T]> + AsMut<[T]> + Clone;
     /// [`TILE_ROWS`](Self::TILE_ROWS) rows of `n` numbers.
@@ -20,6 +22,8 @@ pub trait Shape<T: Real> {
 
     /// A zero vector.
     fn vector(n: usize) -> Self::Vector;
+    /// Free variables.
+    fn sides(n: usize) -> Self::Sides;
     /// A zero matrix.
     fn matrix(n: usize) -> Self::Matrix;
     /// A zero tile.
@@ -34,6 +38,7 @@ pub struct Dynamic;
 
 impl<T: Real> Shape<T> for Dynamic {
     type Vector = Vec<T>;
+    type Sides = Vec<Option<BoundSide>>;
     type Matrix = Vec<T>;
     type Tile = [T; 0];
     type Column = [T; 0];
@@ -42,6 +47,10 @@ impl<T: Real> Shape<T> for Dynamic {
 
     fn vector(n: usize) -> Vec<T> {
         vec![T::ZERO; n]
+    }
+
+    fn sides(n: usize) -> Vec<Option<BoundSide>> {
+        vec![None; n]
     }
 
     fn matrix(n: usize) -> Vec<T> {
@@ -63,6 +72,7 @@ pub struct Fixed<const N: usize>;
 
 impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     type Vector = [T; N];
+    type Sides = [Option<BoundSide>; N];
     type Matrix = Rows<T, N, N>;
     type Tile = Rows<T, N, 16>;
     type Column = [T; 16];
@@ -72,6 +82,11 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     #[inline]
     fn vector(_n: usize) -> [T; N] {
         [T::ZERO; N]
+    }
+
+    #[inline]
+    fn sides(_n: usize) -> [Option<BoundSide>; N] {
+        [None; N]
     }
 
     #[inline]

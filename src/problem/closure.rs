@@ -1,6 +1,6 @@
 //! Residuals given by closures over floats.
 
-use super::{EvaluationError, LeastSquares};
+use super::{Bounds, EvaluationError, LeastSquares};
 use crate::Real;
 use crate::autodiff::Difference;
 
@@ -31,6 +31,7 @@ pub struct FiniteDifference<T, F> {
     residuals: usize,
     function: F,
     difference: Difference,
+    bounds: Option<Bounds<T>>,
     x: Vec<T>,
     ahead: Vec<T>,
     behind: Vec<T>,
@@ -44,6 +45,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             residuals,
             function,
             difference: Difference::default(),
+            bounds: None,
             x: Vec::new(),
             ahead: Vec::new(),
             behind: Vec::new(),
@@ -55,9 +57,33 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self.difference = difference;
         self
     }
+
+    /// Bounds on the parameters, which differences keep, too: the closure is never called outside.
+    ///
+    /// ```
+    /// use marquardt::{Bounds, FiniteDifference, LevenbergMarquardt};
+    ///
+    /// let root = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+    ///     assert!(x[0] >= 0.0);
+    ///     r[0] = x[0].sqrt() + x[0] + 1.0;
+    ///     Ok(())
+    /// });
+    /// let mut root = root.with_bounds(Bounds::new([0.0], [4.0])?);
+    /// let report = LevenbergMarquardt::new().minimize(&mut root, &[3.0])?;
+    /// assert_eq!(report.x, [0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_bounds(mut self, bounds: Bounds<T>) -> Self {
+        self.bounds = Some(bounds);
+        self
+    }
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSquares<T> for FiniteDifference<T, F> {
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.bounds.as_ref()
+    }
+
     fn derivatives_are_cheap(&self) -> bool {
         false
     }
@@ -85,23 +111,17 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
         self.ahead.resize(r.len(), T::ZERO);
         self.behind.resize(r.len(), T::ZERO);
         for (j, &center) in x.iter().enumerate() {
-            let step = self.difference.step(center);
-            self.x[j] = center + step;
-            let right = self.x[j];
-            (self.function)(&self.x, &mut self.ahead)?;
-            let (behind, left) = match self.difference {
-                Difference::Forward => (&*r, center),
-                Difference::Central => {
-                    self.x[j] = center - step;
-                    let left = self.x[j];
-                    (self.function)(&self.x, &mut self.behind)?;
-                    (&*self.behind, left)
-                }
-            };
+            let (lower, upper) = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+            let stencil = self.difference.stencil(center, lower, upper);
+            for (point, values) in stencil.points().into_iter().zip([&mut self.ahead, &mut self.behind]) {
+                let Some(point) = point else { continue };
+                self.x[j] = point;
+                (self.function)(&self.x, values)?;
+            }
             self.x[j] = center;
-            let width = right - left;
-            for ((row, &ahead), &behind) in jacobian.chunks_exact_mut(x.len()).zip(&self.ahead).zip(behind) {
-                row[j] = (ahead - behind) / width;
+            let values = r.iter().zip(self.ahead.iter().zip(&self.behind));
+            for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
+                row[j] = stencil.slope(center, here, ahead, behind);
             }
         }
         Ok(())

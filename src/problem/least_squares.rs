@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use super::JacobianProducts;
+use super::{Bounds, JacobianProducts};
 use crate::Real;
 use crate::kernels::vector::dot;
 
@@ -130,6 +130,12 @@ pub trait LeastSquares<T: Real> {
     /// trial point at once instead of asking for its cost first.
     fn derivatives_are_cheap(&self) -> bool {
         self.parameter_count() <= 16
+    }
+
+    /// The bounds that the parameters must keep; those of the minimum, and of every point that the solver evaluates. A
+    /// solve reads them once, at its start.
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        None
     }
 
     /// The problem as one that multiplies by its Jacobian without forming it, where it can.

@@ -2,6 +2,8 @@
 
 mod autodiff;
 mod borrowed;
+mod bounded;
+mod bounds;
 mod closure;
 mod jacobian_products;
 mod least_squares;
@@ -16,6 +18,8 @@ mod sum_of_squares;
 mod work;
 
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
+pub use bounded::Bounded;
+pub use bounds::{BoundSide, Bounds, BoundsError};
 pub use closure::{Analytic, FiniteDifference};
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use least_squares::{EvaluationError, LeastSquares};

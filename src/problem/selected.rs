@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{EvaluationError, JacobianProducts, LeastSquares, ProductWork};
+use super::{Bounds, EvaluationError, JacobianProducts, LeastSquares, ProductWork};
 use crate::Real;
 
 /// A problem seen as one in the parameters of some `columns`, ascending ranges.
@@ -17,6 +17,8 @@ pub(crate) struct Selected<'a, T, P: ?Sized> {
 pub(crate) struct SelectionMemory<T> {
     /// All parameters, those that are held included.
     pub(crate) all: Vec<T>,
+    /// The bounds of the selected parameters.
+    pub(crate) bounds: Option<Bounds<T>>,
     /// A direction in all parameters.
     direction: Vec<T>,
     /// Rows of the whole Jacobian.
@@ -26,7 +28,7 @@ pub(crate) struct SelectionMemory<T> {
 impl<T: Real> SelectionMemory<T> {
     /// Memory for a selection of these numbers.
     pub(crate) fn of(all: &[T]) -> Self {
-        SelectionMemory { all: all.to_vec(), direction: Vec::new(), rows: Vec::new() }
+        SelectionMemory { all: all.to_vec(), bounds: None, direction: Vec::new(), rows: Vec::new() }
     }
 
     /// Takes up a point and a direction of the selected parameters; along the others it does not move.
@@ -118,13 +120,17 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         product: &mut [T],
     ) -> Result<bool, EvaluationError> {
         self.memory.take_up(x, v, self.columns);
-        let SelectionMemory { all, direction, rows } = &mut *self.memory;
+        let SelectionMemory { all, direction, rows, .. } = &mut *self.memory;
         rows.clear();
         rows.resize(all.len(), T::ZERO);
         scatter(rows, product, self.columns);
         let done = self.problem.second_derivative_product(all, direction, first, second, rows)?;
         gather(product, rows, self.columns);
         Ok(done)
+    }
+
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.memory.bounds.as_ref()
     }
 
     fn derivatives_are_cheap(&self) -> bool {

@@ -11,7 +11,8 @@ const BLOCK: usize = 16 * 1024;
 /// Any least-squares problem as an [`Objective`], so that every optimizer steps on it: the loss is its cost `½‖r‖²`, and
 /// the gradient `Jᵀr`, summed block after block of rows.
 ///
-/// The problem's parameters are the numbers of all variables, in order.
+/// The problem's parameters are the numbers of all variables, in order. Where they have bounds, only
+/// [full solves](crate::LevenbergMarquardt::minimize_variables) keep them; optimizers that step refuse the problem.
 ///
 /// ```
 /// use marquardt::optim::{Adam, Optimizer};
@@ -91,6 +92,9 @@ impl<T: Real, P: LeastSquares<T>> Objective<T> for SumOfSquares<T, P> {
 
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
         self.check(x)?;
+        if self.problem.bounds().is_some_and(|bounds| !bounds.is_unbounded()) {
+            return Err("the problem has bounds, which steps along a gradient do not keep; take a full solve".into());
+        }
         gradients.clear();
         let gradient = gradients.flat_mut();
         self.check(gradient)?;

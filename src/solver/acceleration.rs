@@ -57,7 +57,8 @@ where
     D: DampingPolicy<T>,
 {
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
-    /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step, where the second derivative is not finite.
+    /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step, where the second derivative is not finite. What a bound
+    /// holds is not corrected, and nothing is where the correction would cross a bound.
     pub(super) fn bend_step<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -77,8 +78,15 @@ where
             self.force(problem, probe)?
         }
         let (d, room, step) = (self.d.as_ref(), self.correction.as_mut(), self.step.as_mut());
+        let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
+        if self.bounds.is_some() {
+            self.trial.as_mut().copy_from_slice(step);
+        }
         // No second derivative, no correction.
-        let bend = self.model.bend(problem, d, room, step).map_or(T::ZERO, |correction| correction / length);
+        let bend = self.model.bend(problem, d, held, room, step).map_or(T::ZERO, |correction| correction / length);
+        if self.bounds.as_ref().is_some_and(|bounds| !bounds.allows(self.x.as_ref(), step)) {
+            step.copy_from_slice(self.trial.as_ref());
+        }
         Ok(if bend.is_finite() { bend } else { T::ZERO })
     }
 

@@ -4,10 +4,10 @@ use ndarray::{Array1, Array2, ArrayView2};
 use thiserror::Error;
 
 use crate::kernels::triangular::absorb_rows;
-use crate::kernels::vector::{all_finite, dot};
+use crate::kernels::vector::{add_rows_times, all_finite, dot};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
 /// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
@@ -26,6 +26,11 @@ use crate::{EvaluationError, LeastSquares, Real};
 /// Where columns of `J` are dependent, some combinations of parameters can change without any change of the
 /// residuals. The parameters that take part are [`undetermined`](Self::undetermined); their variance is infinite. The
 /// others keep their finite ones.
+///
+/// # Bounds
+///
+/// A parameter that is at a bound, beyond which the cost would fall, is [`held`](Self::held): its variance is zero, and
+/// those of the others, and the degrees of freedom, are as if it were a constant.
 ///
 /// ```
 /// use marquardt::{Covariance, FiniteDifference, LevenbergMarquardt};
@@ -50,6 +55,7 @@ pub struct Covariance<T> {
     residual_variance: Option<T>,
     degrees_of_freedom: usize,
     undetermined: Vec<String>,
+    held: Vec<String>,
 }
 
 /// Why there is no covariance.
@@ -65,6 +71,14 @@ pub enum CovarianceError {
         /// Parameters of the problem.
         expected: usize,
         /// Numbers in the point.
+        found: usize,
+    },
+    /// The problem's bounds are of another number of parameters.
+    #[error("the problem has {expected} parameters, but bounds of {found}")]
+    WrongBoundsLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Parameters that the bounds are for.
         found: usize,
     },
     /// There is nothing to judge by.
@@ -92,9 +106,18 @@ impl<T: Real> Covariance<T> {
         if m == 0 {
             return Err(CovarianceError::NoResiduals);
         }
-        let (triangle, sum_of_squares) = triangle(problem, x).map_err(CovarianceError::Evaluation)?;
+        if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != n) {
+            return Err(CovarianceError::WrongBoundsLength { expected: n, found });
+        }
+        let Triangle { mut triangle, gradient, sum_of_squares } =
+            Triangle::at(problem, x).map_err(CovarianceError::Evaluation)?;
         if !(all_finite(&triangle) && sum_of_squares.is_finite()) {
             return Err(CovarianceError::NonFinite);
+        }
+        let holds = |bounds: &Bounds<T>, j: usize| bounds.holds(j, x[j], gradient[j]).is_some();
+        let is_held: Vec<bool> = (0..n).map(|j| problem.bounds().is_some_and(|bounds| holds(bounds, j))).collect();
+        for j in (0..n).filter(|&j| is_held[j]) {
+            triangle.iter_mut().skip(j).step_by(n).for_each(|r| *r = T::ZERO);
         }
         let lengths: Vec<T> = (0..n)
             .map(|j| triangle.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &r| sum + r * r).sqrt())
@@ -107,8 +130,11 @@ impl<T: Real> Covariance<T> {
         let rank = values.iter().filter(|&&value| value > noise).count();
         let (seen, unseen) = vectors.split_at(rank * n);
         let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
-        let is_undetermined: Vec<bool> = (0..n).map(|j| freedom(j) > T::EPSILON.sqrt()).collect();
+        let is_undetermined: Vec<bool> = (0..n).map(|j| !is_held[j] && freedom(j) > T::EPSILON.sqrt()).collect();
         let unscaled = Array2::from_shape_fn((n, n), |(i, j)| {
+            if is_held[i] || is_held[j] {
+                return T::ZERO;
+            }
             if is_undetermined[i] || is_undetermined[j] {
                 return if i == j { T::INFINITY } else { T::ZERO };
             }
@@ -118,8 +144,9 @@ impl<T: Real> Covariance<T> {
         let degrees_of_freedom = m.saturating_sub(rank);
         let residual_variance =
             (degrees_of_freedom > 0).then(|| sum_of_squares / T::from_f64(degrees_of_freedom as f64));
-        let undetermined = (0..n).filter(|&j| is_undetermined[j]).map(|j| problem.parameter_name(j)).collect();
-        Ok(Covariance { unscaled, residual_variance, degrees_of_freedom, undetermined })
+        let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.parameter_name(j)).collect();
+        let (undetermined, held) = (names(&is_undetermined), names(&is_held));
+        Ok(Covariance { unscaled, residual_variance, degrees_of_freedom, undetermined, held })
     }
 
     /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
@@ -133,7 +160,9 @@ impl<T: Real> Covariance<T> {
     pub fn matrix(&self) -> Array2<T> {
         match self.residual_variance {
             Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
-            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| if i == j { T::INFINITY } else { T::ZERO }),
+            None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
+                if i == j && self.unscaled[[i, i]] > T::ZERO { T::INFINITY } else { T::ZERO }
+            }),
         }
     }
 
@@ -142,11 +171,16 @@ impl<T: Real> Covariance<T> {
         self.matrix().diag().mapv(|variance| variance.sqrt())
     }
 
-    /// Correlation of the parameters; an undetermined one is correlated with itself alone.
+    /// Correlation of the parameters; an undetermined or held one is correlated with itself alone.
     pub fn correlation(&self) -> Array2<T> {
         let diagonal = self.unscaled.diag();
         Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
-            if i == j { T::ONE } else { self.unscaled[[i, j]] / (diagonal[i].sqrt() * diagonal[j].sqrt()) }
+            let size = diagonal[i].sqrt() * diagonal[j].sqrt();
+            match (i == j, size > T::ZERO) {
+                (true, _) => T::ONE,
+                (false, true) => self.unscaled[[i, j]] / size,
+                (false, false) => T::ZERO,
+            }
         })
     }
 
@@ -169,18 +203,36 @@ impl<T: Real> Covariance<T> {
     pub fn undetermined(&self) -> &[String] {
         &self.undetermined
     }
+
+    /// Names of the parameters that bounds hold.
+    pub fn held(&self) -> &[String] {
+        &self.held
+    }
 }
 
-/// The triangle of `QR = J` at `x`, and `‖r‖²`.
-fn triangle<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
-    let n = x.len();
-    let (mut triangle, mut rotated, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n], vec![T::ZERO; n]);
-    let mut sum_of_squares = T::ZERO;
-    let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
-    tiles.linearize(problem, x, |_, _, r, jacobian| {
-        sum_of_squares += dot(r, r);
-        absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
-        Ok(())
-    })?;
-    Ok((triangle, sum_of_squares))
+/// The Jacobian at a point, reduced.
+struct Triangle<T> {
+    /// The triangle of `QR = J`.
+    triangle: Vec<T>,
+    /// `Jᵀr`.
+    gradient: Vec<T>,
+    /// `‖r‖²`.
+    sum_of_squares: T,
+}
+
+impl<T: Real> Triangle<T> {
+    /// Of the Jacobian at `x`.
+    fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
+        let n = x.len();
+        let (mut triangle, mut gradient, mut sum_of_squares) = (vec![T::ZERO; n * n], vec![T::ZERO; n], T::ZERO);
+        let (mut rotated, mut work) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+        let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
+        tiles.linearize(problem, x, |_, _, r, jacobian| {
+            sum_of_squares += dot(r, r);
+            add_rows_times(&mut gradient, jacobian, r);
+            absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
+            Ok(())
+        })?;
+        Ok(Triangle { triangle, gradient, sum_of_squares })
+    }
 }

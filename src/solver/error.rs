@@ -42,6 +42,29 @@ pub enum SolveError {
         /// Its value.
         value: f64,
     },
+    /// A start value is not within the bounds.
+    #[error("the start value of {name} is {value}, outside its bounds {lower} and {upper}")]
+    StartOutOfBounds {
+        /// The parameter's name.
+        name: String,
+        /// Its value.
+        value: f64,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// The problem's bounds are of another number of parameters.
+    #[error("the problem has {expected} parameters, but bounds of {found}")]
+    WrongBoundsLength {
+        /// Parameters of the problem.
+        expected: usize,
+        /// Parameters that the bounds are for.
+        found: usize,
+    },
+    /// Steps on minibatches keep no bounds.
+    #[error("steps on minibatches keep no bounds; take a full solve, or remove them")]
+    BoundedMinibatch,
     /// A residual is NaN or infinite at the start, or their squares overflow.
     #[error("residual {index} is {value} at the start")]
     NonFiniteResidual {
@@ -99,6 +122,12 @@ pub enum SolveError {
         /// Residuals that would fit, in whole groups.
         rows_that_fit: usize,
     },
+    /// The linear systems should be solved in a form that holds no parameters at bounds, which the problem has.
+    #[error("{form} cannot keep bounds; {} and {} can", LinearForm::Cholesky, LinearForm::Qr)]
+    BoundedForm {
+        /// The form.
+        form: LinearForm,
+    },
     /// The linear systems should be solved in a form that the problem does not allow.
     #[error("{form} needs a problem that multiplies by its Jacobian, and the scaling `Identity` or the default one")]
     LinearForm {
@@ -112,6 +141,7 @@ impl SolveError {
     pub(super) fn no_plan(error: PlanError, budget: usize) -> Self {
         match error {
             PlanError::Memory { needed, rows_that_fit } => SolveError::MemoryBudget { needed, budget, rows_that_fit },
+            PlanError::Bounded(form) => SolveError::BoundedForm { form },
             PlanError::Form(form) => SolveError::LinearForm { form },
         }
     }

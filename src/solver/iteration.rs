@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
+use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
 use super::step_rule::StepRule;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, SolveError, Status};
 use crate::kernels::vector::{all_finite, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::{LinearForm, LinearModel, Plan, Tiles};
+use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// A step is taken when it brings at least this share of the reduction that the linear model promised.
@@ -31,6 +31,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) arrival: Arrival,
     pub(super) model: LinearModel<T, S>,
     pub(super) tiles: Tiles<T, S>,
+    /// Where the problem has bounds, what keeps steps within.
+    pub(super) bounds: Option<BoxConstrained<T, S>>,
     /// The current point, the best so far.
     pub(super) x: S::Vector,
     /// `½‖r‖²` there, or the loss that it stands for.
@@ -85,6 +87,7 @@ where
             arrival: Arrival::Linearize,
             model: LinearModel::new(&plan),
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
+            bounds: None,
             trial: x.clone(),
             x,
             cost: T::INFINITY,
@@ -151,8 +154,7 @@ where
         };
         let length = self.model.length(self.d.as_ref(), self.step.as_ref());
         let slope = self.model.slope(self.step.as_ref());
-        // (JᵀJ + λD²)δ = −Jᵀr makes the model's reduction −(Jᵀr)ᵀδ − ½‖Jδ‖² a sum of positive terms.
-        let predicted = T::from_f64(0.5) * (lambda * length * length - slope);
+        let predicted = self.promise(lambda, length, slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
         let bend = if self.accelerate { Some(self.bend_step(problem, length)?) } else { None };
@@ -172,14 +174,8 @@ where
         &mut self,
         problem: &mut P,
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
-        let choice = self.damping.damp(&mut System {
-            problem: &mut *problem,
-            model: &mut self.model,
-            d: self.d.as_ref(),
-            step: self.step.as_mut(),
-            minimum: self.rule.minimum_damping,
-            factorizations: &mut self.evaluations.factorizations,
-        });
+        let (damping, mut system) = self.system(&mut *problem);
+        let choice = damping.damp(&mut system);
         if choice == Err(IllConditioned) && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;
             return self.damp(problem);
@@ -203,6 +199,9 @@ where
     /// `trial = x + δ`.
     #[inline]
     pub(super) fn move_trial(&mut self) {
+        if let Some(bounds) = &self.bounds {
+            return bounds.arrive(self.x.as_ref(), self.step.as_ref(), self.trial.as_mut());
+        }
         for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
             *trial = x + step;
         }
@@ -330,15 +329,20 @@ where
     }
 
     /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
-    /// promises, the share in the cost. A loss that stands for a sum of squares may be negative, and counts by its size.
+    /// promises, the share in the cost. What a bound holds has none. A loss that stands for a sum of squares may be
+    /// negative, and counts by its size.
     #[inline]
     pub(super) fn squared_gradient_cosine(&self) -> T {
         if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
             return squared_cosine;
         }
-        let columns = self.model.gradient().iter().zip(self.column_norms.as_ref());
-        let largest = columns.fold(T::ZERO, |largest, (&gradient, &norm)| {
-            if norm > T::ZERO { largest.max((gradient / norm) * (gradient / norm)) } else { largest }
+        let columns = self.model.gradient().iter().zip(self.column_norms.as_ref()).enumerate();
+        let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
+            if norm > T::ZERO && self.held_by(j).is_none() {
+                largest.max((gradient / norm) * (gradient / norm))
+            } else {
+                largest
+            }
         });
         if largest > T::ZERO { largest / (self.cost + self.cost).abs() } else { largest }
     }
@@ -372,34 +376,4 @@ where
 #[inline]
 fn suffices<T: Real>(trial: &Trial<T>) -> bool {
     trial.actual > T::ZERO && trial.gains(SUFFICIENT_GAIN)
-}
-
-/// The damped system at the current point, as the policies see it.
-struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
-    problem: &'a mut P,
-    model: &'a mut LinearModel<T, S>,
-    d: &'a [T],
-    step: &'a mut [T],
-    minimum: T,
-    factorizations: &'a mut usize,
-}
-
-impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for System<'_, T, S, P> {
-    #[inline]
-    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
-        *self.factorizations += 1;
-        self.model.solve(self.problem, lambda.max(self.minimum), self.d, self.step)?;
-        let length = self.model.length(self.d, self.step);
-        if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
-    }
-
-    #[inline]
-    fn shrink_rate(&mut self) -> T {
-        self.model.inverse_form(self.problem, self.d, self.step) / self.model.length(self.d, self.step)
-    }
-
-    #[inline]
-    fn gradient_norm(&mut self) -> T {
-        self.model.gradient_norm(self.problem, self.d)
-    }
 }

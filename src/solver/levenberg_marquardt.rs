@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nalgebra::SVector;
 
+use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
 use super::iteration::Iteration;
 use super::journal::{Journal, Log};
@@ -41,6 +42,13 @@ use crate::{LeastSquares, Real};
 /// It finds a minimum near the start, not the lowest one. A [`Report`] always holds the best point so far and a
 /// [`Status`] that says why the solve ended there; only what prevents a start is a [`SolveError`].
 ///
+/// # Bounds
+///
+/// Where a problem has [bounds](LeastSquares::bounds), every step is the minimum of the damped linear model within them,
+/// with its own set of parameters at bounds, and all that is said of the gradient is said of the parameters that no bound
+/// holds. So the solve ends at a minimum within the bounds, to all digits; parameters that end at one are exactly there,
+/// and in [`Report::active`]. No point outside is evaluated. A start outside is refused.
+///
 /// # Defaults
 ///
 /// Damping by the gain ratio, scaling by the fading maximum of the column norms (none where the Jacobian is not formed),
@@ -50,7 +58,7 @@ use crate::{LeastSquares, Real};
 /// # References
 ///
 /// Levenberg 1944; Marquardt 1963; Moré 1978, *The Levenberg–Marquardt algorithm: implementation and theory*;
-/// Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
+/// Stark & Parker 1995, *Bounded-variable least squares*; Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
 /// ```
 /// use marquardt::{FiniteDifference, LevenbergMarquardt};
@@ -208,7 +216,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// # Errors
     ///
     /// [`SolveError`] when there is no valid start: wrong length, values, residuals or derivatives that are not finite, a
-    /// senseless setting, or a workspace over the memory budget.
+    /// start outside of the bounds, a senseless setting, or a workspace over the memory budget.
     pub fn minimize<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Report<T>, SolveError> {
         self.minimize_observed(problem, start, &mut ())
     }
@@ -270,7 +278,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
         let (m, group) = (self.settings.check(problem, &start)?, problem.row_group());
-        let plan = Plan::stacked(self.settings.linear_solver, m, N, group)
+        let bounded = bounds_of(problem)?.is_some();
+        let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
         let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
         Ok(report.map(SVector::from))
@@ -288,6 +297,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
         let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
+        iteration.keep_within(bounds_of(problem)?);
         iteration.start(problem)?;
         iteration.start_damping();
         let mut journal = Journal::new(observer);
@@ -299,13 +309,13 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             Ok(status) => (status, None),
             Err(error) => (Status::EvaluationFailed, Some(error)),
         };
-        let gradient = iteration.model.gradient().iter();
         Ok(Report {
             status,
             cost: iteration.cost,
             initial_cost: iteration.initial_cost,
-            gradient_norm: gradient.fold(T::ZERO, |largest, &gradient| largest.max(gradient.abs())),
+            gradient_norm: iteration.gradient_norm(),
             gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
+            active: iteration.active_bounds(),
             damping: journal.damping,
             iterations: journal.iterations,
             accepted: journal.accepted,

@@ -1,6 +1,7 @@
 //! The Levenberg–Marquardt engine: settings, damping, the iteration, termination, report.
 
 mod acceleration;
+mod bounded;
 mod covariance;
 pub mod damping;
 mod error;
@@ -15,10 +16,12 @@ mod scaling;
 mod separable;
 mod settings;
 mod step_rule;
+mod system;
 mod termination;
 mod training;
 
 pub use acceleration::Acceleration;
+pub use bounded::ActiveBound;
 pub use covariance::{Covariance, CovarianceError};
 pub use error::SolveError;
 pub use levenberg_marquardt::LevenbergMarquardt;

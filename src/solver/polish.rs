@@ -3,7 +3,7 @@
 //! Differences of costs drown in rounding at half the digits of the parameters. What is left of the gradient, measured
 //! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still promises, does not.
 
-use super::damping::{DampingPolicy, Trial};
+use super::damping::{DampedSystem, DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::journal::Journal;
 use super::{Observer, Settings, Status};
@@ -79,9 +79,8 @@ where
 
     /// Solves for the undamped step and returns the reduction it promises.
     pub(super) fn gauss_newton<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<T> {
-        self.evaluations.factorizations += 1;
-        self.model.solve(problem, T::ZERO, self.d.as_ref(), self.step.as_mut()).ok()?;
-        let promise = -T::from_f64(0.5) * self.model.slope(self.step.as_ref());
+        let length = self.system(problem).1.solve(T::ZERO).ok()?;
+        let promise = self.promise(T::ZERO, length, self.model.slope(self.step.as_ref()));
         promise.is_finite().then_some(promise)
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{IterationRecord, Status};
+use super::{ActiveBound, IterationRecord, Status};
 use crate::linear::LinearForm;
-use crate::{EvaluationError, Real};
+use crate::{BoundSide, EvaluationError, Real};
 
 /// Work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,11 +31,13 @@ pub struct Report<T, V = Vec<T>> {
     pub cost: T,
     /// The same at the start.
     pub initial_cost: T,
-    /// `‖Jᵀr‖∞` at [`x`](Self::x).
+    /// `‖Jᵀr‖∞` at [`x`](Self::x), over the parameters that no bound holds.
     pub gradient_norm: T,
-    /// Largest cosine between the residuals and a column of the Jacobian at [`x`](Self::x): scale-free, zero at a
-    /// stationary point.
+    /// Largest cosine between the residuals and a column of the Jacobian at [`x`](Self::x), of those that no bound holds:
+    /// scale-free, zero at a stationary point.
     pub gradient_cosine: T,
+    /// The bounds that hold parameters at [`x`](Self::x): the cost would fall beyond them.
+    pub active: Vec<ActiveBound<T>>,
     /// The damping `λ` of the last trial.
     pub damping: T,
     /// Trial steps, accepted and rejected, the final polish included.
@@ -69,6 +71,7 @@ impl<T: Real, V> Report<T, V> {
             initial_cost: self.initial_cost,
             gradient_norm: self.gradient_norm,
             gradient_cosine: self.gradient_cosine,
+            active: self.active,
             damping: self.damping,
             iterations: self.iterations,
             accepted: self.accepted,
@@ -100,7 +103,14 @@ impl<T: Real, V: AsRef<[T]>> fmt::Display for Report<T, V> {
         writeln!(f, "  evaluations   {residuals} of residuals, {jacobians} of the Jacobian")?;
         writeln!(f, "  factorised    {factorizations} times, {}", self.linear_form)?;
         write!(f, "  time          {:.3?}", self.elapsed)?;
-        self.x.as_ref().iter().enumerate().try_for_each(|(j, x)| write!(f, "\n  x[{j}] = {x:.10e}"))?;
+        for (j, x) in self.x.as_ref().iter().enumerate() {
+            write!(f, "\n  x[{j}] = {x:.10e}")?;
+            match self.active.iter().find(|active| active.parameter == j).map(|active| active.side) {
+                Some(BoundSide::Lower) => write!(f, ", its lower bound")?,
+                Some(BoundSide::Upper) => write!(f, ", its upper bound")?,
+                None => {}
+            }
+        }
         if !self.log.is_empty() {
             write!(f, "\n\n  trial          cost    damping  gain ratio        step   gradient")?;
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::bounded::{bounds_of, check_start};
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
@@ -83,6 +84,7 @@ impl<T: Real> Settings<T> {
             let (name, value) = (problem.parameter_name(index), start[index].to_f64());
             return Err(SolveError::NonFiniteStart { name, value });
         }
+        check_start(problem, start)?;
         Ok(m)
     }
 
@@ -101,12 +103,13 @@ impl<T: Real> Settings<T> {
         ridge: Ridge,
     ) -> Result<Plan, SolveError> {
         let (n, group) = (problem.parameter_count(), problem.row_group());
+        let bounded = bounds_of(problem)?.is_some();
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.products(),
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        Plan::new::<T>(self.linear_solver, &Size { m, n, group, products, ridge }, self.memory_budget)
+        Plan::new::<T>(self.linear_solver, &Size { m, n, group, products, ridge, bounded }, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))
     }
 

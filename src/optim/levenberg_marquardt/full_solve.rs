@@ -4,7 +4,7 @@ use crate::damping::DampingPolicy;
 use crate::optim::OptimizerError;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::Variables;
-use crate::{LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
+use crate::{Bounds, LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises the loss over the trainable variables: a full solve, to convergence.
@@ -69,7 +69,11 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         if expected != found {
             return Err(SolveError::WrongStartLength { expected, found }.into());
         }
+        if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != expected) {
+            return Err(SolveError::WrongBoundsLength { expected, found }.into());
+        }
         let mut memory = SelectionMemory::of(variables.values());
+        memory.bounds = problem.bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
         let report = if start.len() == variables.values().len() {

@@ -24,6 +24,11 @@ pub trait DampedSystem<T: Real> {
 
     /// `‖D⁻¹Jᵀr‖`, the length of the gradient in the scaled variables: with it `‖Dδ‖ ≤ ‖D⁻¹Jᵀr‖ / λ`.
     fn gradient_norm(&mut self) -> T;
+
+    /// Steps keep bounds. The length `‖Dδ‖` still falls with `λ`, but is no convex function of it.
+    fn is_bounded(&self) -> bool {
+        false
+    }
 }
 
 /// What became of a step.

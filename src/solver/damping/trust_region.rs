@@ -58,7 +58,10 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
                 self.lambda = T::ZERO;
                 return Ok(T::ZERO);
             }
-            lower = excess / system.shrink_rate();
+            // The tangent lies below a convex function alone.
+            if !system.is_bounded() {
+                lower = excess / system.shrink_rate();
+            }
         }
         let mut upper = system.gradient_norm() / self.radius;
         let mut lambda = self.lambda.max(lower).min(upper);

@@ -6,6 +6,7 @@ pub(crate) use settings::{HYPERPARAMETERS, TrainingSettings};
 
 use std::ops::Range;
 
+use super::bounded::bounds_of;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::step_rule::StepRule;
@@ -104,6 +105,9 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         let expected = problem.parameter_count();
         if variables.values().len() != expected {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
+        }
+        if bounds_of(problem)?.is_some() {
+            return Err(SolveError::BoundedMinibatch);
         }
         self.select(settings, variables);
         let limits = self.set_rule(settings.training.at(self.steps)?);

@@ -1,0 +1,304 @@
+//! The damped step within bounds: a strictly convex quadratic programme over a box.
+
+use super::held::Held;
+use super::model::{IllConditioned, LinearModel};
+use super::shape::Shape;
+use crate::kernels::vector::{all_finite, dot, scaled_norm};
+use crate::{BoundSide, Bounds, LeastSquares, Real};
+
+/// Faces that are searched for each variable before what there is is taken.
+const PATIENCE: usize = 5;
+
+/// `min ½‖Jδ + r‖² + ½λ‖Dδ‖²` over `lower ≤ x + δ ≤ upper`, by a primal active-set method (BVLS, Stark & Parker 1995).
+///
+/// Variables are held at bounds, and the others solved for. A solution that leaves the box is followed as far as it lowers
+/// the model within, and what it runs into is held, too; at one that does not, the variables whose multiplier says that the
+/// model falls inwards are set free. Each face of the box that is left has a lower minimum than the last, so none comes
+/// twice, and the last has the minimum of all. One factorisation a face, most often one to three.
+pub(crate) struct BoxConstrained<T: Real, S: Shape<T>> {
+    lower: S::Vector,
+    upper: S::Vector,
+    /// What the last step holds.
+    held: S::Sides,
+    /// The minimum on a face.
+    face: S::Vector,
+    /// A point of the box, or the gradient of the damped model.
+    room: S::Vector,
+}
+
+impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
+    /// Room for the steps of points within these bounds.
+    pub(crate) fn new(bounds: &Bounds<T>) -> Self {
+        let n = bounds.len();
+        let copied = |numbers: &[T]| {
+            let mut copy = S::vector(n);
+            copy.as_mut().copy_from_slice(numbers);
+            copy
+        };
+        BoxConstrained {
+            lower: copied(bounds.lower()),
+            upper: copied(bounds.upper()),
+            held: S::sides(n),
+            face: S::vector(n),
+            room: S::vector(n),
+        }
+    }
+
+    /// What the last step holds.
+    #[inline]
+    pub(crate) fn held(&self) -> Held<'_> {
+        self.held.as_ref()
+    }
+
+    /// The bound that holds variable `j` of the point `x`, where the cost has this derivative: it would fall beyond, or both
+    /// bounds are the same.
+    #[inline]
+    pub(crate) fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
+        BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], x, derivative)
+    }
+
+    /// Where the step leads from `x`: what it holds is exactly at its bound, and rounding leads nothing out of the box.
+    #[inline]
+    pub(crate) fn arrive(&self, x: &[T], step: &[T], trial: &mut [T]) {
+        let (lower, upper, held) = (self.lower.as_ref(), self.upper.as_ref(), self.held.as_ref());
+        for (j, trial) in trial.iter_mut().enumerate() {
+            *trial = match held[j] {
+                Some(BoundSide::Lower) => lower[j],
+                Some(BoundSide::Upper) => upper[j],
+                None => (x[j] + step[j]).max(lower[j]).min(upper[j]),
+            };
+        }
+    }
+
+    /// The step from `x` stays within the box.
+    pub(crate) fn allows(&self, x: &[T], step: &[T]) -> bool {
+        let bounds = self.lower.as_ref().iter().zip(self.upper.as_ref());
+        bounds.zip(x.iter().zip(step)).all(|((&lower, &upper), (&x, &step))| lower - x <= step && step <= upper - x)
+    }
+
+    /// Solves for the step from `x`, counting the factorisations.
+    pub(crate) fn solve<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        model: &mut LinearModel<T, S>,
+        x: &[T],
+        (lambda, d): (T, &[T]),
+        step: &mut [T],
+        factorizations: &mut usize,
+    ) -> Result<(), IllConditioned> {
+        self.begin(x, model.gradient());
+        step.fill(T::ZERO);
+        let mut lowest = T::INFINITY;
+        for _ in 0..PATIENCE * (x.len() + 1) {
+            *factorizations += 1;
+            self.face.as_mut().copy_from_slice(step);
+            model.solve(problem, lambda, d, self.held.as_ref(), self.face.as_mut())?;
+            if !all_finite(self.face.as_ref()) {
+                return Err(IllConditioned);
+            }
+            if !self.allows(x, self.face.as_ref()) {
+                self.approach(model, x, (lambda, d), step);
+                continue;
+            }
+            step.copy_from_slice(self.face.as_ref());
+            let value = value(model, (lambda, d), step);
+            // Where rounding hides what a face has gained, there is nothing more to be had.
+            if !(value < lowest) || !self.release(model, (lambda, d), step) {
+                break;
+            }
+            lowest = value;
+        }
+        Ok(())
+    }
+
+    /// Holds what is at a bound of `x` beyond which the cost falls.
+    fn begin(&mut self, x: &[T], gradient: &[T]) {
+        let bounds = self.lower.as_ref().iter().zip(self.upper.as_ref());
+        let at = x.iter().zip(gradient);
+        for (held, ((&lower, &upper), (&x, &derivative))) in self.held.as_mut().iter_mut().zip(bounds.zip(at)) {
+            *held = BoundSide::that_holds(lower, upper, x, derivative);
+        }
+    }
+
+    /// Goes from `step` towards the minimum on the face, which is outside: to the nearest point of the box, where that
+    /// lowers the model, else straight to the edge. What ends at a bound is held there.
+    fn approach(&mut self, model: &LinearModel<T, S>, x: &[T], damping: (T, &[T]), step: &mut [T]) {
+        let (face, nearest, held) = (self.face.as_ref(), self.room.as_mut(), self.held.as_mut());
+        let room = |j: usize| (self.lower.as_ref()[j] - x[j], self.upper.as_ref()[j] - x[j]);
+        let mut reach = T::ONE;
+        for j in 0..x.len() {
+            let (down, up) = room(j);
+            nearest[j] = face[j].max(down).min(up);
+            if nearest[j] != face[j] {
+                reach = reach.min((nearest[j] - step[j]) / (face[j] - step[j]));
+            }
+        }
+        let straight = !(value(model, damping, nearest) < value(model, damping, step));
+        for j in 0..x.len() {
+            let (down, up) = room(j);
+            let outside = nearest[j] != face[j];
+            let stopped = outside && (!straight || (nearest[j] - step[j]) / (face[j] - step[j]) <= reach);
+            if stopped {
+                held[j] = Some(if face[j] < down { BoundSide::Lower } else { BoundSide::Upper });
+            }
+            step[j] = if stopped || !straight {
+                nearest[j]
+            } else {
+                (step[j] + reach * (face[j] - step[j])).max(down).min(up)
+            };
+        }
+    }
+
+    /// Sets free what the model falls from inwards, and returns whether that is anything.
+    fn release(&mut self, model: &LinearModel<T, S>, (lambda, d): (T, &[T]), step: &[T]) -> bool {
+        if self.held.as_ref().iter().all(Option::is_none) {
+            return false;
+        }
+        let multiplier = self.room.as_mut();
+        model.gram_times(step, multiplier);
+        let (gradient, held) = (model.gradient(), self.held.as_mut());
+        let mut released = false;
+        for j in (0..step.len()).filter(|&j| self.lower.as_ref()[j] < self.upper.as_ref()[j]) {
+            let slope = gradient[j] + multiplier[j] + lambda * d[j] * d[j] * step[j];
+            let inwards = match held[j] {
+                Some(BoundSide::Lower) => slope < T::ZERO,
+                Some(BoundSide::Upper) => slope > T::ZERO,
+                None => false,
+            };
+            if inwards {
+                held[j] = None;
+                released = true;
+            }
+        }
+        released
+    }
+}
+
+/// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
+fn value<T: Real, S: Shape<T>>(model: &LinearModel<T, S>, (lambda, d): (T, &[T]), v: &[T]) -> T {
+    let length = scaled_norm(d, v);
+    dot(model.gradient(), v) + T::from_f64(0.5) * (model.quadratic_form(v) + lambda * length * length)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::linear::shape::Dynamic;
+    use crate::linear::{LinearForm, Plan};
+    use crate::problem::FiniteDifference;
+
+    /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
+    #[derive(Debug)]
+    struct Programme {
+        n: usize,
+        jacobian: Vec<f64>,
+        r: Vec<f64>,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        x: Vec<f64>,
+        lambda: f64,
+        d: Vec<f64>,
+    }
+
+    fn programme() -> impl Strategy<Value = Programme> {
+        let room = prop_oneof![Just(0.0), 0.0..0.5_f64, Just(f64::INFINITY)];
+        (1..5_usize).prop_flat_map(move |n| {
+            let rooms = vec(room.clone(), n);
+            let numbers = |n| vec(-1.0..1.0_f64, n);
+            let damping = (prop_oneof![Just(0.0), 0.0..1.0], vec(0.5..2.0, n));
+            (numbers(n * (n + 2)), numbers(n + 2), numbers(n), rooms.clone(), rooms, damping).prop_map(
+                move |(jacobian, r, x, down, up, (lambda, d))| Programme {
+                    n,
+                    jacobian,
+                    r,
+                    lower: x.iter().zip(&down).map(|(x, down)| x - down).collect(),
+                    upper: x.iter().zip(&up).map(|(x, up)| x + up).collect(),
+                    x,
+                    lambda,
+                    d,
+                },
+            )
+        })
+    }
+
+    impl Programme {
+        fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
+            let (m, n) = (self.n + 2, self.n);
+            let plan = Plan { m, n, group: 1, form, may_orthogonalize: false };
+            let mut model = LinearModel::<f64, Dynamic>::new(&plan);
+            model.begin();
+            model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
+            model.swap();
+            let bounds = Bounds::new(self.lower.clone(), self.upper.clone()).unwrap();
+            let mut programme = BoxConstrained::<f64, Dynamic>::new(&bounds);
+            let mut unused = FiniteDifference::new(n, m, |_: &[f64], _: &mut [f64]| Ok(()));
+            let (mut step, mut count) = (vec![0.0; n], 0);
+            let damping = (self.lambda, self.d.as_slice());
+            programme.solve(&mut unused, &mut model, &self.x, damping, &mut step, &mut count).unwrap();
+            assert!(programme.allows(&self.x, &step) && count < PATIENCE * n);
+            (step, programme.held().to_vec())
+        }
+
+        /// `JᵀJ + λD²` and `Jᵀr`.
+        fn matrix(&self) -> (DMatrix<f64>, DVector<f64>) {
+            let jacobian = DMatrix::from_row_slice(self.n + 2, self.n, &self.jacobian);
+            let damping = DVector::from_iterator(self.n, self.d.iter().map(|d| self.lambda * d * d));
+            let gradient = jacobian.transpose() * DVector::from_column_slice(&self.r);
+            (jacobian.transpose() * jacobian + DMatrix::from_diagonal(&damping), gradient)
+        }
+
+        /// The lowest of the minima, within the box, of all its faces.
+        fn lowest(&self) -> f64 {
+            let (a, g) = self.matrix();
+            let mut lowest = f64::INFINITY;
+            for code in 0..3_usize.pow(self.n as u32) {
+                let side = |j: usize| code / 3_usize.pow(j as u32) % 3;
+                let mut equations = a.clone();
+                let mut rhs = -&g;
+                for j in (0..self.n).filter(|&j| side(j) > 0) {
+                    let bound = if side(j) == 1 { &self.lower } else { &self.upper };
+                    equations.row_mut(j).fill(0.0);
+                    equations[(j, j)] = 1.0;
+                    rhs[j] = bound[j] - self.x[j];
+                }
+                let Some(v) = equations.lu().solve(&rhs).filter(|v| v.iter().all(|v| v.is_finite())) else { continue };
+                let within =
+                    |j: usize| self.lower[j] - self.x[j] - 1e-9 <= v[j] && v[j] <= self.upper[j] - self.x[j] + 1e-9;
+                if (0..self.n).all(within) {
+                    lowest = lowest.min(g.dot(&v) + 0.5 * v.dot(&(&a * &v)));
+                }
+            }
+            lowest
+        }
+    }
+
+    proptest! {
+        /// Every face of the box is tried, all 3ⁿ.
+        #[test]
+        fn no_face_of_the_box_is_lower(programme in programme()) {
+            let (a, g) = programme.matrix();
+            prop_assume!(a.clone().symmetric_eigenvalues().min() > 1e-3);
+            let lowest = programme.lowest();
+            for form in [LinearForm::Cholesky, LinearForm::Qr] {
+                let (step, held) = programme.solve(form);
+                let v = DVector::from_column_slice(&step);
+                let found = g.dot(&v) + 0.5 * v.dot(&(&a * &v));
+                prop_assert!((found - lowest).abs() < 1e-8, "{form}: {found}, {lowest}");
+                let slopes = &a * &v + &g;
+                for (j, held) in held.iter().enumerate() {
+                    let fixed = programme.lower[j] == programme.upper[j];
+                    let fits = match held {
+                        Some(BoundSide::Lower) => fixed || slopes[j] > -1e-9,
+                        Some(BoundSide::Upper) => fixed || slopes[j] < 1e-9,
+                        None => slopes[j].abs() < 1e-9,
+                    };
+                    prop_assert!(fits, "{form}: slope {} of variable {j}, {held:?}", slopes[j]);
+                }
+            }
+        }
+    }
+}

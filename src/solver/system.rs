@@ -1,0 +1,82 @@
+//! The damped system at the current point, as the damping policies see it.
+
+use super::damping::{DampedSystem, DampingPolicy, IllConditioned};
+use super::iteration::Iteration;
+use crate::linear::shape::Shape;
+use crate::linear::{BoxConstrained, LinearModel};
+use crate::{LeastSquares, Real};
+
+/// The linear model with its damping, and with the bounds that steps must keep.
+pub(super) struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
+    pub(super) problem: &'a mut P,
+    pub(super) model: &'a mut LinearModel<T, S>,
+    pub(super) bounds: Option<&'a mut BoxConstrained<T, S>>,
+    /// The current point.
+    pub(super) x: &'a [T],
+    pub(super) d: &'a [T],
+    pub(super) step: &'a mut [T],
+    /// `λ` is at least this.
+    pub(super) minimum: T,
+    pub(super) factorizations: &'a mut usize,
+}
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// The system that is damped, and what chooses the damping.
+    #[inline]
+    pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
+        &'a mut self,
+        problem: &'a mut P,
+    ) -> (&'a mut D, System<'a, T, S, P>) {
+        let system = System {
+            problem,
+            model: &mut self.model,
+            bounds: self.bounds.as_mut(),
+            x: self.x.as_ref(),
+            d: self.d.as_ref(),
+            step: self.step.as_mut(),
+            minimum: self.rule.minimum_damping,
+            factorizations: &mut self.evaluations.factorizations,
+        };
+        (&mut self.damping, system)
+    }
+}
+
+impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for System<'_, T, S, P> {
+    #[inline]
+    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
+        let lambda = lambda.max(self.minimum);
+        let System { problem, model, x, d, step, factorizations, .. } = self;
+        match &mut self.bounds {
+            None => {
+                **factorizations += 1;
+                model.solve(*problem, lambda, d, &[], step)?;
+            }
+            Some(bounds) => bounds.solve(*problem, model, x, (lambda, d), step, factorizations)?,
+        }
+        let length = self.model.length(self.d, self.step);
+        if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
+    }
+
+    #[inline]
+    fn shrink_rate(&mut self) -> T {
+        let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
+        self.model.inverse_form(self.problem, self.d, held, self.step) / self.model.length(self.d, self.step)
+    }
+
+    #[inline]
+    fn gradient_norm(&mut self) -> T {
+        let Some(bounds) = &self.bounds else { return self.model.gradient_norm(self.problem, self.d) };
+        let columns = self.model.gradient().iter().zip(self.x.iter().zip(self.d)).enumerate();
+        let free = columns.filter(|&(j, (&derivative, (&x, _)))| bounds.holds(j, x, derivative).is_none());
+        free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.bounds.is_some()
+    }
+}
