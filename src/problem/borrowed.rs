@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{EvaluationError, JacobianProducts, LeastSquares};
+use super::{Bounds, EvaluationError, JacobianProducts, LeastSquares};
 use crate::Real;
 
 /// An adaptor takes `&mut problem` where the problem itself is still needed afterwards.
@@ -65,6 +65,10 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for &mut P {
 
     fn derivatives_are_cheap(&self) -> bool {
         (**self).derivatives_are_cheap()
+    }
+
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        (**self).bounds()
     }
 
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::robust_row::{RobustRow, robust_rows, scale_by};
-use super::{EvaluationError, LeastSquares, RobustLoss};
+use super::{Bounds, EvaluationError, LeastSquares, RobustLoss};
 use crate::Real;
 
 /// Step of the difference for the second derivative along a step, relative to the step: two of them go as far as geodesic
@@ -195,6 +195,10 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
 
     fn derivatives_are_cheap(&self) -> bool {
         self.problem.derivatives_are_cheap()
+    }
+
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.problem.bounds()
     }
 
     fn parameter_name(&self, index: usize) -> String {
