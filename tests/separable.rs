@@ -199,7 +199,9 @@ proptest! {
         let solver = LevenbergMarquardt::new();
         let direct = solver.minimize_separable(&mut AutoDiff(linear.clone()), &[5.0, -7.0, 9.0]).unwrap();
         let expected = solver.minimize(&mut AutoDiff(linear.clone()), &[0.0; 3]).unwrap();
-        prop_assert!(direct.is_converged() && direct.iterations <= 1, "{direct}");
+        // All that is left is to polish rounding.
+        let gained = direct.initial_cost - direct.cost;
+        prop_assert!(direct.is_converged() && gained.abs() <= 1e-14 * direct.cost + 1e-28, "{direct}");
         prop_assert!(close(&direct.x, &expected.x, 1e-12), "{direct}\n{expected}");
         let refused = Separable::detect(AutoDiff(linear), &[5.0, -7.0, 9.0]);
         prop_assert!(matches!(refused, Err(SeparableError::AllLinear)));
