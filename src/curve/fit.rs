@@ -342,10 +342,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
         let (mut setting, robust) = self.robust_setting()?;
         let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let report = match robust {
-            Some(robust) => setting.solve_robust(robust, &start)?,
-            None => setting.solve(&start)?,
+        let solved = match robust {
+            Some(robust) => setting.solve_robust(robust, &start),
+            None => setting.solve(&start),
         };
+        let report = solved.map_err(|error| setting.explain(error, &start))?;
         FittedCurve::new(setting, report)
     }
 
