@@ -147,10 +147,13 @@ pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check
 pub use curve::formula;
 pub use curve::models;
 pub use curve::{
-    BandPoint, Compared, Comparison, ComparisonError, CorrelationSummary, Criteria, Curve, CurveError, CurveFit,
-    DataSummary, Estimate, FTest, FitStatistics, FitSummary, FittedCurve, FittedParameter, FromClosure, FromModel,
-    FromNumeric, FromVector, Influence, Interval, IntervalSummary, LossSummary, Model, NanPolicy, ParameterState,
-    ParameterSummary, PriorSummary, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
+    BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
+    CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
+    FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter, FromClosure,
+    FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd,
+    IntervalSummary, LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState,
+    ParameterSummary, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows,
+    StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(feature = "plot")]
 pub use curve::{Plot, PlotError, Series};

@@ -42,6 +42,11 @@ impl<T: Real> Tie<T> {
         Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value) }
     }
 
+    /// The same, of parameters that are called otherwise.
+    pub(super) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
+        Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value) }
+    }
+
     /// The names of the parameters that it is a function of.
     pub fn of(&self) -> &[String] {
         &self.of

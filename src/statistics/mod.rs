@@ -4,12 +4,19 @@
 //! residuals. What a series is too short for, or all equal, is `None`.
 
 pub(crate) mod distributions;
+mod latin_hypercube;
 mod normality;
+mod quantile;
+pub(crate) mod random;
+mod root;
 mod runs;
 mod serial_correlation;
 mod shapiro_wilk;
 
+pub(crate) use latin_hypercube::latin_hypercube;
 pub use normality::{dagostino_pearson, jarque_bera};
+pub(crate) use quantile::sample_quantile;
+pub(crate) use root::root;
 pub use runs::runs_test;
 pub use serial_correlation::durbin_watson;
 pub use shapiro_wilk::shapiro_wilk;

@@ -90,7 +90,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 
     /// Spans what the fitted responses, followed by the priors, can do, whitened.
-    fn basis(&self) -> Result<Basis<T>, crate::EvaluationError> {
+    pub(super) fn basis(&self) -> Result<Basis<T>, crate::EvaluationError> {
         let (mut misfit, free) = (self.setting.misfit(), self.setting.map.free());
         let (m, n) = (misfit.residual_count(), free.len());
         let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);

@@ -2,14 +2,18 @@
 
 mod bands;
 mod basis;
+mod bootstrap;
+mod contour;
 mod criteria;
+mod data_sets;
 mod derived;
 mod influence;
 mod intervals;
+mod profile;
+mod ray;
+mod resampling;
 mod residuals;
-
-pub use bands::BandPoint;
-pub use influence::Influence;
+mod synthetic;
 
 use std::fmt;
 
@@ -20,6 +24,14 @@ use super::likelihood::Likelihood;
 use super::setting::Setting;
 use super::{CurveError, Rows};
 use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
+
+pub use bands::BandPoint;
+pub use bootstrap::{Bootstrap, FailedReplicate};
+pub use contour::{Contour, ContourPoint};
+pub use data_sets::FittedDataSet;
+pub use influence::Influence;
+pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
+pub use resampling::{BootstrapError, Resampling};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
