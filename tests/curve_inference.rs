@@ -341,6 +341,20 @@ fn robust_fits_have_the_statistics_that_make_sense() {
     assert_no_nan(&robust);
 }
 
+/// A cubic about 1000: its parameters are uncertain by thousands of times what the curve is, and the band must not be
+/// the difference of such numbers. Against the same cubic about zero.
+#[test]
+fn bands_keep_their_digits_where_parameters_lose_theirs() {
+    let y = responses(&[0.3, -0.2, 0.5, -0.9, 0.1, 0.4, -0.6, 0.2, 0.0]);
+    let far = X.map(|x| x + 1000.0);
+    let cubic = |x: f64, [a, b, c, d]: [Dual<f64, 4>; 4]| a + (b + (c + d * x) * x) * x;
+    let near = curve_fit(cubic, &X, &y, [1.0; 4]).unwrap().confidence_band(&X, 0.95).unwrap();
+    let far = curve_fit(cubic, &far, &y, [1.0; 4]).unwrap().confidence_band(&far, 0.95).unwrap();
+    for (near, far) in near.iter().zip(&far) {
+        assert!(close(near.standard_error, far.standard_error, 1e-5), "{near:?}, {far:?}");
+    }
+}
+
 /// A parameter that a bound holds is a constant.
 #[test]
 fn held_parameters_are_as_fixed_ones() {
