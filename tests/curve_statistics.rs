@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "the sets of other tests")]
 #[path = "nist/mod.rs"]
 mod nist;
-#[allow(dead_code, reason = "the networks of other tests")]
 #[path = "reference/mod.rs"]
 mod reference;
 
