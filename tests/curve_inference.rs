@@ -4,7 +4,7 @@ mod common;
 
 use common::config;
 use marquardt::{
-    Comparison, ComparisonError, Curve, CurveFit, Dual, FittedCurve, StatisticsError, Tie, curve_fit, f_test,
+    Comparison, ComparisonError, Curve, CurveFit, Dual, FittedCurve, Loss, StatisticsError, Tie, curve_fit, f_test,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -324,4 +324,39 @@ fn single_precision_has_the_same_statistics() {
     let (single, wide) =
         (single.confidence_band(&[2.0], 0.95).unwrap()[0], wide.confidence_band(&[2.0], 0.95).unwrap()[0]);
     assert!(close(f64::from(single.low), wide.low, 1e-5) && close(f64::from(single.high), wide.high, 1e-5));
+}
+
+#[test]
+fn robust_fits_have_the_statistics_that_make_sense() {
+    let y = responses(&[0.3, -0.2, 0.5, -0.9, 0.1, 0.4, -0.6, 0.2, 0.0]);
+    let clean = fit(&y, None, false);
+    let widths = |fit: &[marquardt::BandPoint<f64>]| fit[0].high - fit[0].low;
+    let clean = [clean.confidence_band(&[2.0], 0.95).unwrap(), clean.prediction_band(&[2.0], 0.95).unwrap()];
+    let clean = clean.map(|band| widths(&band));
+    let with_outlier: Vec<f64> = y.iter().enumerate().map(|(i, y)| if i == 4 { y + 30.0 } else { *y }).collect();
+    let robust = CurveFit::new(rise, &X, &with_outlier, [3.0, 0.6, 1.0]).robust(Loss::Huber).fit().unwrap();
+    let bands = [robust.confidence_band(&[2.0], 0.95).unwrap(), robust.prediction_band(&[2.0], 0.95).unwrap()];
+    for (band, clean) in bands.iter().zip(clean) {
+        assert!((0.3..3.0).contains(&(widths(band) / clean)), "{band:?}, {clean}");
+    }
+    assert!(matches!(robust.influence(), Err(StatisticsError::RobustFit)));
+    let criteria = robust.criteria();
+    assert_eq!(Comparison::of([("robust", criteria), ("again", criteria)]), Err(ComparisonError::Robust));
+    assert_eq!(robust.goodness_of_fit(), None);
+    assert_no_nan(&robust);
+}
+
+/// A parameter that a bound holds is a constant.
+#[test]
+fn held_parameters_are_as_fixed_ones() {
+    let y = responses(&[0.3, -0.2, 0.5, -0.9, 0.1, 0.4, -0.6, 0.2, 0.0]);
+    let setting = || CurveFit::new(rise, &X, &y, [3.0, 0.6, 2.0]).names(["a", "k", "c"]);
+    let (held, fixed) = (setting().bounds("c", 1.5..).fit().unwrap(), setting().fix_at("c", 1.5).fit().unwrap());
+    assert_eq!(held.covariance().held(), ["c"]);
+    let c = held.confidence_interval("c", 0.95).unwrap();
+    assert_eq!((c.low, c.high, held.criteria().parameters), (1.5, 1.5, 2));
+    // But for what differs by more than rounding: where they ended.
+    let (held, fixed) = (numbers(&held), numbers(&fixed));
+    assert!(all_close(&held, &fixed, 1e-6), "{held:?} {fixed:?}");
+    assert!(held.iter().all(|number| !number.is_nan()));
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use common::{close, config, cost, linearized, wavy};
 use data::{DataSet, Model, digits};
 use marquardt::{
-    Analytic, AutoDiff, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar,
-    Separable, SeparableError, SolveError,
+    Analytic, AutoDiff, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Real, Residuals,
+    Scalar, Separable, SeparableError, SolveError,
 };
 use proptest::prelude::*;
 
@@ -339,4 +339,29 @@ fn without_linear_parameters_it_is_the_plain_solve() {
     let plain = solver.minimize(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     let same = solver.minimize_separable(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     assert!(plain.x == same.x && plain.iterations == same.iterations);
+}
+
+/// What has bounds is not eliminated, and no point beyond them is looked at.
+#[test]
+fn bounds_are_kept() {
+    let decay = |b: &[f64], r: &mut [f64]| {
+        assert!((0.0..=1.5).contains(&b[0]) && (0.1..=2.0).contains(&b[1]), "{b:?}");
+        for (i, r) in r.iter_mut().enumerate() {
+            let t = 0.4 * i as f64;
+            *r = b[0] * (-b[1] * t).exp() + b[2] - (2.0 * (-0.6 * t).exp() + 0.5);
+        }
+        Ok(())
+    };
+    let bounds = || Bounds::unbounded(3).with(0, 0.0, 1.5).unwrap().with(1, 0.1, 2.0).unwrap();
+    let problem = || FiniteDifference::new(3, 12, decay).with_bounds(bounds());
+    let whole = LevenbergMarquardt::new().minimize(&mut problem(), &[1.0, 1.0, 0.0]).unwrap();
+    let separable = Separable::detect(problem(), &[1.0, 1.0, 0.0]).unwrap();
+    assert_eq!(separable.linear_parameters(), [2]);
+    let report = LevenbergMarquardt::new().minimize_separable(&mut problem(), &[1.0, 1.0, 0.0]).unwrap();
+    assert_eq!((report.x[0], whole.x[0]), (1.5, 1.5));
+    for (one, other) in report.x.iter().zip(&whole.x) {
+        assert!((one - other).abs() < 1e-5, "{report}\n{whole}");
+    }
+    let error = Separable::new(problem(), &[0]).err().unwrap();
+    assert_eq!(error.to_string(), "x[0] has bounds, and cannot be eliminated");
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::Criteria;
+use super::criteria::NoiseKind;
 use crate::Real;
 
 /// Why fits cannot be compared.
@@ -25,6 +26,9 @@ pub enum ComparisonError {
     /// The fits take different things for the noise.
     #[error("the fits take the noise differently: relative, absolute, or of counts")]
     Noise,
+    /// A robust fit is not the most likely one.
+    #[error("robust fits cannot be compared by their likelihoods")]
+    Robust,
     /// No fit has observations enough for the AICc.
     #[error("{observations} observations are too few for the AICc of any of these fits")]
     TooFewObservations {
@@ -140,7 +144,11 @@ pub(super) fn check_same_data<T>(first: &Criteria<T>, second: &Criteria<T>) -> R
     if first.observations != second.observations {
         return Err(ComparisonError::Observations { first: first.observations, second: second.observations });
     }
-    if first.noise == second.noise { Ok(()) } else { Err(ComparisonError::Noise) }
+    match (first.noise, second.noise) {
+        (NoiseKind::Robust, _) | (_, NoiseKind::Robust) => Err(ComparisonError::Robust),
+        (first, second) if first == second => Ok(()),
+        _ => Err(ComparisonError::Noise),
+    }
 }
 
 impl<T: Real> fmt::Display for Comparison<T> {

@@ -11,6 +11,8 @@ pub(super) enum NoiseKind {
     Absolute,
     /// It is that of counts.
     Counts,
+    /// Its size is judged by the residuals, but the curve is not the most likely one.
+    Robust,
 }
 
 /// How well a curve describes data for the number of its parameters: plain numbers, so that fits of different curves can
@@ -59,11 +61,12 @@ impl<T: Real> Criteria<T> {
 
     /// `−2 ln L`, up to what all fits of the same data have in common.
     fn deviance(&self) -> T {
-        if self.noise == NoiseKind::Relative {
-            let n = T::from_f64(self.observations as f64);
-            n * (self.chi_square / n).ln()
-        } else {
-            T::from_f64(-2.0) * self.log_likelihood
+        match self.noise {
+            NoiseKind::Relative | NoiseKind::Robust => {
+                let n = T::from_f64(self.observations as f64);
+                n * (self.chi_square / n).ln()
+            }
+            NoiseKind::Absolute | NoiseKind::Counts => T::from_f64(-2.0) * self.log_likelihood,
         }
     }
 }

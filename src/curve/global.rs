@@ -140,7 +140,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     }
 
     /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
-    /// [start many times](CurveFit::multi_start). The solver is that of the first data set.
+    /// [start many times](CurveFit::multi_start). Solver and
+    /// [variable projection](CurveFit::variable_projection) are those of the first data set.
     ///
     /// # Errors
     ///
@@ -162,8 +163,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         let Joined { parameters, own } = join(&sets, &self.shared)?;
         let data = Data::joined(sets.iter().map(|(_, setting)| &setting.data))?;
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let Setting { likelihood, absolute_sigma, solver, .. } = &sets[0].1;
-        let (likelihood, absolute_sigma, solver) = (likelihood.clone(), *absolute_sigma, solver.clone());
+        let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
+        let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
         let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
             name,
             curve: setting.curve,
@@ -171,7 +172,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
             parameters,
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
-        Ok(CurveFit::of_parts(curve, data, parameters, likelihood).absolute_sigma(absolute_sigma).solver(solver))
+        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver);
+        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection))
     }
 
     /// Fits all data sets together.
@@ -187,8 +189,9 @@ impl<'a, T: Real> GlobalFit<'a, T> {
 impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
     /// The same for a curve of any kind.
     fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
-        let Setting { curve, data, map, likelihood, absolute_sigma, solver } = self;
-        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, solver }
+        let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver } = self;
+        let curve: AnyCurve<'a, T> = Box::new(curve);
+        Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver }
     }
 }
 

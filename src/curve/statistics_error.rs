@@ -78,4 +78,7 @@ pub enum StatisticsError {
     /// Nothing says how large the noise is.
     #[error("there are no degrees of freedom to judge the noise by, and it is not known")]
     NoDegreesOfFreedom,
+    /// Under a robust loss, a response has no influence in the sense of least squares.
+    #[error("leverage and Cook's distance are those of least squares, and this fit is robust")]
+    RobustFit,
 }

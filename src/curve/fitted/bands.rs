@@ -3,12 +3,12 @@
 use ndarray::Array2;
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::kernels::vector::all_finite;
+use crate::{Real, mad_scale};
 
 /// One point of a band: what the curve predicts there, and how far that may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +58,8 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     /// The band that contains a new response to each of these predictors with probability `level`: that of the curve, and
     /// the noise added. Its variance is
     ///
-    /// - `s²`, judged by the residuals, or one with [`absolute_sigma`](crate::CurveFit::absolute_sigma),
+    /// - `s²`, judged by the residuals, or one with [`absolute_sigma`](crate::CurveFit::absolute_sigma); of a robust fit, the
+    ///   square of [`mad_scale`](crate::mad_scale) of the residuals, so that outliers are not expected to come again,
     /// - with sigma given, that times the square of sigma, where it is the same in all rows,
     /// - for counts, the response of the curve.
     ///
@@ -157,7 +158,13 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
 
     /// The variance of a response whose sigma is one; infinite where nothing is known of it.
     fn unit_variance(&self) -> T {
-        if self.covariance.is_absolute() { T::ONE } else { self.covariance.residual_variance().unwrap_or(T::INFINITY) }
+        let known = self.covariance.is_absolute().then_some(T::ONE);
+        let judged = self.covariance.residual_variance().map(|variance| {
+            // Outliers are not what a robust fit takes for noise.
+            let deviation = self.robust_scale().map(|_| mad_scale(&self.whitened_residuals()));
+            deviation.map_or(variance, |deviation| deviation * deviation)
+        });
+        known.or(judged).unwrap_or(T::INFINITY)
     }
 
     /// The standard deviation of each response of a row, where it is the same in all rows.

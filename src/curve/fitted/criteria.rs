@@ -9,7 +9,7 @@ use super::basis::Basis;
 use crate::Real;
 use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
-use crate::curve::likelihood::half_deviance;
+use crate::curve::likelihood::{Likelihood, half_deviance};
 use crate::kernels::vector::dot;
 use crate::statistics::Test;
 use crate::statistics::distributions::chi_squared_tail;
@@ -79,6 +79,9 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     /// - noise judged by the residuals: `−½ (n ln(2π χ²/n) + n + ln |Σ|)`, the largest that any size of noise gives, and
     ///   infinite for a curve that meets all responses,
     /// - counts: `Σ (y ln μ − μ − ln y!)`.
+    ///
+    /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
+    /// would make larger.
     pub fn log_likelihood(&self) -> T {
         let priors = self.setting.map.priors();
         let mut log_determinant: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
@@ -93,8 +96,8 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
             _ => log_determinant += self.setting.data.noise.log_determinant().to_f64(),
         }
         let scale = match self.noise_kind() {
-            NoiseKind::Relative => responses * (squares / responses).ln() + responses,
-            _ => squares,
+            NoiseKind::Relative | NoiseKind::Robust => responses * (squares / responses).ln() + responses,
+            NoiseKind::Absolute | NoiseKind::Counts => squares,
         };
         T::from_f64(of_counts - 0.5 * (scale + responses * (2.0 * PI).ln() + log_determinant))
     }
@@ -133,10 +136,11 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     }
 
     fn noise_kind(&self) -> NoiseKind {
-        match (self.is_of_counts(), self.covariance.is_absolute()) {
-            (true, _) => NoiseKind::Counts,
-            (false, true) => NoiseKind::Absolute,
-            (false, false) => NoiseKind::Relative,
+        match self.setting.likelihood {
+            Likelihood::Poisson => NoiseKind::Counts,
+            Likelihood::Robust(..) => NoiseKind::Robust,
+            Likelihood::Gaussian if self.covariance.is_absolute() => NoiseKind::Absolute,
+            Likelihood::Gaussian => NoiseKind::Relative,
         }
     }
 

@@ -34,8 +34,8 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     ///
     /// # Errors
     ///
-    /// [`StatisticsError::NoDegreesOfFreedom`] where nothing says how large the noise is, and what the curve says when it
-    /// cannot be evaluated.
+    /// [`StatisticsError::NoDegreesOfFreedom`] where nothing says how large the noise is, [`StatisticsError::RobustFit`] under
+    /// a robust loss, and what the curve says when it cannot be evaluated.
     ///
     /// ```
     /// let x = [1.0, 2.0, 3.0, 4.0, 20.0_f64];
@@ -46,6 +46,9 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn influence(&self) -> Result<Influence<T>, StatisticsError> {
+        if self.robust_scale().is_some() {
+            return Err(StatisticsError::RobustFit);
+        }
         let (covariance, count) = (&self.covariance, self.responses.len());
         let known = covariance.is_absolute().then_some(T::ONE);
         let variance = known.or(covariance.residual_variance()).ok_or(StatisticsError::NoDegreesOfFreedom)?;

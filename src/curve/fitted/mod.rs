@@ -103,11 +103,6 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
-    pub fn robust_scale(&self) -> Option<T> {
-        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
-    }
-
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
     pub fn omitted_rows(&self) -> &[usize] {
         self.setting.data.omitted()
@@ -160,6 +155,13 @@ impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
             .field("report", report)
             .field("covariance", covariance)
             .finish_non_exhaustive()
+    }
+}
+
+impl<T: Real, C> FittedCurve<'_, T, C> {
+    /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
+    pub fn robust_scale(&self) -> Option<T> {
+        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
     }
 }
 

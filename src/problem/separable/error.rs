@@ -25,6 +25,12 @@ pub enum SeparableError {
     /// The residuals are affine in no parameter, or none was named.
     #[error("there is no linear parameter to eliminate")]
     NoLinearParameters,
+    /// A parameter that should be eliminated has bounds, which it would not keep to.
+    #[error("{name} has bounds, and cannot be eliminated")]
+    Bounded {
+        /// The name of the parameter.
+        name: String,
+    },
     /// The residuals are affine in all parameters together, so that nothing is left to iterate on.
     #[error("all parameters are linear; `LevenbergMarquardt::minimize_separable` solves for them directly")]
     AllLinear,

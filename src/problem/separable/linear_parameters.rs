@@ -27,7 +27,7 @@ const CLEAR: f64 = 1e-3;
 ///
 /// They are affine in `x_j` where the column `∂r/∂x_j` does not change with `x_j`, and jointly in two if neither's column
 /// changes with the other: a clique of the graph of such pairs. One whose column is zero wherever it was looked at is not
-/// in the set.
+/// in the set, nor is one that has bounds.
 pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     at: &[T],
@@ -44,12 +44,16 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     look.around(problem, at);
     look.at_zero(problem, at);
     for point in 1..POINTS {
-        let beside: Vec<T> = at.iter().enumerate().map(|(j, &x)| beside(x, point, j)).collect();
+        let mut beside: Vec<T> = at.iter().enumerate().map(|(j, &x)| beside(x, point, j)).collect();
+        if let Some(bounds) = problem.bounds() {
+            bounds.project(&mut beside);
+        }
         if problem_at(problem, &beside, &mut look.here).is_ok() && look.here.is_finite() {
             look.around(problem, &beside);
         }
     }
-    let candidates = (0..found).filter(|&j| look.seen[j] && !look.changes[j * found + j]).collect();
+    let is_free = |j: usize| !problem.bounds().is_some_and(|bounds| bounds.is_bounded(j));
+    let candidates = (0..found).filter(|&j| look.seen[j] && !look.changes[j * found + j] && is_free(j)).collect();
     let compatible = |j: usize, k: usize| !look.changes[j * found + k] && !look.changes[k * found + j];
     Ok(largest_clique(candidates, compatible))
 }
@@ -133,6 +137,9 @@ impl<T: Real> Look<T> {
 
     /// Notes the columns that are different at a point to which parameter `k` has moved; `false` if it is not finite.
     fn compare<P: LeastSquares<T>>(&mut self, problem: &mut P, moved: &[T], k: usize) -> bool {
+        if problem.bounds().is_some_and(|bounds| !bounds.contains(moved)) {
+            return false;
+        }
         // An error beside the start says no more than that one cannot look there.
         if problem_at(problem, moved, &mut self.there).is_err() || !self.there.is_finite() {
             return false;

@@ -9,7 +9,7 @@ pub use error::SeparableError;
 pub(crate) use linear_parameters::linear_parameters;
 
 use super::selected::{count, gather, scatter};
-use super::{EvaluationError, LeastSquares};
+use super::{Bounds, EvaluationError, LeastSquares};
 use crate::Real;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
@@ -62,6 +62,8 @@ pub struct Separable<T, P> {
     linear: Vec<usize>,
     linear_columns: Vec<Range<usize>>,
     other_columns: Vec<Range<usize>>,
+    /// Of the other parameters.
+    bounds: Option<Bounds<T>>,
     /// The other parameters that [`x`](Self::x) holds the best linear ones for, and whether there are any.
     alpha: Vec<T>,
     solved: bool,
@@ -84,7 +86,8 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     ///
     /// # Errors
     ///
-    /// [`SeparableError`] when a parameter does not exist or is named twice, or when there are none, or no others.
+    /// [`SeparableError`] when a parameter does not exist, is named twice or has bounds, or when there are none, or no
+    /// others.
     pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
         let parameters = problem.parameter_count();
         let mut ascending = linear.to_vec();
@@ -94,6 +97,10 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         }
         if let Some(pair) = ascending.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(SeparableError::Repeated { name: problem.parameter_name(pair[0]) });
+        }
+        let is_bounded = |index: usize| problem.bounds().is_some_and(|bounds| bounds.is_bounded(index));
+        if let Some(&index) = ascending.iter().find(|&&index| is_bounded(index)) {
+            return Err(SeparableError::Bounded { name: problem.parameter_name(index) });
         }
         if ascending.is_empty() {
             return Err(SeparableError::NoLinearParameters);
@@ -145,8 +152,10 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         let is_linear = |j: &usize| linear.binary_search(j).is_ok();
         let linear_columns = ranges((0..n).filter(is_linear));
         let other_columns = ranges((0..n).filter(|j| !is_linear(j)));
+        let bounds = problem.bounds().map(|bounds| bounds.of_columns(&other_columns));
         Separable {
             problem,
+            bounds,
             linear_columns,
             other_columns,
             alpha: Vec::new(),
@@ -292,6 +301,10 @@ fn ranges(indices: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 /// Geodesic acceleration takes differences of these residuals. Kaufman's Jacobian is not quite their derivative, but
 /// what it leaves out lies in the space of the columns that are projected out, and so does not reach `Jᵀr_vv`.
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.bounds.as_ref()
+    }
+
     fn parameter_count(&self) -> usize {
         count(&self.other_columns)
     }
