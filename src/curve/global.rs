@@ -190,8 +190,7 @@ impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
     /// The same for a curve of any kind.
     fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
         let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver } = self;
-        let curve: AnyCurve<'a, T> = Box::new(curve);
-        Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver }
+        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, variable_projection, solver }
     }
 }
 

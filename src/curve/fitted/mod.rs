@@ -13,6 +13,7 @@ mod profile;
 mod ray;
 mod resampling;
 mod residuals;
+mod summary;
 mod synthetic;
 
 use std::fmt;
@@ -22,7 +23,7 @@ use ndarray::ArrayView1;
 use super::Curve;
 use super::likelihood::Likelihood;
 use super::setting::Setting;
-use super::{CurveError, Rows};
+use super::{CurveError, ParameterState, Rows};
 use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
 
 pub use bands::BandPoint;
@@ -35,7 +36,7 @@ pub use resampling::{BootstrapError, Resampling};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
-/// `Display` prints the report.
+/// `Display` prints the report, [`summary`](Self::summary).
 pub struct FittedCurve<'a, T: Real, C> {
     pub(super) setting: Setting<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
@@ -52,25 +53,29 @@ pub struct FittedParameter<T> {
     pub name: String,
     /// Its value.
     pub value: T,
-    /// Its standard error, from the scatter of the residuals; infinite where the data do not determine it.
+    /// Its standard error, from the scatter of the residuals or from a known noise; infinite where the data do not determine
+    /// it, and zero where it did not move: fixed, or held by a bound.
     pub standard_error: T,
+    /// What became of it.
+    pub state: ParameterState,
 }
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
         let covariance = setting.covariance(&report)?;
-        let values = report.x.iter().zip(covariance.standard_errors());
-        let named = setting.map.parameters.iter().zip(values);
-        let parameters = named.map(|(parameter, (&value, standard_error))| FittedParameter {
-            name: parameter.name.clone(),
-            value,
-            standard_error,
+        let errors = covariance.standard_errors();
+        let parameters = (0..setting.map.count()).map(|index| FittedParameter {
+            name: setting.map.name(index).to_owned(),
+            value: report.x[index],
+            standard_error: errors[index],
+            state: setting.map.state(index, &report, &covariance),
         });
+        let parameters = parameters.collect();
         let mut responses = vec![T::ZERO; setting.data.y().len()];
         let (x, width) = (setting.data.x(), setting.data.width());
         let evaluated = setting.curve.responses(x, width, &report.x, &mut responses);
         evaluated.map_err(CovarianceError::Evaluation)?;
-        Ok(FittedCurve { parameters: parameters.collect(), setting, report, covariance, responses })
+        Ok(FittedCurve { parameters, setting, report, covariance, responses })
     }
 
     /// All parameters.
@@ -165,58 +170,8 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     }
 }
 
-impl<T: Real, C> fmt::Display for FittedCurve<'_, T, C> {
+impl<T: Real, C: Curve<T>> fmt::Display for FittedCurve<'_, T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { status, iterations, evaluations, .. } = &self.report;
-        let verdict = if status.is_converged() { "Converged" } else { "Not converged" };
-        writeln!(f, "{verdict}: {status}")?;
-        let all = evaluations.residuals + evaluations.jacobians;
-        writeln!(f, "{iterations} iterations, {all} evaluations ({} with derivatives)", evaluations.jacobians)?;
-        writeln!(f)?;
-        let width = self.parameters.iter().map(|p| p.name.chars().count()).chain([9]).max().unwrap_or(9);
-        writeln!(f, "{:<width$}  {:>18}  {:>14}  {:>8}", "parameter", "value", "standard error", "relative")?;
-        for FittedParameter { name, value, standard_error } in &self.parameters {
-            write!(f, "{name:<width$}  {value:>18.10e}  ")?;
-            if standard_error.is_finite() {
-                let percent = T::from_f64(100.0) * (*standard_error / *value).abs();
-                writeln!(f, "{standard_error:>14.6e}  {percent:>7.2} %")?;
-            } else {
-                writeln!(f, "{:>14}", "undetermined")?;
-            }
-        }
-        writeln!(f)?;
-        writeln!(f, "observations                 {}", self.setting.data.y().len())?;
-        writeln!(f, "degrees of freedom           {}", self.covariance.degrees_of_freedom())?;
-        writeln!(f, "residual sum of squares      {:.10e}", self.report.sum_of_squares())?;
-        match self.covariance.residual_standard_deviation() {
-            Some(deviation) => write!(f, "residual standard deviation  {deviation:.10e}")?,
-            None => write!(f, "residual standard deviation  unknown (no degrees of freedom)")?,
-        }
-        self.correlations(f)?;
-        if !self.covariance.undetermined().is_empty() {
-            write!(f, "\n\nthe data do not determine {}", self.covariance.undetermined().join(", "))?;
-        }
-        Ok(())
-    }
-}
-
-/// Correlations weaker than this are not worth a line in the report.
-const WORTH_PRINTING: f64 = 0.1;
-
-impl<T: Real, C> FittedCurve<'_, T, C> {
-    /// The stronger correlations, a line each, strongest first.
-    fn correlations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let correlation = self.covariance.correlation();
-        let n = self.parameters.len();
-        let mut pairs: Vec<_> = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
-        pairs.retain(|&pair| correlation[pair].abs() >= T::from_f64(WORTH_PRINTING));
-        pairs.sort_by(|&a, &b| correlation[b].abs().to_f64().total_cmp(&correlation[a].abs().to_f64()));
-        if !pairs.is_empty() {
-            write!(f, "\n\ncorrelations")?;
-        }
-        pairs.iter().try_for_each(|&(i, j)| {
-            let (first, second) = (&self.parameters[i].name, &self.parameters[j].name);
-            write!(f, "\n  {first}, {second}: {:+.4}", correlation[(i, j)])
-        })
+        self.summary().fmt(f)
     }
 }

@@ -41,6 +41,7 @@ mod linear_fit;
 mod look;
 mod named;
 mod peak;
+mod polish;
 mod polynomial;
 mod power_law;
 mod rational;
