@@ -23,7 +23,7 @@ use crate::Real;
 ///
 /// let t = [0.0, 1.0, 2.0, 3.0_f64];
 /// let (low, high) = ([2.1, 1.2, 0.8, 0.4], [10.0, 6.0, 3.7, 2.2, 1.4]);
-/// let decay = |t, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
+/// let decay = |t: f64, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
 /// let fit = GlobalFit::new()
 ///     .data_set("low", CurveFit::new(decay, &t, &low, [1.0, 1.0]).names(["amplitude", "rate"]))
 ///     .data_set("high", CurveFit::new(decay, &[0.0, 1.0, 2.0, 3.0, 4.0], &high, [5.0, 1.0]).names(["amplitude", "rate"]))

@@ -146,7 +146,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
 
     /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
     /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
-    /// the same starts.
+    /// the same starts. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
     ///
     /// # Errors
     ///

@@ -9,12 +9,14 @@ use crate::curve::{Curve, StatisticsError};
 use crate::{Real, parallel};
 
 /// The border of the joint region of two parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Contour<T> {
     /// The parameters.
     pub names: [String; 2],
     /// Points of the border, in order; the last is followed by the first.
     pub points: Vec<ContourPoint<T>>,
+    /// Why there is no point in some directions: fits that fail, far out.
+    pub failed: Vec<ProfileError>,
 }
 
 /// One point of a contour.
@@ -35,7 +37,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
     ///
     /// # Errors
     ///
-    /// As [`profile_interval`](Self::profile_interval).
+    /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not concern the others.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
@@ -89,8 +91,15 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         }
         let root = self.joint_root_level(level)?;
         let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
-        let points = parallel::map(steps.len(), trace).into_iter().collect::<Result<_, _>>()?;
-        Ok(Contour { names: names.map(String::from), points })
+        let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
+        for point in parallel::map(steps.len(), trace) {
+            match point {
+                Ok(point) => points.push(point),
+                Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),
+                Err(error) => failed.push(error),
+            }
+        }
+        Ok(Contour { names: names.map(String::from), points, failed })
     }
 
     fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
