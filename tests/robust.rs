@@ -8,8 +8,8 @@ mod data;
 use common::config;
 use data::{DataSet, Model};
 use marquardt::{
-    Acceleration, AutoDiff, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Loss, Real, Residuals,
-    Robust, RobustLoss, RobustScaleError, Scalar, SumOfSquares, Variables, mad_scale, optim,
+    Acceleration, AutoDiff, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Loss, Real,
+    Residuals, Robust, RobustLoss, RobustScaleError, Scalar, SumOfSquares, Variables, mad_scale, optim,
 };
 use ndarray::array;
 use proptest::prelude::*;
@@ -238,6 +238,25 @@ fn acceleration_follows_the_residuals() {
     assert!(plain.is_converged() && accelerated.is_converged());
     assert!(common::close(&plain.x, &accelerated.x, 1e-7), "{plain}\n{accelerated}");
     assert!(accelerated.iterations <= plain.iterations + 3, "{plain}\n{accelerated}");
+}
+
+/// Outliers do not decide which bound holds, either.
+#[test]
+fn bounds_are_kept() {
+    let bounds = Bounds::unbounded(3).with(1, 0.0, 1.9).unwrap();
+    let minimize = |acceleration| {
+        let guarded = FiniteDifference::new(3, 60, |x: &[f64], r: &mut [f64]| {
+            assert!(x[1] <= 1.9, "{x:?}");
+            Curve::with_outliers(3, 30).evaluate(x, 0, r)
+        });
+        let mut robust = Robust::new(guarded.with_bounds(bounds.clone()), Loss::Cauchy, 0.1).unwrap();
+        LevenbergMarquardt::new().with_acceleration(acceleration).minimize(&mut robust, &[0.6, 1.5, 1.1]).unwrap()
+    };
+    for acceleration in [Acceleration::Never, Acceleration::Always] {
+        let found = minimize(acceleration);
+        assert!(found.is_converged() && found.x[1] == 1.9 && found.active.len() == 1, "{found}");
+        assert!((found.x[0] - TRUTH[0]).abs() < 0.02, "{found}");
+    }
 }
 
 /// A pull of constant strength, written as a user would.

@@ -9,8 +9,8 @@ use std::ops::Range;
 use common::{close, config, cost, linearized, wavy};
 use data::{DataSet, Model, digits};
 use marquardt::{
-    Analytic, AutoDiff, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Real, Residuals,
-    Scalar, Separable, SeparableError, SolveError,
+    Analytic, AutoDiff, Bounded, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Real,
+    Residuals, Scalar, Separable, SeparableError, SolveError,
 };
 use proptest::prelude::*;
 
@@ -314,6 +314,33 @@ fn what_cannot_be_eliminated_is_refused() {
     assert!(matches!(looked(&[1.0, -1e4, 1.0, 1.0, 1.0]), SeparableError::NonFinite));
 }
 
+/// Evaluates nothing outside of bounds, and eliminates nothing within.
+#[test]
+fn bounds_are_kept() {
+    let bounds = Bounds::unbounded(5).with(1, 0.1, 0.3).unwrap().with(4, 0.0, f64::INFINITY).unwrap();
+    let decays = Decays::<f64>::new(truth);
+    let guarded = Analytic::new(5, 20, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        assert!(bounds.contains(x), "{x:?}");
+        match jacobian {
+            Some(jacobian) => AutoDiff(decays.clone()).linearize(x, 0, r, jacobian),
+            None => AutoDiff(decays.clone()).residuals(x, 0, r),
+        }
+    });
+    let mut problem = Bounded::new(guarded, bounds.clone()).unwrap();
+    let start = [1.0, 0.3, 1.0, 4.0, 0.0];
+    assert_eq!(Separable::detect(&mut problem, &start).unwrap().linear_parameters(), [0, 2]);
+    let solver = LevenbergMarquardt::new();
+    let found = solver.minimize_separable(&mut problem, &start).unwrap();
+    let expected = solver.minimize(&mut problem, &start).unwrap();
+    assert!(found.is_converged() && close(&found.x, &expected.x, 1e-10), "{found}\n{expected}");
+    let active =
+        |report: &marquardt::Report<f64>| report.active.iter().map(|bound| bound.parameter).collect::<Vec<_>>();
+    assert!(active(&found) == [1] && active(&expected) == [1] && found.x[1] == 0.3, "{found}\n{expected}");
+
+    let refused = Separable::new(&mut problem, &[0, 4]).err().expect("a refusal");
+    assert_eq!(refused.to_string(), "x[4] has the bounds 0 and inf, and so cannot be eliminated");
+}
+
 /// Errors and values that are not finite go the usual ways.
 #[test]
 fn what_goes_wrong_is_said_as_ever() {
@@ -339,29 +366,4 @@ fn without_linear_parameters_it_is_the_plain_solve() {
     let plain = solver.minimize(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     let same = solver.minimize_separable(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     assert!(plain.x == same.x && plain.iterations == same.iterations);
-}
-
-/// What has bounds is not eliminated, and no point beyond them is looked at.
-#[test]
-fn bounds_are_kept() {
-    let decay = |b: &[f64], r: &mut [f64]| {
-        assert!((0.0..=1.5).contains(&b[0]) && (0.1..=2.0).contains(&b[1]), "{b:?}");
-        for (i, r) in r.iter_mut().enumerate() {
-            let t = 0.4 * i as f64;
-            *r = b[0] * (-b[1] * t).exp() + b[2] - (2.0 * (-0.6 * t).exp() + 0.5);
-        }
-        Ok(())
-    };
-    let bounds = || Bounds::unbounded(3).with(0, 0.0, 1.5).unwrap().with(1, 0.1, 2.0).unwrap();
-    let problem = || FiniteDifference::new(3, 12, decay).with_bounds(bounds());
-    let whole = LevenbergMarquardt::new().minimize(&mut problem(), &[1.0, 1.0, 0.0]).unwrap();
-    let separable = Separable::detect(problem(), &[1.0, 1.0, 0.0]).unwrap();
-    assert_eq!(separable.linear_parameters(), [2]);
-    let report = LevenbergMarquardt::new().minimize_separable(&mut problem(), &[1.0, 1.0, 0.0]).unwrap();
-    assert_eq!((report.x[0], whole.x[0]), (1.5, 1.5));
-    for (one, other) in report.x.iter().zip(&whole.x) {
-        assert!((one - other).abs() < 1e-5, "{report}\n{whole}");
-    }
-    let error = Separable::new(problem(), &[0]).err().unwrap();
-    assert_eq!(error.to_string(), "x[0] has bounds, and cannot be eliminated");
 }

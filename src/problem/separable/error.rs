@@ -22,15 +22,19 @@ pub enum SeparableError {
         /// Its name.
         name: String,
     },
+    /// A parameter has bounds, which its best value need not keep.
+    #[error("{name} has the bounds {lower} and {upper}, and so cannot be eliminated")]
+    Bounded {
+        /// Its name.
+        name: String,
+        /// Its lower bound, `-∞` if there is none.
+        lower: f64,
+        /// Its upper bound, `∞` if there is none.
+        upper: f64,
+    },
     /// The residuals are affine in no parameter, or none was named.
     #[error("there is no linear parameter to eliminate")]
     NoLinearParameters,
-    /// A parameter that should be eliminated has bounds, which it would not keep to.
-    #[error("{name} has bounds, and cannot be eliminated")]
-    Bounded {
-        /// The name of the parameter.
-        name: String,
-    },
     /// The residuals are affine in all parameters together, so that nothing is left to iterate on.
     #[error("all parameters are linear; `LevenbergMarquardt::minimize_separable` solves for them directly")]
     AllLinear,

@@ -1,6 +1,6 @@
 //! Which parameters of a problem are linear: a look at how its Jacobian changes.
 
-use super::SeparableError;
+use super::{SeparableError, is_bounded};
 use crate::autodiff::Difference;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -27,7 +27,7 @@ const CLEAR: f64 = 1e-3;
 ///
 /// They are affine in `x_j` where the column `∂r/∂x_j` does not change with `x_j`, and jointly in two if neither's column
 /// changes with the other: a clique of the graph of such pairs. One whose column is zero wherever it was looked at is not
-/// in the set, nor is one that has bounds.
+/// in the set.
 pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     at: &[T],
@@ -36,6 +36,14 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     if expected != found {
         return Err(SeparableError::WrongLength { expected, found });
     }
+    let bounds = problem.bounds().filter(|bounds| !bounds.is_unbounded()).cloned();
+    let within = |mut x: Vec<T>| {
+        if let Some(bounds) = &bounds {
+            bounds.project(&mut x);
+        }
+        x
+    };
+    let at = &within(at.to_vec());
     let mut look = Look::new(problem, at);
     problem_at(problem, at, &mut look.here).map_err(SeparableError::Evaluation)?;
     if !look.here.is_finite() {
@@ -44,16 +52,13 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     look.around(problem, at);
     look.at_zero(problem, at);
     for point in 1..POINTS {
-        let mut beside: Vec<T> = at.iter().enumerate().map(|(j, &x)| beside(x, point, j)).collect();
-        if let Some(bounds) = problem.bounds() {
-            bounds.project(&mut beside);
-        }
+        let beside = within(at.iter().enumerate().map(|(j, &x)| beside(x, point, j)).collect());
         if problem_at(problem, &beside, &mut look.here).is_ok() && look.here.is_finite() {
             look.around(problem, &beside);
         }
     }
-    let is_free = |j: usize| !problem.bounds().is_some_and(|bounds| bounds.is_bounded(j));
-    let candidates = (0..found).filter(|&j| look.seen[j] && !look.changes[j * found + j] && is_free(j)).collect();
+    let is_candidate = |&j: &usize| look.seen[j] && !look.changes[j * found + j] && !is_bounded(problem, j);
+    let candidates = (0..found).filter(is_candidate).collect();
     let compatible = |j: usize, k: usize| !look.changes[j * found + k] && !look.changes[k * found + j];
     Ok(largest_clique(candidates, compatible))
 }
@@ -107,13 +112,16 @@ impl<T: Real> Look<T> {
         Look { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
     }
 
-    /// Moves one parameter after the other.
+    /// Moves one parameter after the other, within bounds.
     fn around<P: LeastSquares<T>>(&mut self, problem: &mut P, x: &[T]) {
         let mut moved = x.to_vec();
         for k in 0..x.len() {
             let unit = if x[k] == T::ZERO { T::ONE } else { x[k] };
+            let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(k));
             let moves = MOVES.iter().any(|&share| {
-                moved[k] = x[k] + T::from_f64(share) * unit;
+                let step = T::from_f64(share) * unit;
+                let ahead = (x[k] + step).max(lower).min(upper);
+                moved[k] = if ahead == x[k] { (x[k] - step).max(lower).min(upper) } else { ahead };
                 self.compare(problem, &moved, k)
             });
             if !moves {
@@ -123,10 +131,10 @@ impl<T: Real> Look<T> {
         }
     }
 
-    /// Moves one parameter after the other to zero, where those that are eliminated are evaluated.
+    /// Moves one parameter after the other to zero, where those that are eliminated are evaluated; no one with bounds is.
     fn at_zero<P: LeastSquares<T>>(&mut self, problem: &mut P, x: &[T]) {
         let mut moved = x.to_vec();
-        for k in 0..x.len() {
+        for k in (0..x.len()).filter(|&k| !is_bounded(problem, k)).collect::<Vec<_>>() {
             moved[k] = T::ZERO;
             if !self.compare(problem, &moved, k) {
                 self.changes[k * x.len() + k] = true;
@@ -137,9 +145,6 @@ impl<T: Real> Look<T> {
 
     /// Notes the columns that are different at a point to which parameter `k` has moved; `false` if it is not finite.
     fn compare<P: LeastSquares<T>>(&mut self, problem: &mut P, moved: &[T], k: usize) -> bool {
-        if problem.bounds().is_some_and(|bounds| !bounds.contains(moved)) {
-            return false;
-        }
         // An error beside the start says no more than that one cannot look there.
         if problem_at(problem, moved, &mut self.there).is_err() || !self.there.is_finite() {
             return false;
