@@ -84,19 +84,16 @@ pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Where the χ² distribution has the probability `p` below.
-pub(crate) fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
-    ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.inverse_cdf(p))
+/// Where twice an F number of 2 and `freedom` degrees of freedom has the probability `p` below; a χ² number of 2 for infinite
+/// `freedom`.
+pub(crate) fn pair_quantile(p: f64, freedom: f64) -> f64 {
+    let log_tail = (-p).ln_1p();
+    if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail }
 }
 
 /// Probability that a χ² number is above `x`.
 pub(crate) fn chi_squared_tail(x: f64, freedom: f64) -> f64 {
     ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.sf(x))
-}
-
-/// Where the F distribution has the probability `p` below.
-pub(crate) fn f_quantile(p: f64, numerator: f64, denominator: f64) -> f64 {
-    denominator / numerator * beta_odds(0.5 * numerator, 0.5 * denominator, p, 1.0 - p)
 }
 
 /// Probability that an F number is above `x`.
@@ -137,15 +134,27 @@ mod tests {
         assert_close(&of_all(&[0.0], &p, |_, p| normal_quantile(p)), "normal_quantile", 1e-13);
         assert_close(&of_all(&[0.0], &reference("x_symmetric"), |_, x| normal_tail(x)), "normal_sf", 1e-10);
         assert_close(&of_all(&df, &p, |df, p| t_quantile(p, df)), "t_quantile", 1e-12);
-        assert_close(&of_all(&df, &p, |df, p| chi_squared_quantile(p, df)), "chi2_quantile", 1e-9);
         assert_close(&of_all(&df, &above, |df, x| chi_squared_tail(x, df)), "chi2_sf", 1e-11);
         let numerators = reference("numerator");
         let of_f = |values: &[f64], f: fn(f64, f64, f64) -> f64| -> Vec<f64> {
             let pairs = numerators.iter().flat_map(|&numerator| df.iter().map(move |&df| (numerator, df)));
             pairs.flat_map(|(numerator, df)| values.iter().map(move |&value| f(value, numerator, df))).collect()
         };
-        assert_close(&of_f(&p, f_quantile), "f_quantile", 1e-11);
         assert_close(&of_f(&above_f, f_tail), "f_sf", 1e-11);
+    }
+
+    #[test]
+    fn quantiles_of_pairs_are_those_of_f_and_chi_squared() {
+        let [df, p, numerators] = ["df", "probability", "numerator"].map(reference);
+        assert_eq!((df[1], numerators[1]), (2.0, 2.0));
+        let (count, all) = (df.len() * p.len(), [reference("f_quantile"), reference("chi2_quantile")]);
+        let of_f = all[0][count..2 * count].iter().map(|f| 2.0 * f);
+        let expected: Vec<f64> = of_f.chain(all[1][p.len()..2 * p.len()].iter().copied()).collect();
+        let found = of_all(&[&df[..], &[f64::INFINITY]].concat(), &p, |df, p| pair_quantile(p, df));
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found / expected - 1.0).abs() < 1e-13, "{found} is not {expected}");
+        }
     }
 
     #[test]

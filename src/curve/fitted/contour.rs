@@ -6,6 +6,7 @@ use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
 use crate::curve::{Curve, StatisticsError};
+use crate::statistics::distributions::pair_quantile;
 use crate::{Real, parallel};
 
 /// The border of the joint region of two parameters.
@@ -116,15 +117,12 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         Ok(ContourPoint { at, end })
     }
 
-    /// The signed root that two parameters keep to with this probability. Quantiles with two degrees of freedom have closed
-    /// forms.
+    /// The signed root that two parameters keep to with this probability.
     fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatisticsError::Level { level });
+        if level > 0.0 && level < 1.0 {
+            Ok(pair_quantile(level, self.freedom()).sqrt())
+        } else {
+            Err(StatisticsError::Level { level })
         }
-        let (freedom, log_tail) = (self.freedom(), (-level).ln_1p());
-        let squared =
-            if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail };
-        Ok(squared.sqrt())
     }
 }
