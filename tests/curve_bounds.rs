@@ -1,7 +1,6 @@
 //! Bounds of a curve's parameters.
 
 #[path = "reference/mod.rs"]
-#[allow(dead_code, reason = "there are no networks here")]
 mod reference;
 
 use std::cell::Cell;

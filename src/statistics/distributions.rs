@@ -74,6 +74,13 @@ fn beta_odds(a: f64, b: f64, below: f64, above: f64) -> f64 {
     if is_lower { log_odds.exp() } else { (-log_odds).exp() }
 }
 
+/// Where twice an F number of 2 and `freedom` degrees of freedom has the probability `p` below; a χ² number of 2 for infinite
+/// `freedom`.
+pub(crate) fn pair_quantile(p: f64, freedom: f64) -> f64 {
+    let log_tail = (-p).ln_1p();
+    if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail }
+}
+
 /// Probability that a χ² number is above `x`.
 pub(crate) fn chi_squared_tail(x: f64, freedom: f64) -> f64 {
     ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.sf(x))
@@ -123,6 +130,20 @@ mod tests {
         let pairs = of_all(&numerators, &df, |numerator, df| 1e3 * numerator + df);
         let tail = |pair: f64, x| f_tail(x, (pair / 1e3).floor(), pair % 1e3);
         assert_close(&of_all(&pairs, &above_f, tail), "f_sf", 1e-11);
+    }
+
+    #[test]
+    fn quantiles_of_pairs_are_those_of_f_and_chi_squared() {
+        let [df, p, numerators] = ["df", "probability", "numerator"].map(reference);
+        assert_eq!((df[1], numerators[1]), (2.0, 2.0));
+        let (count, all) = (df.len() * p.len(), [reference("f_quantile"), reference("chi2_quantile")]);
+        let of_f = all[0][count..2 * count].iter().map(|f| 2.0 * f);
+        let expected: Vec<f64> = of_f.chain(all[1][p.len()..2 * p.len()].iter().copied()).collect();
+        let found = of_all(&[&df[..], &[f64::INFINITY]].concat(), &p, |df, p| pair_quantile(p, df));
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found / expected - 1.0).abs() < 1e-13, "{found} is not {expected}");
+        }
     }
 
     #[test]
