@@ -1,6 +1,5 @@
 //! Global fits: several data sets that share parameters are one fit.
 
-#[allow(dead_code, reason = "other suites take the rest")]
 mod reference;
 
 use marquardt::{Curve, CurveError, CurveFit, Dual, FittedCurve, GlobalError, GlobalFit, NanPolicy, Tie};

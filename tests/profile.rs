@@ -2,7 +2,6 @@
 
 #[path = "nist/mod.rs"]
 mod nist;
-#[allow(dead_code, reason = "other suites take the rest")]
 mod reference;
 
 use std::f64::consts::FRAC_PI_4;

@@ -142,7 +142,7 @@ pub enum CurveError {
     #[error("no parameter is free to be fitted")]
     NothingToFit,
     /// Two parameters have the same name.
-    #[error("two parameters are called {name}")]
+    #[error("two parameters are called {name}; a prefix would tell them apart")]
     DuplicateName {
         /// The name.
         name: String,
