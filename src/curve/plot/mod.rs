@@ -1,23 +1,20 @@
 //! Plots of data and the curves fitted to them.
 
+mod axes;
 mod axis;
-mod bitmap;
-mod drawing;
 mod error;
-mod font;
 mod layout;
 mod legend;
 mod panel;
+mod parts;
+mod picture;
 mod series;
-mod svg;
-mod ticks;
+mod style;
 
 use std::path::Path;
 
 pub use error::PlotError;
 pub use series::Series;
-
-use drawing::Drawing;
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///
@@ -137,15 +134,11 @@ impl Plot {
 
     /// The text of an SVG file.
     pub fn to_svg(&self) -> String {
-        svg::render(&self.draw())
+        picture::svg(self)
     }
 
     /// The bytes of a PNG file.
     pub fn to_png(&self) -> Vec<u8> {
-        bitmap::render(&self.draw())
-    }
-
-    fn draw(&self) -> Drawing {
-        layout::draw(self)
+        picture::png(self)
     }
 }
