@@ -93,7 +93,7 @@ impl Axis {
         let parts: Vec<f64> = parts.filter(|part| (low..=high).contains(&part.log10())).collect();
         let is_enough = |values: &Vec<f64>| (3..=most.max(3)).contains(&values.len());
         let (values, labels) = match [powers, parts].into_iter().find(is_enough) {
-            Some(values) => (values.clone(), labels(&values)),
+            Some(values) => (values.clone(), logarithmic_labels(&values)),
             None => {
                 let plain = Axis::between(10_f64.powf(low), 10_f64.powf(high).min(f64::MAX), false);
                 let values = RangedCoordf64::from(plain.range.clone()).key_points(most).into_iter();
@@ -187,12 +187,15 @@ fn rounded(value: f64, exponent: i32) -> f64 {
 /// Numbers with as many decimals as any of them needs, or with exponents where they are large or small.
 fn labels(values: &[f64]) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let is_plain = (1e-3..1e7).contains(&largest);
     let decimals = |value: &f64| value.to_string().split('.').nth(1).map_or(0, str::len);
-    let most = values.iter().map(decimals).max().unwrap_or(0);
-    let label = |&value: &f64| match value {
-        0.0 if !(1e-3..1e7).contains(&largest) => "0".to_owned(),
-        _ if (1e-3..1e7).contains(&largest) => format!("{value:.most$}"),
-        _ => format!("{value:e}"),
-    };
+    let most = if is_plain { values.iter().map(decimals).max().unwrap_or(0) } else { 0 };
+    let label = |&value: &f64| if is_plain || value == 0.0 { format!("{value:.most$}") } else { format!("{value:e}") };
     values.iter().map(label).collect()
+}
+
+/// Numbers with as many decimals as they need, or with exponents where any of them is large or small.
+fn logarithmic_labels(values: &[f64]) -> Vec<String> {
+    let is_plain = values.iter().all(|value| (1e-3..1e6).contains(value));
+    values.iter().map(|value| if is_plain { value.to_string() } else { format!("{value:e}") }).collect()
 }

@@ -6,7 +6,7 @@ use super::Plot;
 use super::axes::Axes;
 use super::axis::Axis;
 use super::legend;
-use super::panel::{self, Area, BELOW, Drawn, Panel, is_few};
+use super::panel::{self, Area, BELOW, Drawn, Panel, fitted, is_few};
 use super::style::{self, letters, px};
 
 /// Between the panels.
@@ -19,9 +19,8 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     area.fill(&WHITE)?;
     let mut inner = area.margin(px(10.0), px(8.0), px(6.0), px(24.0));
     if let Some(title) = &plot.title {
-        let room = f64::from(inner.dim_in_pixel().0);
-        let shrunk = (room / panel::width(area, title, style::TITLE)?.max(1.0)).min(1.0);
-        inner = inner.titled(title, letters(style::TITLE * shrunk))?.margin(px(4.0), 0, 0, 0);
+        let (title, size) = fitted(area, title, style::TITLE, inner.dim_in_pixel().0)?;
+        inner = inner.titled(&title, letters(size))?.margin(px(4.0), 0, 0, 0);
     }
     let has_residuals = plot.series.iter().any(|series| !series.residuals.is_empty());
     let (width, height) = inner.dim_in_pixel();
@@ -29,7 +28,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let residual_height = if has_residuals { (RESIDUALS * f64::from(height)) as i32 } else { 0 };
     let fit_height = if has_residuals { height - residual_height - px(GUTTER) } else { height };
 
-    let y_ticks = |axis: Axis, height: i32| axis.with_ticks((height / px(45.0)).clamp(3, 10) as usize);
+    let y_ticks = |axis: Axis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);
     let Axes { x, y, residual } = Axes::of(plot);
     let (y, residual) = (y_ticks(y, fit_height), y_ticks(residual, residual_height));
     let widest = |axis: &Axis| -> Drawn<f64, DB> {
@@ -38,8 +37,8 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     };
     let left = widest(&y)?.max(if has_residuals { widest(&residual)? } else { 0.0 }) as i32 + px(style::LABEL + 16.0);
     let room = width as i32 - left;
-    let mut x = x.with_ticks((room / px(70.0)).clamp(2, 12) as usize);
-    for most in (2..x.tick_labels().count()).rev() {
+    let mut x = x.with_ticks((room / px(55.0)).clamp(3, 12) as usize);
+    for most in (1..x.tick_labels().count()).rev() {
         if (widest(&x)? as i32 + px(14.0)) * x.tick_labels().count() as i32 <= room {
             break;
         }

@@ -18,6 +18,8 @@ pub use series::Series;
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///
+/// A legend says what is what where it leaves enough room for the data.
+///
 /// ```
 /// use marquardt::{Plot, Series};
 ///
@@ -140,5 +142,19 @@ impl Plot {
     /// The bytes of a PNG file.
     pub fn to_png(&self) -> Vec<u8> {
         picture::png(self)
+    }
+
+    /// The same with other letters.
+    fn with_letters(&self, letter: impl Fn(char) -> char) -> Plot {
+        let written = |text: &String| text.chars().map(&letter).collect();
+        let renamed = |series: &Series| Series { name: series.name.as_ref().map(written), ..series.clone() };
+        Plot {
+            title: self.title.as_ref().map(written),
+            x_label: written(&self.x_label),
+            y_label: written(&self.y_label),
+            residual_label: written(&self.residual_label),
+            series: self.series.iter().map(renamed).collect(),
+            ..self.clone()
+        }
     }
 }

@@ -29,6 +29,22 @@ pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) 
     Ok(1.1 * f64::from(area.estimate_text_size(text, &letters(size))?.0))
 }
 
+/// A text and its size, smaller, or even shorter, where it would be too wide.
+pub(super) fn fitted<DB: DrawingBackend>(
+    area: &Area<DB>,
+    text: &str,
+    size: f64,
+    room: u32,
+) -> Drawn<(String, f64), DB> {
+    let room = f64::from(room);
+    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(0.75, 1.0);
+    let mut fitted = text.to_owned();
+    while !fitted.is_empty() && width(area, &fitted, size)? > room {
+        fitted = fitted.chars().take(fitted.chars().count().saturating_sub(2)).chain(['…']).collect();
+    }
+    Ok((fitted, size))
+}
+
 impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     /// Draws the axes, those of `x` only if they have a label, with so much room for the numbers at the left.
     pub(super) fn on(
@@ -43,8 +59,8 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
             .build_cartesian_2d(x.clone(), y.clone())?;
         let (x_label, y_label) = (x.label(x_label.unwrap_or_default()), y.label(y_label));
         let (room, height) = chart.plotting_area().dim_in_pixel();
-        let shrunk = |text: &str, room: u32| Ok((f64::from(room) / width(area, text, style::LABEL)?.max(1.0)).min(1.0));
-        let size = style::LABEL * shrunk(&x_label, room)?.min(shrunk(&y_label, height)?);
+        let (x_label, x_size) = fitted(area, &x_label, style::LABEL, room)?;
+        let (y_label, y_size) = fitted(area, &y_label, style::LABEL, height)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
@@ -52,7 +68,9 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
             .axis_style(stroke(INK, 1.0))
             .set_all_tick_mark_size(px(TICK))
             .label_style(letters(style::NUMBER))
-            .axis_desc_style(letters(size))
+            // Digits have no descenders.
+            .y_label_offset(px(1.5))
+            .axis_desc_style(letters(x_size.min(y_size)))
             .x_desc(x_label)
             .y_desc(y_label)
             .draw()?;
@@ -136,7 +154,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend where it covers little of what is drawn at `places`, if there is room for it.
+    /// Draws a legend where it covers little of what is drawn at `places`, if it leaves two thirds of the panel.
     pub(super) fn legend(&mut self, entries: Vec<Entry>, places: impl Iterator<Item = (f64, f64)>) -> Drawn<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
         let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));
@@ -145,7 +163,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         let line = 1.25 * letters(style::NUMBER).font.get_size();
         let size = (widest + f64::from(2 * margin + picture), line * entries.len() as f64 + f64::from(2 * margin));
         let (room, height) = (f64::from(area.dim_in_pixel().0), f64::from(area.dim_in_pixel().1));
-        if entries.is_empty() || size.0 > room || size.1 > height {
+        if entries.is_empty() || size.0 > room || size.1 > height || size.0 * size.1 > room * height / 3.0 {
             return Ok(());
         }
         let share = |(x, y)| (self.x.share(self.x.coordinate(x)), self.y.share(self.y.coordinate(y)));

@@ -2,13 +2,15 @@
 
 use plotters::prelude::*;
 
-use super::style::SCALE;
+use super::style::{self, SCALE};
 use super::{Plot, layout};
 
 /// The text of an SVG file.
 pub(super) fn svg(plot: &Plot) -> String {
     let large = (SCALE * plot.size.0, SCALE * plot.size.1);
     let mut svg = String::new();
+    // XML has no place for control characters.
+    let plot = &plot.with_letters(|c| if c.is_control() { ' ' } else { c });
     layout::draw(plot, &SVGBackend::with_string(&mut svg, large).into_drawing_area()).expect("a text takes everything");
     // The view box stays large.
     let attributes = |(width, height): (u32, u32)| format!("width=\"{width}\" height=\"{height}\"");
@@ -20,6 +22,7 @@ pub(super) fn png(plot: &Plot) -> Vec<u8> {
     let (width, height) = plot.size;
     let large = (SCALE * width, SCALE * height);
     let mut pixels = vec![0; 3 * large.0 as usize * large.1 as usize];
+    let plot = &plot.with_letters(style::drawable);
     layout::draw(plot, &BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area())
         .expect("the buffer is as large as the picture");
     let mut bytes = Vec::new();

@@ -61,3 +61,14 @@ pub(super) fn letters(size: f64) -> TextStyle<'static> {
     // Plotters counts the height of a line.
     TextStyle::from((FAMILY, 1.24 * size * f64::from(SCALE))).color(&INK)
 }
+
+/// The letter, or one that the font does have and that looks alike.
+pub(super) fn drawable(letter: char) -> char {
+    match letter {
+        '⁻' => 'ˉ',
+        '⁺' | '₊' => '+',
+        '₋' => '−',
+        '₀'..='₉' => char::from(b'0' + (letter as u32 - '₀' as u32) as u8),
+        _ => letter,
+    }
+}
