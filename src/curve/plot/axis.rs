@@ -171,7 +171,7 @@ impl ValueFormatter<f64> for Axis {
 
 /// That of the leading digit; powers of ten far below have few digits.
 fn exponent(value: f64) -> i32 {
-    (value.log10().floor() as i32).max(-300)
+    (value.log10().floor() as i32).max(-323)
 }
 
 /// The float nearest to `mantissa·10^exponent`, without the rounding of arithmetic.
