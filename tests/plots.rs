@@ -205,7 +205,7 @@ fn texts_are_within_the_picture_and_numbers_apart() {
                 let text = element.split(['<', '>']).nth(1).unwrap().trim();
                 let (size, x) = (numbers(element, "font-size")[0], numbers(element, "x")[0]);
                 if element.contains("\"middle\"") && !element.contains("rotate") {
-                    let half = 0.45 * size * text.chars().count() as f64 / 2.0;
+                    let half = 0.42 * size * text.chars().count() as f64 / 2.0;
                     assert!(x - half >= 0.0 && x + half <= SCALE * f64::from(width), "{element}");
                 }
                 if element.contains("\"middle\"") && text.parse::<f64>().is_ok() {
