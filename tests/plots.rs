@@ -106,6 +106,8 @@ fn logarithmic_axes_leave_out_what_they_cannot_show() {
     }
     let svg = Plot::new().log_y().series(Series::new().points([(0.0, 0.8), (1.0, 12.0)])).to_svg();
     assert!(["1", "2", "5", "10"].iter().all(|number| texts(&svg).contains(number)), "{:?}", texts(&svg));
+    let svg = Plot::new().log_y().series(Series::new().points([(0.0, 2.0), (1.0, 9.0)])).to_svg();
+    assert!(["2", "3", "4"].iter().all(|number| texts(&svg).contains(number)), "{:?}", texts(&svg));
     let svg = Plot::new().log_y().series(Series::new().points([(0.0, 3.0), (1.0, 4.0)])).to_svg();
     assert!(["3.0", "3.2", "3.4"].iter().all(|number| texts(&svg).contains(number)), "{:?}", texts(&svg));
 }

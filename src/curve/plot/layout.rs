@@ -6,7 +6,7 @@ use super::Plot;
 use super::axes::Axes;
 use super::axis::Axis;
 use super::legend;
-use super::panel::{self, Area, BELOW, Drawn, Panel, fitted, is_few};
+use super::panel::{self, Area, BELOW, Drawn, Panel, fitted};
 use super::style::{self, letters, px};
 
 /// Between the panels.
@@ -65,16 +65,11 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
             panel.band(band, color.mix(opacity))?;
         }
     }
-    // A cloud of points would hide the curves; a few of them are seen better above.
-    let are_few = plot.series.iter().all(|series| is_few(series.points.len()));
-    for draws_points in [!are_few, are_few] {
-        for (series, (data, curve)) in colored() {
-            if draws_points {
-                panel.points(&series.points, data)?;
-            } else {
-                panel.curve(&series.curve, curve)?;
-            }
-        }
+    for (series, (color, _)) in colored() {
+        panel.points(&series.points, color)?;
+    }
+    for (series, (_, color)) in colored() {
+        panel.curve(&series.curve, color)?;
     }
     let points = plot.series.iter().flat_map(|series| series.points.iter().map(|point| (point.x, point.y)));
     let curves = plot.series.iter().flat_map(|series| series.curve.iter().copied());
@@ -83,15 +78,8 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
 
 fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {
     panel.shade(plot.residual_band.unwrap_or(0.0))?;
-    let are_few = plot.series.iter().all(|series| is_few(series.residuals.len()));
-    for draws_points in [!are_few, are_few] {
-        if !draws_points {
-            panel.zero_line(style::CURVE)?;
-            continue;
-        }
-        for (index, series) in plot.series.iter().enumerate() {
-            panel.residuals(&series.residuals, style::colors(index, plot.series.len()).0)?;
-        }
+    for (index, series) in plot.series.iter().enumerate() {
+        panel.residuals(&series.residuals, style::colors(index, plot.series.len()).0)?;
     }
-    Ok(())
+    panel.line_at_zero(style::CURVE)
 }

@@ -1,5 +1,7 @@
 //! One pair of axes, and what lies between them.
 
+use std::ops::Range;
+
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
@@ -129,7 +131,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         let places = residuals.iter().filter_map(|&(x, y)| Some((self.x.place(x)?, self.y.place(y)?)));
         let places: Vec<_> = places.collect();
         let zero = self.y.coordinate(0.0);
-        let stems = places.iter().filter(|_| is_few(residuals.len()));
+        let stems = places.iter().filter(|_| residuals.len() <= FEW);
         let stems = stems.map(|&(x, y)| PathElement::new([(x, zero), (x, y)], stroke(color.mix(0.5), 1.0)));
         self.chart.draw_series(stems)?;
         let radius = px(radius(residuals.len()));
@@ -147,8 +149,8 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws the line at zero.
-    pub(super) fn zero_line(&mut self, color: RGBColor) -> Drawn<(), DB> {
+    /// Draws a line at zero.
+    pub(super) fn line_at_zero(&mut self, color: RGBColor) -> Drawn<(), DB> {
         let (range, zero) = (self.x.range(), self.y.coordinate(0.0));
         self.chart.draw_series([PathElement::new([(range.start, zero), (range.end, zero)], stroke(color, 1.5))])?;
         Ok(())
@@ -166,8 +168,10 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         if entries.is_empty() || size.0 > room || size.1 > height || size.0 * size.1 > room * height / 3.0 {
             return Ok(());
         }
-        let share = |(x, y)| (self.x.share(self.x.coordinate(x)), self.y.share(self.y.coordinate(y)));
-        let places: Vec<_> = places.map(share).collect();
+        let (x, y) = (self.x.range(), self.y.range());
+        let share = |coordinate: f64, range: &Range<f64>| (coordinate - range.start) / (range.end - range.start);
+        let places = places.map(|place| (share(self.x.coordinate(place.0), &x), share(self.y.coordinate(place.1), &y)));
+        let places: Vec<_> = places.collect();
         let (left, low) = legend::corner((size.0 / room, size.1 / height), &places);
         let corner = SeriesLabelPosition::Coordinate((left * room) as i32, ((1.0 - low) * height - size.1) as i32);
         for entry in entries {
@@ -181,15 +185,9 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 }
 
-/// Whether so many points can be drawn large, and above the curve.
-pub(super) fn is_few(points: usize) -> bool {
-    points <= 300
-}
+/// Points that are not too many to be drawn large.
+const FEW: usize = 300;
 
 fn radius(points: usize) -> f64 {
-    match points {
-        points if is_few(points) => 3.2,
-        0..=3000 => 2.2,
-        _ => 1.4,
-    }
+    if points <= FEW { 3.2 } else { 1.6 }
 }
