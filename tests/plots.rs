@@ -185,6 +185,28 @@ fn strange_data_are_drawn_as_far_as_they_go() {
 }
 
 #[test]
+fn any_two_numbers_have_axes() {
+    let mut bits = 1_u64;
+    let mut any = || {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from_bits(bits ^ (bits >> 33))
+    };
+    for trial in 0..150 {
+        let first = any();
+        // Every other time, numbers that are near each other.
+        let second = if trial % 2 == 0 { any() } else { first * (1.0 + 1e-15 * (1_u64 << (trial % 50)) as f64) };
+        let points = [(first, second), (second, first)];
+        let plot = Plot::new().size(400, 300).series(Series::new().points(points).curve(points));
+        for plot in [plot.clone(), plot.log_x().log_y()] {
+            let svg = plot.to_svg();
+            let ticks = texts(&svg).iter().filter(|text| text.parse::<f64>().is_ok()).count();
+            assert!((4..20).contains(&ticks), "{first} {second} {:?}", texts(&svg));
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{first} {second} {svg}");
+        }
+    }
+}
+
+#[test]
 fn a_pole_does_not_blow_up_the_axis() {
     let points = (0..10).map(|i| (f64::from(i), 1.0 / (f64::from(i) - 4.5)));
     let curve = (0..=900).map(|i| f64::from(i) / 100.0).map(|x| (x, 1.0 / (x - 4.5)));

@@ -12,6 +12,7 @@ pub(super) struct Axis {
     is_logarithmic: bool,
     offset: f64,
     exponent: i32,
+    unit: f64,
     coordinates: RangedCoordf64,
     /// Coordinates and labels.
     ticks: Vec<(f64, String)>,
@@ -47,7 +48,7 @@ impl Axis {
         let exponent = exponent((low - offset).abs().max((high - offset).abs()));
         let unit = decimal(1.0, exponent);
         let coordinates = RangedCoordf64::from((low - offset) / unit..(high - offset) / unit);
-        Axis { is_logarithmic, offset, exponent, coordinates, ticks: Vec::new() }
+        Axis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
     /// Chooses so many round numbers at most.
@@ -73,7 +74,8 @@ impl Axis {
         if powers.len() > 2 {
             return powers;
         }
-        let all = (-308..=308).flat_map(|power| digits.iter().map(move |&digit| decimal(digit, power)));
+        let [first, last] = [self.range().start, self.range().end].map(|end| (end * self.unit).floor() as i32);
+        let all = (first..=last).flat_map(|power| digits.iter().map(move |&digit| decimal(digit, power)));
         let multiples: Vec<f64> = all.filter(|&value| self.place(value).is_some()).collect();
         multiples.iter().copied().step_by(multiples.len().div_ceil(most).max(1)).collect()
     }
@@ -97,7 +99,7 @@ impl Axis {
             true => value.log10(),
             false => value,
         };
-        (scaled - self.offset) / decimal(1.0, self.exponent)
+        (scaled - self.offset) / self.unit
     }
 
     /// The coordinate of a value, or of the nearest end where it lies outside; none for NaN.

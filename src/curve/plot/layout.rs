@@ -77,9 +77,9 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
 }
 
 fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {
-    panel.shade(plot.residual_band.unwrap_or(0.0))?;
+    panel.zero(plot.residual_band.filter(|height| !height.is_nan()).unwrap_or(0.0))?;
     for (index, series) in plot.series.iter().enumerate() {
         panel.residuals(&series.residuals, style::colors(index, plot.series.len()).0)?;
     }
-    panel.line_at_zero(style::CURVE)
+    Ok(())
 }

@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::legend::{self, Entry, PICTURE};
 use super::parts::parts;
 use super::series::{Band, Mark, Point};
-use super::style::{self, GRID, INK, letters, px, stroke};
+use super::style::{self, CURVE, GRID, INK, letters, px, stroke};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// What a backend makes of a drawing.
@@ -126,33 +126,26 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws residuals with stems, or without them where they are many.
+    /// Draws residuals, with stems where they are few.
     pub(super) fn residuals(&mut self, residuals: &[(f64, f64)], color: RGBColor) -> Drawn<(), DB> {
         let places = residuals.iter().filter_map(|&(x, y)| Some((self.x.place(x)?, self.y.place(y)?)));
         let places: Vec<_> = places.collect();
-        let zero = self.y.coordinate(0.0);
+        let (zero, radius) = (self.y.coordinate(0.0), radius(residuals.len()));
         let stems = places.iter().filter(|_| residuals.len() <= FEW);
         let stems = stems.map(|&(x, y)| PathElement::new([(x, zero), (x, y)], stroke(color.mix(0.5), 1.0)));
         self.chart.draw_series(stems)?;
-        let radius = px(radius(residuals.len()));
-        self.chart.draw_series(places.iter().map(|&place| Circle::new(place, radius, color.filled())))?;
+        self.chart.draw_series(places.iter().map(|&place| Circle::new(place, px(radius), color.filled())))?;
         Ok(())
     }
 
-    /// Shades so much above and below zero.
-    pub(super) fn shade(&mut self, height: f64) -> Drawn<(), DB> {
-        if let (Some(low), Some(high)) = (self.y.nearest(-height), self.y.nearest(height)) {
-            let range = self.x.range();
-            let shade = Rectangle::new([(range.start, low), (range.end, high)], INK.mix(0.06).filled());
-            self.chart.draw_series([shade])?;
-        }
-        Ok(())
-    }
-
-    /// Draws a line at zero.
-    pub(super) fn line_at_zero(&mut self, color: RGBColor) -> Drawn<(), DB> {
-        let (range, zero) = (self.x.range(), self.y.coordinate(0.0));
-        self.chart.draw_series([PathElement::new([(range.start, zero), (range.end, zero)], stroke(color, 1.5))])?;
+    /// Draws a line at zero, and shades so much above and below it.
+    pub(super) fn zero(&mut self, height: f64) -> Drawn<(), DB> {
+        let (x, y) = (self.x.range(), self.y.range());
+        let (low, high) = (self.y.coordinate(-height).max(y.start), self.y.coordinate(height).min(y.end));
+        let shade = Rectangle::new([(x.start, low), (x.end, high)], INK.mix(0.06).filled());
+        self.chart.draw_series([shade])?;
+        let zero = self.y.coordinate(0.0);
+        self.chart.draw_series([PathElement::new([(x.start, zero), (x.end, zero)], stroke(CURVE, 1.5))])?;
         Ok(())
     }
 
