@@ -5,7 +5,6 @@ use plotters::prelude::*;
 use super::Plot;
 use super::axes::Axes;
 use super::axis::Axis;
-use super::legend;
 use super::panel::{self, Area, BELOW, Drawn, Panel, fitted};
 use super::style::{self, letters, px};
 
@@ -71,9 +70,7 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
     for (series, (_, color)) in colored() {
         panel.curve(&series.curve, color)?;
     }
-    let points = plot.series.iter().flat_map(|series| series.points.iter().map(|point| (point.x, point.y)));
-    let curves = plot.series.iter().flat_map(|series| series.curve.iter().copied());
-    panel.legend(legend::entries(&plot.series), points.chain(curves))
+    panel.legend(&plot.series)
 }
 
 fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {

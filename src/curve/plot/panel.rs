@@ -6,9 +6,9 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::axis::Axis;
-use super::legend::{self, Entry, PICTURE};
+use super::legend::{self, PICTURE};
 use super::parts::parts;
-use super::series::{Band, Mark, Point};
+use super::series::{Band, Mark, Point, Series};
 use super::style::{self, CURVE, GRID, INK, letters, px, stroke};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
@@ -149,9 +149,10 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend where it covers little of what is drawn at `places`, if it leaves two thirds of the panel.
-    pub(super) fn legend(&mut self, entries: Vec<Entry>, places: impl Iterator<Item = (f64, f64)>) -> Drawn<(), DB> {
+    /// Draws a legend where it covers little, if it leaves two thirds of the panel.
+    pub(super) fn legend(&mut self, series: &[Series]) -> Drawn<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
+        let entries = legend::entries(series);
         let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));
         let widest = widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max);
         let (margin, picture) = (px(8.0), px(PICTURE + 6.0));
@@ -161,11 +162,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         if entries.is_empty() || size.0 > room || size.1 > height || size.0 * size.1 > room * height / 3.0 {
             return Ok(());
         }
-        let (x, y) = (self.x.range(), self.y.range());
-        let share = |coordinate: f64, range: &Range<f64>| (coordinate - range.start) / (range.end - range.start);
-        let places = places.map(|place| (share(self.x.coordinate(place.0), &x), share(self.y.coordinate(place.1), &y)));
-        let places: Vec<_> = places.collect();
-        let (left, low) = legend::corner((size.0 / room, size.1 / height), &places);
+        let (left, low) = legend::corner((size.0 / room, size.1 / height), &self.covered(series));
         let corner = SeriesLabelPosition::Coordinate((left * room) as i32, ((1.0 - low) * height - size.1) as i32);
         for entry in entries {
             let name = entry.name.clone();
@@ -175,6 +172,20 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         let mut labels = self.chart.configure_series_labels();
         labels.position(corner).margin(margin).legend_area_size(picture);
         labels.background_style(WHITE.mix(0.8)).label_font(letters(style::NUMBER)).draw()
+    }
+
+    /// Places that are drawn at, as shares of the panel from its lower left: those of points, and some along curves.
+    fn covered(&self, series: &[Series]) -> Vec<(f64, f64)> {
+        let (x, y) = (self.x.range(), self.y.range());
+        let share = |coordinate: f64, range: &Range<f64>| (coordinate - range.start) / (range.end - range.start);
+        let place = |at: (f64, f64)| (share(self.x.coordinate(at.0), &x), share(self.y.coordinate(at.1), &y));
+        let points = series.iter().flat_map(|one| one.points.iter().map(|point| place((point.x, point.y))));
+        let lines = series.iter().flat_map(|one| one.curve.windows(2)).map(|pair| (place(pair[0]), place(pair[1])));
+        let along = lines.flat_map(|(from, to)| {
+            let part = move |i: u32| f64::from(i) / 8.0;
+            (0..=8).map(move |i| (from.0 + (to.0 - from.0) * part(i), from.1 + (to.1 - from.1) * part(i)))
+        });
+        points.chain(along).collect()
     }
 }
 
