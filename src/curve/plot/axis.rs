@@ -26,8 +26,8 @@ pub(super) fn extremes(values: impl Iterator<Item = f64>, is_logarithmic: bool) 
 }
 
 impl Axis {
-    /// An axis with room around the values. One that is to be logarithmic is so only if the greatest is three times the
-    /// least: the difference would not be seen.
+    /// An axis with room around the values. One that is to be logarithmic is linear if the greatest is not three times
+    /// the least: it would look the same, with fewer round numbers.
     pub(super) fn around(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Axis {
         let nothing = if is_logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
         let (low, high) = extremes(values, is_logarithmic).unwrap_or(nothing);

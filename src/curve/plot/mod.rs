@@ -103,12 +103,12 @@ impl Plot {
         Plot { residual_band: Some(height.abs()), ..self }
     }
 
-    /// Makes the x axis logarithmic.
+    /// Makes the x axis logarithmic, unless all that is drawn lies within a factor of three.
     pub fn log_x(self) -> Self {
         Plot { is_x_logarithmic: true, ..self }
     }
 
-    /// Makes the y axis logarithmic, but not that of the residuals.
+    /// Makes the y axis logarithmic, unless all that is drawn lies within a factor of three, but not that of the residuals.
     pub fn log_y(self) -> Self {
         Plot { is_y_logarithmic: true, ..self }
     }
