@@ -95,7 +95,8 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`Curve`], [`FittedCurve`] |
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`]; [`GlobalFit`] of several data sets, [`MultiStart`] |
+//! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
@@ -114,7 +115,7 @@
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
-//! | `progress` | `train::Progress` draws bars on the terminal |
+//! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | fits from many starts and of resampled data run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
@@ -137,7 +138,7 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod solver;
-mod statistics;
+pub mod statistics;
 pub mod train;
 mod variables;
 
@@ -146,9 +147,13 @@ pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check
 pub use curve::formula;
 pub use curve::models;
 pub use curve::{
-    CorrelationSummary, Curve, CurveError, CurveFit, DataSummary, FitStatistics, FitSummary, FittedCurve,
-    FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, IntervalSummary, LossSummary, Model, NanPolicy,
-    ParameterState, ParameterSummary, PriorSummary, Rows, Tie, curve_fit,
+    BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
+    CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
+    FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter, FromClosure,
+    FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd,
+    IntervalSummary, LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState,
+    ParameterSummary, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows,
+    StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(feature = "plot")]
 pub use curve::{Plot, PlotError, Series};

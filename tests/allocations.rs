@@ -11,8 +11,9 @@ use marquardt::optim::{
     Sgd,
 };
 use marquardt::{
-    Acceleration, AutoDiff, EvaluationError, FixedAutoDiff, Gradients, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Loss, Objective, Residuals, Robust, Scalar, Separable, SumOfSquares, Variables,
+    Acceleration, AutoDiff, Bounded, Bounds, EvaluationError, FixedAutoDiff, Gradients, LeastSquares,
+    LevenbergMarquardt, LinearForm, LinearSolver, Loss, Objective, Residuals, Robust, Scalar, Separable, SumOfSquares,
+    Variables,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};
@@ -120,6 +121,29 @@ fn acceleration_at_fixed_sizes_leaves_the_heap_alone() {
         let (meyer, taken) = account(|| solver.minimize_fixed(&mut problem, SVector::from(MEYER_START)).unwrap());
         assert!(meyer.is_converged() && (meyer.sum_of_squares() - 87.945855).abs() < 1e-5, "{meyer}");
         assert_eq!(taken.allocations, 0, "{acceleration:?}");
+    }
+}
+
+/// Steps within bounds, at fixed sizes and at dynamic ones.
+#[test]
+fn bounds_leave_the_heap_alone() {
+    let bounds = Bounds::new([0.0, 1000.0, 100.0], [0.1, 1e5, 1e4]).unwrap();
+    let mut problem = Bounded::new(FixedAutoDiff::<_, 3>(Meyer), bounds.clone()).unwrap();
+    let solver = LevenbergMarquardt::new();
+    let (meyer, taken) = account(|| solver.minimize_fixed(&mut problem, SVector::from(MEYER_START)).unwrap());
+    assert!(meyer.is_converged() && meyer.active.is_empty() && (meyer.sum_of_squares() - 87.945855).abs() < 1e-5);
+    assert_eq!(taken.allocations, 0, "{meyer}");
+
+    let mut problem = Bounded::new(AutoDiff(Meyer), bounds).unwrap();
+    for form in [LinearForm::Cholesky, LinearForm::Qr] {
+        let [_, few, many] = [3, 3, 30].map(|iterations| {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form)).with_log(false);
+            let solver = solver.with_max_iterations(iterations);
+            let (report, taken) = account(|| solver.minimize(&mut problem, &MEYER_START).unwrap());
+            assert_eq!(report.iterations, iterations, "{report}");
+            taken.allocations
+        });
+        assert_eq!(few, many, "{form:?}");
     }
 }
 

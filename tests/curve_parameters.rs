@@ -193,3 +193,30 @@ fn too_few_observations_count_only_what_is_free() {
     assert_eq!(fit.degrees_of_freedom(), 0);
     assert!(fit.parameter("a").unwrap().standard_error.is_infinite());
 }
+
+#[test]
+fn variable_projection_changes_the_path_but_not_the_fit() {
+    let plain = decay().fit().unwrap();
+    let projected = decay().start("a", 0.0).start("c", 0.0).variable_projection(true).fit().unwrap();
+    assert!(projected.report().iterations < plain.report().iterations, "{projected}\n{plain}");
+    for (one, other) in projected.parameters().iter().zip(plain.parameters()) {
+        assert_close(one.value, other.value, 1e-11);
+        assert_close(one.standard_error, other.standard_error, 1e-9);
+    }
+    let refused = decay().variable_projection(true).counts().fit().unwrap_err();
+    assert!(refused.to_string().starts_with("counts and variable projection exclude each other"), "{refused}");
+}
+
+#[test]
+fn variable_projection_keeps_to_bounds_and_priors() {
+    let sigma = [0.1; 9];
+    let prepare =
+        || decay().start("k", 0.4).bounds("a", 0.0..=4.9).bounds("k", 0.2..=0.45).sigma(&sigma).absolute_sigma(true);
+    let plain = prepare().prior("c", 0.3, 0.1).fit().unwrap();
+    let projected = prepare().start("c", 0.0).prior("c", 0.3, 0.1).variable_projection(true).fit().unwrap();
+    assert_eq!(plain.covariance().held(), projected.covariance().held());
+    assert!(!plain.covariance().held().is_empty(), "{plain}");
+    for (one, other) in projected.parameters().iter().zip(plain.parameters()) {
+        assert_close(one.value, other.value, 1e-10);
+    }
+}

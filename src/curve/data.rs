@@ -61,6 +61,11 @@ impl<'a, T: Real> Data<'a, T> {
         &self.omitted
     }
 
+    /// The number of a row in the data as they came in.
+    pub(super) fn original_row(&self, row: usize) -> usize {
+        self.omitted.iter().fold(row, |row, &omitted| row + usize::from(omitted <= row))
+    }
+
     /// The predictors of `count` responses from response `first` on, which begin and end with a row.
     #[inline]
     pub(super) fn predictors(&self, first: usize, count: usize) -> &[T] {
@@ -101,6 +106,31 @@ impl<'a, T: Real> Data<'a, T> {
             noise: self.noise.select(&responses)?,
             omitted: Vec::new(),
         })
+    }
+
+    /// Rows of several data sets after each other, with the number of its set at the head of each row.
+    pub(super) fn joined<'p>(
+        sets: impl Iterator<Item = &'p Data<'p, T>> + Clone,
+    ) -> Result<Data<'static, T>, CurveError>
+    where
+        T: 'p,
+    {
+        let width = 1 + sets.clone().map(|set| set.width).max().unwrap_or(0);
+        let (mut x, mut y, mut omitted, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for (number, set) in sets.clone().enumerate() {
+            for row in 0..set.y_rows {
+                x.push(T::from_f64(number as f64));
+                x.extend_from_slice(&set.x[row * set.width..(row + 1) * set.width]);
+                x.resize(x.len().next_multiple_of(width), T::ZERO);
+            }
+            y.extend_from_slice(&set.y);
+            omitted.extend(set.omitted.iter().map(|row| before + row));
+            before += set.y_rows + set.omitted.len();
+        }
+        let (rows, outputs) = (x.len() / width, sets.clone().next().map_or(1, |set| set.outputs));
+        let noise = Noise::joined(sets.map(|set| (&set.noise, set.y.len())))?;
+        let (x, y) = (x.into(), y.into());
+        Ok(Data { x, x_rows: rows, width, y, y_rows: rows, outputs, noise, omitted })
     }
 
     /// Checks the data, and leaves out what is masked, and what is missing if the policy says so. A row counts as missing

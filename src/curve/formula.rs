@@ -8,10 +8,10 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
     S::constant(S::Real::from_f64(value.into()))
 }
 
-/// The first so many predictors of a row.
+/// The first so many predictors of a row; NaN where there are fewer, which the fit then says.
 #[inline]
-pub fn constants<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
-    std::array::from_fn(|index| S::constant(x[index]))
+pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
+    std::array::from_fn(|index| S::constant(x.get(index).copied().unwrap_or(S::Real::from_f64(f64::NAN))))
 }
 
 /// The first so many parameters.

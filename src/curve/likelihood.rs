@@ -56,7 +56,7 @@ impl<T: Real> Likelihood<T> {
 }
 
 /// `μ − y + y ln(y/μ)`, infinite where no mean may be.
-fn half_deviance<T: Real>(y: T, mean: T) -> T {
+pub(super) fn half_deviance<T: Real>(y: T, mean: T) -> T {
     if !(mean > T::ZERO) {
         return T::INFINITY;
     }

@@ -3,9 +3,9 @@
 use std::iter::zip;
 
 use super::parameter::{Parameter, Role};
-use super::{CurveError, Tie};
+use super::{CurveError, ParameterState, Tie};
 use crate::kernels::vector::add_scaled;
-use crate::{ActiveBound, Bounds, Real, Report, SolveError};
+use crate::{ActiveBound, BoundSide, Bounds, Covariance, Real, Report, SolveError};
 
 /// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
 #[derive(Debug, Clone)]
@@ -92,6 +92,21 @@ impl<T: Real> ParameterMap<T> {
     /// The parameters of those names.
     pub(super) fn index(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|parameter| parameter.name == name)
+    }
+
+    /// What became of a parameter in a solve.
+    pub(super) fn state(&self, index: usize, report: &Report<T>, covariance: &Covariance<T>) -> ParameterState {
+        let active = report.active.iter().find(|active| active.parameter == index);
+        match (&self.parameters[index].role, active.map(|active| active.side)) {
+            (Role::Fixed, _) => ParameterState::Fixed,
+            (Role::Tied(_), _) => ParameterState::Tied,
+            (Role::Free, Some(BoundSide::Lower)) => ParameterState::AtLowerBound,
+            (Role::Free, Some(BoundSide::Upper)) => ParameterState::AtUpperBound,
+            (Role::Free, None) if covariance.undetermined().iter().any(|name| name == self.name(index)) => {
+                ParameterState::Undetermined
+            }
+            (Role::Free, None) => ParameterState::Free,
+        }
     }
 
     /// All parameters are free, in their own units.
@@ -192,10 +207,10 @@ fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
     if !(*scale > T::ZERO && scale.is_finite()) {
         return Err(CurveError::Scale { name: name(), value: scale.to_f64() });
     }
-    if let Some((mean, deviation)) = prior {
-        if !(mean.is_finite() && *deviation > T::ZERO && deviation.is_finite()) {
-            return Err(CurveError::Prior { name: name(), mean: mean.to_f64(), deviation: deviation.to_f64() });
-        }
+    if let Some((mean, deviation)) = prior
+        && !(mean.is_finite() && *deviation > T::ZERO && deviation.is_finite())
+    {
+        return Err(CurveError::Prior { name: name(), mean: mean.to_f64(), deviation: deviation.to_f64() });
     }
     if let Role::Tied(_) = role {
         let bounded = *lower > -T::INFINITY || *upper < T::INFINITY;

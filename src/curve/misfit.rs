@@ -70,7 +70,7 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
     /// Weighs whitened rows of data as the likelihood does.
     #[inline]
     fn weigh(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
-        let n = self.map.free().len();
+        let n = self.map.free().len().max(1);
         if !self.likelihood.is_sum_of_squares() {
             self.cost += self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n);
         }
@@ -81,7 +81,7 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         if r.is_empty() {
             return;
         }
-        let n = self.map.free().len();
+        let n = self.map.free().len().max(1);
         let skipped = first.saturating_sub(self.data.y().len());
         r.fill(T::ZERO);
         jacobian.fill(T::ZERO);

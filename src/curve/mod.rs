@@ -1,37 +1,62 @@
 //! Fitting a curve to data.
 
+mod comparison;
+mod criteria;
 mod data;
 mod error;
+mod estimate;
+mod failure;
 mod fit;
 mod fitted;
 pub mod formula;
+mod global;
+mod global_curve;
 mod likelihood;
 mod map;
+mod minima;
 mod misfit;
 mod model;
 mod model_macro;
 pub mod models;
+mod multi_start;
 mod nan_policy;
+mod nested;
 mod noise;
 mod parameter;
 #[cfg(feature = "plot")]
 mod plot;
+#[cfg(feature = "progress")]
+mod progress;
 mod robust;
 mod rows;
 mod setting;
+mod statistics_error;
 mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
 
+pub use comparison::{Compared, Comparison, ComparisonError};
+pub use criteria::Criteria;
 pub use error::CurveError;
+pub use estimate::{Estimate, Interval};
+pub use failure::FitFailure;
 pub use fit::{CurveFit, curve_fit};
-pub use fitted::{FittedCurve, FittedParameter};
+pub use fitted::{
+    BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
+    FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+};
+pub use global::{GlobalError, GlobalFit};
+pub use global_curve::GlobalCurve;
+pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
+pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
+pub use nested::{FTest, f_test, likelihood_ratio_test};
 #[cfg(feature = "plot")]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
+pub use statistics_error::StatisticsError;
 pub use summary::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,

@@ -118,7 +118,7 @@ macro_rules! __formula {
             #[allow(unused_imports, non_snake_case)]
             fn response<S: $crate::Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
                 use $crate::formula::*;
-                let [$($x),+] = constants::<S, _>(x);
+                let [$($x),+] = predictors::<S, _>(x);
                 let [$($b),+] = parameters(b);
                 $(let $c = constant::<S>(self.$c);)*
                 $($formula)+

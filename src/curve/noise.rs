@@ -42,6 +42,15 @@ impl<T: Real> Noise<'_, T> {
         }
     }
 
+    /// Brings residuals of unit variance, one to each response, to their own variance.
+    pub(super) fn colour(&self, r: &mut [T]) {
+        match self {
+            Noise::Uniform => {}
+            Noise::Sigma(sigma) => zip(r, sigma.iter()).for_each(|(r, &sigma)| *r *= sigma),
+            Noise::Correlated(whitening) => whitening.undo(r),
+        }
+    }
+
     /// The standard deviation of response `index`.
     pub(super) fn sigma(&self, index: usize) -> T {
         match self {
@@ -60,6 +69,34 @@ impl<T: Real> Noise<'_, T> {
                 whitening.inverse_roots.iter().map(|root| T::from_f64(-2.0) * root.ln()).sum()
             }
         }
+    }
+
+    /// The noise of several data sets that know nothing of each other, with their numbers of responses.
+    pub(super) fn joined<'p>(
+        sets: impl Iterator<Item = (&'p Noise<'p, T>, usize)> + Clone,
+    ) -> Result<Noise<'static, T>, CurveError>
+    where
+        T: 'p,
+    {
+        let count = sets.clone().map(|(_, count)| count).sum();
+        if sets.clone().all(|(noise, _)| matches!(noise, Noise::Uniform)) {
+            return Ok(Noise::Uniform);
+        }
+        if !sets.clone().any(|(noise, _)| matches!(noise, Noise::Correlated(_))) {
+            return Ok(Noise::Sigma(sets.flat_map(|(noise, count)| (0..count).map(|i| noise.sigma(i))).collect()));
+        }
+        let (mut covariance, mut first) = (vec![T::ZERO; count * count], 0);
+        for (noise, own) in sets {
+            for i in 0..own {
+                let row = &mut covariance[(first + i) * count + first..][..own];
+                match noise {
+                    Noise::Correlated(whitening) => row.copy_from_slice(&whitening.covariance[i * own..(i + 1) * own]),
+                    _ => row[i] = noise.sigma(i) * noise.sigma(i),
+                }
+            }
+            first += own;
+        }
+        Ok(Noise::Correlated(Whitening::factorize(covariance, count)?))
     }
 
     /// The noise of only these responses.
@@ -140,5 +177,34 @@ impl<T: Real> Whitening<T> {
         for (row, &root) in zip(b.chunks_exact_mut(n), &self.inverse_roots) {
             row.iter_mut().for_each(|value| *value *= root);
         }
+    }
+
+    /// `Lr` in place.
+    fn undo(&self, r: &mut [T]) {
+        let m = self.count();
+        zip(&mut *r, &self.inverse_roots).for_each(|(value, &root)| *value /= root);
+        for i in (0..m).rev() {
+            let below: T = zip(&r[..i], &self.lower[i * m..]).map(|(&value, &factor)| value * factor).sum();
+            r[i] += below;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn coloured_noise_is_whitened_again() {
+        let covariance = array![[4.0, 1.0, 0.5], [1.0, 9.0, -2.0], [0.5, -2.0, 1.0_f64]];
+        let noise = Noise::Correlated(Whitening::new(covariance.view()).unwrap());
+        let white = [0.3, -1.2, 2.0];
+        let mut r = white;
+        noise.colour(&mut r);
+        assert!((r[0] - 0.6).abs() < 1e-15);
+        noise.whiten(0, &mut r, &mut [], 1);
+        zip(r, white).for_each(|(r, white)| assert!((r - white).abs() < 1e-14));
     }
 }

@@ -1,6 +1,7 @@
 //! One parameter of a curve, and what is said of it before the fit.
 
 use super::Tie;
+use crate::Real;
 
 /// What becomes of a parameter in the fit.
 #[derive(Debug, Clone)]
@@ -52,5 +53,28 @@ impl<T: Copy> Parameter<T> {
             Wish::Prior(mean, deviation) => self.prior = Some((*mean, *deviation)),
             Wish::Scale(scale) => self.scale = *scale,
         }
+    }
+}
+
+impl<T: Real> Parameter<T> {
+    /// The same by another name, where those that it is tied to have other names, too.
+    pub(super) fn renamed(&self, name: String, rename: impl Fn(&str) -> String) -> Self {
+        let role = match &self.role {
+            Role::Tied(tie) => Role::Tied(tie.renamed(rename)),
+            role => role.clone(),
+        };
+        Parameter { name, role, ..self.clone() }
+    }
+
+    /// All that is said of it but for its start, as wishes.
+    pub(super) fn wishes(&self) -> Vec<Wish<T>> {
+        let role = match &self.role {
+            Role::Free => None,
+            Role::Fixed => Some(Wish::Fix(None)),
+            Role::Tied(tie) => Some(Wish::Tie(tie.clone())),
+        };
+        let prior = self.prior.map(|(mean, deviation)| Wish::Prior(mean, deviation));
+        let always = [Wish::Bounds(self.lower, self.upper), Wish::Scale(self.scale)];
+        always.into_iter().chain(role).chain(prior).collect()
     }
 }

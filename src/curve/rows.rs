@@ -22,7 +22,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     }
 
     /// Row after row, without a copy where they lie so.
-    pub(super) fn into_flat(self) -> Cow<'a, [T]> {
+    pub(in crate::curve) fn into_flat(self) -> Cow<'a, [T]> {
         self.0.to_slice().map_or_else(|| self.0.iter().copied().collect(), Cow::Borrowed)
     }
 }

@@ -1,11 +1,16 @@
 //! A curve fit as it was set, checked and ready to be solved: once, or again with something changed.
 
-use super::Curve;
 use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
-use crate::{Covariance, CovarianceError, LeastSquares, LevenbergMarquardt, Real, Report, SolveError};
+use super::noise::Noise;
+use super::robust::Robustness;
+use super::{Curve, CurveError};
+use crate::{
+    Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError,
+    SolveError,
+};
 
 /// All that a fit goes by.
 #[derive(Debug, Clone)]
@@ -14,12 +19,83 @@ pub(super) struct Setting<'a, T: Real, C> {
     pub(super) data: Data<'a, T>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood<T>,
-    /// The size of the noise is known.
+    /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
+    /// Parameters that enter linearly are eliminated.
+    pub(super) variable_projection: bool,
     pub(super) solver: LevenbergMarquardt<T>,
 }
 
 impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
+    /// A robust loss goes with the rest.
+    pub(super) fn check_robust(&self, robust: &Robustness<T>) -> Result<(), CurveError> {
+        let conflict = |first, reason| Err(CurveError::Conflict { first, second: "a robust loss", reason });
+        if let Some(scale) = robust.scale.filter(|&scale| !(scale > T::ZERO && scale.is_finite())) {
+            return Err(RobustScaleError { value: scale.to_f64() }.into());
+        }
+        if !self.likelihood.is_sum_of_squares() {
+            return conflict("counts", "the likelihood of counts is not made of residuals of one size");
+        }
+        if self.map.priors().next().is_some() {
+            return conflict("a prior", "what the data then weigh against it is unknown");
+        }
+        if self.variable_projection {
+            return conflict("variable projection", "it takes a sum of squares");
+        }
+        Ok(())
+    }
+
+    /// The parts go together.
+    pub(super) fn check(&self) -> Result<(), CurveError> {
+        let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
+        let outputs = self.curve.response_count();
+        if outputs != self.data.outputs() {
+            return Err(CurveError::ResponseCount { curve: outputs, data: self.data.outputs() });
+        }
+        if let Likelihood::Poisson = self.likelihood {
+            if !matches!(self.data.noise, Noise::Uniform) {
+                return conflict("counts", "sigma", "the variance of a count is its mean");
+            }
+            if self.variable_projection {
+                return conflict("counts", "variable projection", "it takes a sum of squares");
+            }
+            if let Some(index) = self.data.y().iter().position(|&y| y < T::ZERO) {
+                let (row, value) = (index / outputs, self.data.y()[index].to_f64());
+                return Err(CurveError::NegativeCount { row, value });
+            }
+        } else if !self.absolute_sigma && self.map.priors().next().is_some() {
+            return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
+        }
+        let (observations, parameters) = (self.misfit().informative_count(), self.map.free().len());
+        if parameters == 0 {
+            return Err(CurveError::NothingToFit);
+        }
+        if observations < parameters {
+            return Err(CurveError::TooFewObservations { observations, parameters });
+        }
+        Ok(())
+    }
+
+    /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in.
+    pub(super) fn explain(&self, error: SolveError, start: &[T]) -> CurveError {
+        if !matches!(error, SolveError::NonFiniteResidual { .. }) {
+            return error.into();
+        }
+        let mut responses = vec![T::ZERO; self.data.y().len()];
+        if self.curve.responses(self.data.x(), self.data.width(), start, &mut responses).is_err() {
+            return error.into();
+        }
+        let row_of = |index: usize| self.data.original_row(index / self.data.outputs());
+        let is_impossible = |response: &T| matches!(self.likelihood, Likelihood::Poisson) && !(*response > T::ZERO);
+        if let Some(index) = responses.iter().position(|response| !response.is_finite()) {
+            CurveError::NonFiniteResponse { row: row_of(index), value: responses[index].to_f64() }
+        } else if let Some(index) = responses.iter().position(is_impossible) {
+            CurveError::NonPositiveMean { row: row_of(index), value: responses[index].to_f64() }
+        } else {
+            error.into()
+        }
+    }
+
     /// The least-squares problem.
     pub(super) fn misfit(&self) -> Misfit<'_, T, C> {
         Misfit::new(&self.curve, &self.data, &self.map, &self.likelihood)
@@ -37,11 +113,41 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        self.solve_by(&self.solver, data, map, start)
+    }
+
+    /// Solves as [`solve_with`](Self::solve_with) does, by another solver.
+    pub(super) fn solve_by(
+        &self,
+        solver: &LevenbergMarquardt<T>,
+        data: &Data<'_, T>,
+        map: &ParameterMap<T>,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
-        let mut report = self.solver.minimize(&mut misfit, &map.gather(start))?;
+        let start = map.gather(start);
+        let mut report = if self.variable_projection {
+            solver.minimize_separable(&mut misfit, &start)?
+        } else {
+            solver.minimize(&mut misfit, &start)?
+        };
         map.rename(&mut report);
         report.x = misfit.expand(&report.x).0.to_vec();
         Ok(report)
+    }
+
+    /// All parameters where none of them is free, and the cost there.
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
+        let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
+        let mut r = vec![T::ZERO; misfit.residual_count()];
+        misfit.residuals(&[], 0, &mut r)?;
+        let cost = misfit.cost_of(0, &r);
+        Ok((misfit.expand(&[]).0.to_vec(), cost))
+    }
+
+    /// The size of the noise is known.
+    pub(super) fn is_absolute(&self) -> bool {
+        self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
     /// Covariance of all parameters of the curve, where a solve has ended.
@@ -66,7 +172,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
                 let variance = self.robust_variance(loss, scale, at, rank);
                 covariance.with_variance(variance.map_err(CovarianceError::Evaluation)?)
             }
-            None if self.absolute_sigma || !self.likelihood.is_sum_of_squares() => covariance.absolute(),
+            None if self.is_absolute() => covariance.absolute(),
             None => covariance,
         })
     }

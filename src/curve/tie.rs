@@ -42,6 +42,11 @@ impl<T: Real> Tie<T> {
         Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value) }
     }
 
+    /// The same, of parameters that are called otherwise.
+    pub(super) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
+        Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value) }
+    }
+
     /// The names of the parameters that it is a function of.
     pub fn of(&self) -> &[String] {
         &self.of
@@ -66,7 +71,7 @@ mod tests {
     #[test]
     fn a_formula_is_the_closure() {
         let formula: Tie<f64> = crate::tie!(|a, c| 1 - a * exp(2 * c));
-        let closure = Tie::new(["a", "c"], |[a, c]| 1.0 - a * (2.0 * c).exp());
+        let closure = Tie::<f64>::new(["a", "c"], |[a, c]| 1.0 - a * (2.0 * c).exp());
         assert_eq!(formula.of, closure.of);
         let at = [0.3, -0.7];
         let [mut by_formula, mut by_closure] = [[0.0; 2]; 2];

@@ -169,6 +169,11 @@ impl<T: Real> Bounds<T> {
         !self.lower.iter().chain(&self.upper).any(|bound| bound.is_finite())
     }
 
+    /// Parameter `index` has a bound.
+    pub(crate) fn is_bounded(&self, index: usize) -> bool {
+        self.lower[index].is_finite() || self.upper[index].is_finite()
+    }
+
     /// `lower ≤ x ≤ upper`; never of a point of another length.
     pub fn contains(&self, x: &[T]) -> bool {
         x.len() == self.len() && self.first_outside(x).is_none()

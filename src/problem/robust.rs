@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::probe::Probe;
 use super::robust_row::{RobustRow, robust_rows};
-use super::{EvaluationError, LeastSquares, RobustLoss};
+use super::{Bounds, EvaluationError, LeastSquares, RobustLoss};
 use crate::Real;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
@@ -162,6 +162,10 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
 
     fn derivatives_are_cheap(&self) -> bool {
         self.problem.derivatives_are_cheap()
+    }
+
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.problem.bounds()
     }
 
     fn parameter_name(&self, index: usize) -> String {

@@ -67,6 +67,17 @@ where
         bounds.holds(j, self.x.as_ref()[j], self.model.gradient()[j])
     }
 
+    /// The reduction of the cost that the linear model promises of the step, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
+    #[inline]
+    pub(super) fn promise(&self, lambda: T, length: T, slope: T) -> T {
+        let half = T::from_f64(0.5);
+        match &self.bounds {
+            // (JᵀJ + λD²)δ = −Jᵀr makes it a sum of positive terms.
+            None => half * (lambda * length * length - slope),
+            Some(_) => -slope - half * self.model.quadratic_form(self.step.as_ref()),
+        }
+    }
+
     /// The largest derivative of the cost with respect to a parameter that no bound holds.
     pub(super) fn gradient_norm(&self) -> T {
         let gradient = self.model.gradient().iter().enumerate().filter(|&(j, _)| self.held_by(j).is_none());

@@ -5,7 +5,6 @@ use std::time::Instant;
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
 use super::step_rule::StepRule;
-use super::system::System;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, SolveError, Status};
 use crate::kernels::vector::{all_finite, scaled_norm};
 use crate::linear::shape::Shape;
@@ -184,25 +183,6 @@ where
         Ok(choice.map(|lambda| lambda.max(self.rule.minimum_damping)))
     }
 
-    /// The system that is damped, and what chooses the damping.
-    #[inline]
-    pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
-        &'a mut self,
-        problem: &'a mut P,
-    ) -> (&'a mut D, System<'a, T, S, P>) {
-        let system = System {
-            problem,
-            model: &mut self.model,
-            bounds: self.bounds.as_mut(),
-            x: self.x.as_ref(),
-            d: self.d.as_ref(),
-            step: self.step.as_mut(),
-            minimum: self.rule.minimum_damping,
-            factorizations: &mut self.evaluations.factorizations,
-        };
-        (&mut self.damping, system)
-    }
-
     /// The answer to a system that cannot be solved: more damping, without a trial.
     fn damp_more(&mut self) -> Trial<T> {
         self.damping.damp_more();
@@ -213,17 +193,6 @@ where
             predicted: T::INFINITY,
             actual: -T::INFINITY,
             accepted: false,
-        }
-    }
-
-    /// The reduction of the cost that the linear model promises of the step, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
-    #[inline]
-    pub(super) fn promise(&self, lambda: T, length: T, slope: T) -> T {
-        let half = T::from_f64(0.5);
-        match &self.bounds {
-            // (JᵀJ + λD²)δ = −Jᵀr makes it a sum of positive terms.
-            None => half * (lambda * length * length - slope),
-            Some(_) => -slope - half * self.model.quadratic_form(self.step.as_ref()),
         }
     }
 

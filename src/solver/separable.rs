@@ -14,7 +14,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// is that of the start with the linear parameters at their best. Where all parameters are linear, the solve is
     /// direct, and the iteration only confirms it; where none is, this is [`minimize`](Self::minimize).
     ///
-    /// The problem's cost must be the plain sum of squares.
+    /// A parameter with bounds is not eliminated. The problem's cost must be the plain sum of squares.
     ///
     /// # Errors
     ///
@@ -72,7 +72,10 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             Err(error) => (separable.beside(start, &report.x), Some(error)),
         };
         let status = if failed.is_some() { Status::EvaluationFailed } else { report.status };
-        let report = report.map(|_| x);
+        let mut report = report.map(|_| x);
+        for active in &mut report.active {
+            active.parameter = separable.place_of(active.parameter).unwrap_or(active.parameter);
+        }
         Ok(Report { status, error: report.error.or(failed), ..report })
     }
 }

@@ -1,6 +1,7 @@
 //! The damped system at the current point, as the damping policies see it.
 
-use super::damping::{DampedSystem, IllConditioned};
+use super::damping::{DampedSystem, DampingPolicy, IllConditioned};
+use super::iteration::Iteration;
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearModel};
 use crate::{LeastSquares, Real};
@@ -17,6 +18,32 @@ pub(super) struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
     /// `λ` is at least this.
     pub(super) minimum: T,
     pub(super) factorizations: &'a mut usize,
+}
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// The system that is damped, and what chooses the damping.
+    #[inline]
+    pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
+        &'a mut self,
+        problem: &'a mut P,
+    ) -> (&'a mut D, System<'a, T, S, P>) {
+        let system = System {
+            problem,
+            model: &mut self.model,
+            bounds: self.bounds.as_mut(),
+            x: self.x.as_ref(),
+            d: self.d.as_ref(),
+            step: self.step.as_mut(),
+            minimum: self.rule.minimum_damping,
+            factorizations: &mut self.evaluations.factorizations,
+        };
+        (&mut self.damping, system)
+    }
 }
 
 impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for System<'_, T, S, P> {

@@ -1,3 +1,31 @@
-//! Distributions and tests that do not know of curves.
+//! Tests of a series of numbers, such as the residuals of a fit.
+//!
+//! All take any series, in its order, and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) has them for its
+//! residuals. What a series is too short for, or all equal, is `None`.
 
 pub(crate) mod distributions;
+mod latin_hypercube;
+mod normality;
+mod quantile;
+pub(crate) mod random;
+mod root;
+mod runs;
+mod serial_correlation;
+mod shapiro_wilk;
+
+pub(crate) use latin_hypercube::latin_hypercube;
+pub use normality::{dagostino_pearson, jarque_bera};
+pub(crate) use quantile::sample_quantile;
+pub(crate) use root::root;
+pub use runs::runs_test;
+pub use serial_correlation::durbin_watson;
+pub use shapiro_wilk::shapiro_wilk;
+
+/// The outcome of a test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Test {
+    /// The test statistic.
+    pub statistic: f64,
+    /// Probability of a statistic at least as far out, if the hypothesis that is tested holds.
+    pub p_value: f64,
+}

@@ -80,7 +80,7 @@ fn model_without_guess() -> impl Guess<f64> {
 
 #[test]
 fn a_peak_on_a_background_is_found() {
-    let x = even(0.0, 10.0, 150);
+    let x = even(0.0, 10.0, 100);
     finds(Gaussian + Linear, &x, &[2.0, 6.0, 0.4, 0.3, 1.0]);
     finds(Gaussian + Linear, &x, &[2.0, 3.0, 0.3, -4.0, 60.0]);
     finds(Lorentzian + Constant, &x, &[-2.0, 8.0, 0.5, 100.0]);
@@ -90,7 +90,7 @@ fn a_peak_on_a_background_is_found() {
 
 #[test]
 fn two_peaks_are_found() {
-    let x = even(0.0, 10.0, 200);
+    let x = even(0.0, 10.0, 80);
     let one = [2.0, 3.0, 0.4, 3.0, 6.5, 0.6];
     let other = [3.0, 6.5, 0.6, 2.0, 3.0, 0.4];
     finds_any(&(Gaussian + Gaussian), &x, &one, &[&one, &other]);
@@ -101,7 +101,7 @@ fn two_peaks_are_found() {
 
 #[test]
 fn two_peaks_on_a_line_are_found() {
-    let x = even(0.0, 10.0, 200);
+    let x = even(0.0, 10.0, 80);
     let one = [2.0, 3.0, 0.4, 3.0, 6.5, 0.6, 0.2, 1.0];
     let other = [3.0, 6.5, 0.6, 2.0, 3.0, 0.4, 0.2, 1.0];
     finds_any(&(Lorentzian + Gaussian + Linear), &x, &one, &[&one]);

@@ -4,7 +4,7 @@ use std::iter::zip;
 
 use super::Guess;
 use super::guess::finite;
-use super::linear::LinearFit;
+use super::linear_fit::LinearFit;
 use super::look::Look;
 use crate::{Model, Real, Scalar};
 

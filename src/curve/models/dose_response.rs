@@ -1,9 +1,10 @@
 //! Saturation: responses to doses and rates of reactions.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real, sigmoid};
+use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric, multiples};
+use super::polish::better_on;
 use crate::{Model, Real, Scalar};
 
 /// `vmax x / (km + x)`: the rate of an enzyme at a concentration `x`.
@@ -90,13 +91,14 @@ impl Formula for Logistic5 {
         b[0] + (b[1] - b[0]) * occupied(x, b[2], b[3]).pow(b[4])
     }
 
-    /// About the curve of four parameters, once as it is and once the other way round, as the two differ here.
+    /// About the curve of four parameters, once as it is and once upside down. The two differ here, but little: only data
+    /// that clearly show it have their `bottom` above their `top`.
     fn start(look: &Look) -> Vec<f64> {
         let symmetric = Logistic4::start(look);
         let (ec50, hill) = (symmetric[2], symmetric[3]);
         let grids =
             [hill, -hill].map(|hill| vec![multiples(ec50, 10.0, 9), multiples(hill, 2.5, 7), geometric(0.25, 4.0, 5)]);
-        look.better_on(Self::LINEAR, Self::PARAMETERS.len(), grids, Self::at)
+        better_on::<Self>(look, grids, 0.5)
     }
 }
 

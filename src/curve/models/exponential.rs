@@ -1,7 +1,7 @@
 //! Exponential decays and rises.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real};
+use super::formula::{Formula, in_library, only, real};
 use super::growth::exp_of_minus;
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric};

@@ -4,7 +4,7 @@ use super::look::Look;
 use crate::{Real, Scalar};
 
 /// A model of one predictor, as the library keeps it; [`in_library!`] makes a public model of it.
-pub trait Formula {
+pub(super) trait Formula {
     /// Its name in snake case.
     const NAME: &'static str;
     /// How it is computed.
@@ -33,6 +33,12 @@ pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
     S::Real::from_f64(value)
 }
 
+/// The one predictor of a row; NaN where there is none, which the fit then says.
+#[inline]
+pub(super) fn only<T: Real>(x: &[T]) -> T {
+    x.first().copied().unwrap_or(T::from_f64(f64::NAN))
+}
+
 /// `1 / (1 + exp(−z))`, which does not overflow on either side.
 pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
     let one = real::<S>(1.0);
@@ -58,7 +64,7 @@ macro_rules! in_library {
 
                 #[inline]
                 fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
-                    <$model as Formula>::at(x[0], b)
+                    <$model as Formula>::at(only(x), b)
                 }
             }
 

@@ -2,7 +2,7 @@
 
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::exponential::scaled_power;
-use super::formula::{Formula, in_library, real, sigmoid};
+use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, about, both_signs, geometric, multiples};
 use crate::{Model, Real, Scalar};

@@ -1,6 +1,6 @@
 //! Starts from data.
 
-use crate::{Model, Real};
+use crate::{CurveFit, FromModel, Model, Real, Rows};
 
 /// A model of one predictor that finds a start in the data.
 ///
@@ -26,6 +26,29 @@ pub trait Guess<T: Real>: Model<T> {
     /// The parameters in which the response is linear while all others stand still: with those at zero, it is zero.
     fn linear_parameters(&self) -> Vec<usize> {
         Vec::new()
+    }
+}
+
+impl<'a, T: Real> CurveFit<'a, T, ()> {
+    /// Fits a model of one predictor from the start that it [guesses](Guess::guess).
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, models::MichaelisMenten};
+    ///
+    /// let concentration = [0.02, 0.06, 0.11, 0.22, 0.56, 1.1];
+    /// let rate = [61.5, 102.0, 131.0, 155.5, 196.0, 203.5];
+    /// let fit = CurveFit::guessed(MichaelisMenten, &concentration, &rate).fit()?;
+    /// assert!(fit.report().is_converged());
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn guessed<M: Guess<T>>(
+        model: M,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
+    ) -> CurveFit<'a, T, FromModel<M>> {
+        let (x, y) = (x.into(), y.into());
+        let start = model.guess(&x.clone().into_flat(), &y.clone().into_flat());
+        CurveFit::model(model, x, y, &start)
     }
 }
 

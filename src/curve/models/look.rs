@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::linear::LinearFit;
+use super::linear_fit::LinearFit;
 use crate::Real;
 
 /// Points of a look at the data. More are averaged in groups.
@@ -14,7 +14,7 @@ const REFINEMENTS: usize = 3;
 
 /// The data in the order of `x`, averaged in groups where they are many, with `y` scaled to be at most one.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub(super) struct Look {
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
     /// What `y` was divided by.
@@ -115,7 +115,7 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.search(COARSE_POINTS, linear, parameters, axes, response).start
+        self.search(COARSE_POINTS, linear, parameters, axes, response)
     }
 
     /// The same, with every point looked at from the first.
@@ -126,19 +126,7 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.search(POINTS, linear, parameters, axes, response).start
-    }
-
-    /// The better of what two grids give.
-    pub(super) fn better_on(
-        &self,
-        linear: &[usize],
-        parameters: usize,
-        grids: [Vec<Vec<f64>>; 2],
-        response: impl Fn(f64, &[f64]) -> f64,
-    ) -> Vec<f64> {
-        let [first, second] = grids.map(|axes| self.search(COARSE_POINTS, linear, parameters, axes, &response));
-        if second.sum < first.sum { second.start } else { first.start }
+        self.search(POINTS, linear, parameters, axes, response)
     }
 
     /// Searches a grid with so many points of the data, then finer ones with all.
@@ -149,7 +137,7 @@ impl Look {
         parameters: usize,
         mut axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
-    ) -> Best {
+    ) -> Vec<f64> {
         let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
         let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
         let mut start = vec![1.0; parameters];
@@ -168,7 +156,7 @@ impl Look {
             best.sum = f64::INFINITY;
             best.improve(self, linear, &free, &axes, &response);
         }
-        best
+        best.start
     }
 }
 

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_1_PI, LN_2, PI, SQRT_2};
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real};
+use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric};
 use super::special::faddeeva;

@@ -1,7 +1,7 @@
 //! Polynomials.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library};
+use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::Look;
 use crate::{Model, Real, Scalar};
@@ -78,8 +78,8 @@ impl<T: Real> Model<T> for Polynomial {
 
     #[inline]
     fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
-        let (highest, lower) = (b[self.degree], &b[..self.degree]);
-        lower.iter().rev().fold(highest, |sum, &coefficient| sum * x[0] + coefficient)
+        let (x, highest, lower) = (only(x), b[self.degree], &b[..self.degree]);
+        lower.iter().rev().fold(highest, |sum, &coefficient| sum * x + coefficient)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Power laws.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library};
+use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::{Look, spaced};
 use crate::{Model, Real, Scalar};

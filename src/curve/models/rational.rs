@@ -1,7 +1,7 @@
 //! Quotients of polynomials.
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real};
+use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric};
 use crate::{Model, Real, Scalar};

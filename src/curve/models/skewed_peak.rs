@@ -3,10 +3,11 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real};
+use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric, multiples, spaced};
 use super::peak::{Gaussian, gaussian};
+use super::polish::better_on;
 use super::special::{erf, exp_times_erfc};
 use crate::{Model, Real, Scalar};
 
@@ -62,7 +63,7 @@ impl Formula for SkewedGaussian {
             let centers = spaced(center - sign * 1.8 * sigma, center + sign * 0.3 * sigma, 8);
             vec![centers, multiples(1.5 * sigma, 1.8, 5), vec![sign * 0.7, sign * 1.5, sign * 3.0, sign * 8.0]]
         });
-        look.better_on(Self::LINEAR, Self::PARAMETERS.len(), grids, Self::at)
+        better_on::<Self>(look, grids, 1.0)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_1_PI;
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, real, sigmoid};
+use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, about, both_signs, multiples};
 use super::special::erf;

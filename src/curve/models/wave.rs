@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library};
+use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric, spaced};
 use crate::{Model, Real, Scalar};

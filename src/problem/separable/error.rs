@@ -22,6 +22,16 @@ pub enum SeparableError {
         /// Its name.
         name: String,
     },
+    /// A parameter has bounds, which its best value need not keep.
+    #[error("{name} has the bounds {lower} and {upper}, and so cannot be eliminated")]
+    Bounded {
+        /// Its name.
+        name: String,
+        /// Its lower bound, `-∞` if there is none.
+        lower: f64,
+        /// Its upper bound, `∞` if there is none.
+        upper: f64,
+    },
     /// The residuals are affine in no parameter, or none was named.
     #[error("there is no linear parameter to eliminate")]
     NoLinearParameters,

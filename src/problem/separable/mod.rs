@@ -9,7 +9,7 @@ pub use error::SeparableError;
 pub(crate) use linear_parameters::linear_parameters;
 
 use super::selected::{count, gather, scatter};
-use super::{EvaluationError, LeastSquares};
+use super::{Bounds, EvaluationError, LeastSquares};
 use crate::Real;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
@@ -62,6 +62,8 @@ pub struct Separable<T, P> {
     linear: Vec<usize>,
     linear_columns: Vec<Range<usize>>,
     other_columns: Vec<Range<usize>>,
+    /// The bounds of the others.
+    bounds: Option<Bounds<T>>,
     /// The other parameters that [`x`](Self::x) holds the best linear ones for, and whether there are any.
     alpha: Vec<T>,
     solved: bool,
@@ -84,7 +86,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     ///
     /// # Errors
     ///
-    /// [`SeparableError`] when a parameter does not exist or is named twice, or when there are none, or no others.
+    /// [`SeparableError`] when a parameter does not exist, is named twice, or has bounds, or when there are none, or no others.
     pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
         let parameters = problem.parameter_count();
         let mut ascending = linear.to_vec();
@@ -94,6 +96,11 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         }
         if let Some(pair) = ascending.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(SeparableError::Repeated { name: problem.parameter_name(pair[0]) });
+        }
+        if let Some(&index) = ascending.iter().find(|&&index| is_bounded(&problem, index)) {
+            let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(index));
+            let name = problem.parameter_name(index);
+            return Err(SeparableError::Bounded { name, lower: lower.to_f64(), upper: upper.to_f64() });
         }
         if ascending.is_empty() {
             return Err(SeparableError::NoLinearParameters);
@@ -107,6 +114,8 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// The problem without its linear parameters, which are found by looking at how its Jacobian changes around `at`: the
     /// largest set of parameters that all columns of the set are independent of. Where there is more than one such set, it
     /// is the first.
+    ///
+    /// A parameter with bounds is not in the set, and nothing is evaluated outside of bounds: `at` is brought within first.
     ///
     /// That takes `4n + 3` linearisations. Columns must repeat to about ten digits of [`f64`] to count as unchanged, which
     /// exact derivatives and central differences do; forward differences are too coarse.
@@ -146,6 +155,10 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         let linear_columns = ranges((0..n).filter(is_linear));
         let other_columns = ranges((0..n).filter(|j| !is_linear(j)));
         Separable {
+            // Those of another number of parameters are for the solver to refuse.
+            bounds: problem
+                .bounds()
+                .map(|bounds| if bounds.len() == n { bounds.of_columns(&other_columns) } else { bounds.clone() }),
             problem,
             linear_columns,
             other_columns,
@@ -193,6 +206,11 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         let mut alpha = vec![T::ZERO; count(&self.other_columns)];
         gather(&mut alpha, x, &self.other_columns);
         alpha
+    }
+
+    /// Where among all parameters one of those is that are left.
+    pub(crate) fn place_of(&self, index: usize) -> Option<usize> {
+        self.other_columns.iter().flat_map(Range::clone).nth(index)
     }
 
     /// All parameters: those in `alpha` put among the others of `x`.
@@ -250,6 +268,11 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         self.solved = true;
         Ok(())
     }
+}
+
+/// There is a bound on the parameter.
+fn is_bounded<T: Real, P: LeastSquares<T>>(problem: &P, index: usize) -> bool {
+    problem.bounds().is_some_and(|bounds| bounds.is_bounded(index))
 }
 
 /// Fills `r` and the front of `rows` with rows of so many columns.
@@ -338,9 +361,12 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
         self.problem.derivatives_are_cheap()
     }
 
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.bounds.as_ref()
+    }
+
     fn parameter_name(&self, index: usize) -> String {
-        let all = self.other_columns.iter().flat_map(Range::clone).nth(index);
-        all.map_or_else(|| format!("x[{index}]"), |all| self.problem.parameter_name(all))
+        self.place_of(index).map_or_else(|| format!("x[{index}]"), |all| self.problem.parameter_name(all))
     }
 }
 

@@ -1,0 +1,168 @@
+//! Fits of different curves to the same data, compared.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::Criteria;
+use super::criteria::NoiseKind;
+use crate::Real;
+
+/// Why fits cannot be compared.
+#[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ComparisonError {
+    /// There are no fits.
+    #[error("there are no fits to compare")]
+    NoFits,
+    /// The fits are of different data.
+    #[error("the fits are of {first} and of {second} observations: only fits of the same data can be compared")]
+    Observations {
+        /// Observations of the one.
+        first: usize,
+        /// Observations of the other.
+        second: usize,
+    },
+    /// The fits take different things for the noise.
+    #[error("the fits take the noise differently: relative, absolute, or of counts")]
+    Noise,
+    /// A robust fit is not the most likely one.
+    #[error("robust fits cannot be compared by their likelihoods")]
+    Robust,
+    /// No fit has observations enough for the AICc.
+    #[error("{observations} observations are too few for the AICc of any of these fits")]
+    TooFewObservations {
+        /// Observations of each.
+        observations: usize,
+    },
+    /// The second of nested fits has no more parameters than the first.
+    #[error("the fuller of nested curves must have more parameters: {full} are not more than {simple}")]
+    Parameters {
+        /// Parameters of the simpler one.
+        simple: usize,
+        /// Parameters of the fuller one.
+        full: usize,
+    },
+    /// The second of nested fits describes the data worse than the first, which it contains.
+    #[error(
+        "the fuller curve fits worse ({full} for {simple}): it does not contain the simpler, or its fit is not the best"
+    )]
+    Worse {
+        /// Misfit of the simpler one.
+        simple: f64,
+        /// Misfit of the fuller one.
+        full: f64,
+    },
+    /// The fuller fit has no degrees of freedom to judge the noise by.
+    #[error("the fuller curve has as many parameters as observations: nothing is left to judge it by")]
+    NoDegreesOfFreedom,
+}
+
+/// One of the fits of a [`Comparison`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Compared<T> {
+    /// What it is called.
+    pub name: String,
+    /// How well it describes the data.
+    pub criteria: Criteria<T>,
+    /// By how much its AICc exceeds the least.
+    pub difference: T,
+    /// Akaike's weight, `exp(−½ difference)` over the sum of all: the probability that it is the best of these, as far as
+    /// the AICc goes.
+    pub weight: T,
+}
+
+impl<T: Real> Compared<T> {
+    /// `exp(½ difference)`: how many times more the best fit is supported by the data. Infinite for one out of the question.
+    pub fn evidence_ratio(&self) -> T {
+        (T::from_f64(0.5) * self.difference).exp()
+    }
+}
+
+/// Fits of different curves to the same data, best first by the AICc. `Display` prints a table.
+///
+/// ```
+/// use marquardt::{Comparison, curve_fit};
+///
+/// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0_f64];
+/// let y = [1.1, 2.8, 5.2, 7.1, 8.8, 11.2, 12.9];
+/// let line = curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0, 1.0])?;
+/// let parabola = curve_fit(|x, [a, b, c]| a + b * x + c * x * x, &x, &y, [0.0, 1.0, 0.0])?;
+/// let comparison = Comparison::of([("line", line.criteria()), ("parabola", parabola.criteria())])?;
+/// assert_eq!(comparison.best().name, "line");
+/// println!("{comparison}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison<T> {
+    fits: Vec<Compared<T>>,
+}
+
+impl<T: Real> Comparison<T> {
+    /// Compares fits by their names and [criteria](crate::FittedCurve::criteria).
+    ///
+    /// # Errors
+    ///
+    /// [`ComparisonError`] for no fits, for fits of different numbers of observations or kinds of noise, and where there are
+    /// too few observations for the AICc of any.
+    pub fn of<S: Into<String>>(fits: impl IntoIterator<Item = (S, Criteria<T>)>) -> Result<Self, ComparisonError> {
+        let named =
+            |(name, criteria): (S, _)| Compared { name: name.into(), criteria, difference: T::ZERO, weight: T::ZERO };
+        let mut fits: Vec<Compared<T>> = fits.into_iter().map(named).collect();
+        let aicc = |fit: &Compared<T>| fit.criteria.aicc();
+        fits.sort_by(|a, b| aicc(a).to_f64().total_cmp(&aicc(b).to_f64()));
+        let first = fits.first().ok_or(ComparisonError::NoFits)?;
+        fits.iter().try_for_each(|fit| check_same_data(&first.criteria, &fit.criteria))?;
+        let (least, observations) = (aicc(first), first.criteria.observations);
+        if least == T::INFINITY {
+            return Err(ComparisonError::TooFewObservations { observations });
+        }
+        for fit in &mut fits {
+            // The least may be -∞, and more than one such.
+            fit.difference = if aicc(fit) == least { T::ZERO } else { aicc(fit) - least };
+            fit.weight = (T::from_f64(-0.5) * fit.difference).exp();
+        }
+        let total: T = fits.iter().map(|fit| fit.weight).sum();
+        fits.iter_mut().for_each(|fit| fit.weight /= total);
+        Ok(Comparison { fits })
+    }
+
+    /// The fits, best first.
+    pub fn fits(&self) -> &[Compared<T>] {
+        &self.fits
+    }
+
+    /// The best fit.
+    pub fn best(&self) -> &Compared<T> {
+        &self.fits[0]
+    }
+}
+
+/// As far as numbers tell.
+pub(super) fn check_same_data<T>(first: &Criteria<T>, second: &Criteria<T>) -> Result<(), ComparisonError> {
+    if first.observations != second.observations {
+        return Err(ComparisonError::Observations { first: first.observations, second: second.observations });
+    }
+    match (first.noise, second.noise) {
+        (NoiseKind::Robust, _) | (_, NoiseKind::Robust) => Err(ComparisonError::Robust),
+        (first, second) if first == second => Ok(()),
+        _ => Err(ComparisonError::Noise),
+    }
+}
+
+impl<T: Real> fmt::Display for Comparison<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.fits.iter().map(|fit| fit.name.chars().count()).chain([3]).max().unwrap_or(3);
+        write!(f, "{:<width$}  {:>10}  {:>12}", "fit", "parameters", "χ²")?;
+        write!(f, "  {:>10}  {:>10}  {:>10}  {:>10}  {:>8}", "AIC", "AICc", "BIC", "ΔAICc", "weight")?;
+        for Compared { name, criteria, difference, weight } in &self.fits {
+            write!(f, "\n{name:<width$}  {:>10}  {:>12.6e}", criteria.parameters, criteria.chi_square)?;
+            for value in [criteria.aic(), criteria.aicc(), criteria.bic(), *difference] {
+                write!(f, "  {value:>10.3}")?;
+            }
+            write!(f, "  {weight:>8.4}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! How well a curve describes data for the number of its parameters.
+
+use crate::Real;
+
+/// What is known of the noise, and so what a likelihood is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoiseKind {
+    /// Its size is judged by the residuals.
+    Relative,
+    /// It is known.
+    Absolute,
+    /// It is that of counts.
+    Counts,
+    /// Its size is judged by the residuals, but the curve is not the most likely one.
+    Robust,
+}
+
+/// How well a curve describes data for the number of its parameters: plain numbers, so that fits of different curves can
+/// be [compared](crate::Comparison).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Criteria<T> {
+    /// Responses, and priors.
+    pub observations: usize,
+    /// Free parameters, as far as the data determine them.
+    pub parameters: usize,
+    /// Sum of the squared whitened residuals; Pearson's `Σ (y − μ)²/μ` of counts.
+    pub chi_square: T,
+    /// The logarithm of the likelihood.
+    pub log_likelihood: T,
+    pub(super) noise: NoiseKind,
+}
+
+impl<T: Real> Criteria<T> {
+    /// Observations in excess of the parameters.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.observations - self.parameters
+    }
+
+    /// `χ²` by the degrees of freedom; `None` without such.
+    pub fn reduced_chi_square(&self) -> Option<T> {
+        let freedom = self.degrees_of_freedom();
+        (freedom > 0).then(|| self.chi_square / T::from_f64(freedom as f64))
+    }
+
+    /// Akaike's information criterion; see [`FittedCurve::aic`](crate::FittedCurve::aic).
+    pub fn aic(&self) -> T {
+        self.deviance() + T::from_f64(2.0 * self.parameters as f64)
+    }
+
+    /// Akaike's information criterion for few observations; see [`FittedCurve::aicc`](crate::FittedCurve::aicc).
+    pub fn aicc(&self) -> T {
+        let (n, p) = (self.observations as f64, self.parameters as f64);
+        if n > p + 1.0 { self.aic() + T::from_f64(2.0 * p * (p + 1.0) / (n - p - 1.0)) } else { T::INFINITY }
+    }
+
+    /// The Bayesian information criterion; see [`FittedCurve::bic`](crate::FittedCurve::bic).
+    pub fn bic(&self) -> T {
+        self.deviance() + T::from_f64(self.parameters as f64 * (self.observations as f64).ln())
+    }
+
+    /// `−2 ln L`, up to what all fits of the same data have in common.
+    fn deviance(&self) -> T {
+        match self.noise {
+            NoiseKind::Relative | NoiseKind::Robust => {
+                let n = T::from_f64(self.observations as f64);
+                n * (self.chi_square / n).ln()
+            }
+            NoiseKind::Absolute | NoiseKind::Counts => T::from_f64(-2.0) * self.log_likelihood,
+        }
+    }
+}

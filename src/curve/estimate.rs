@@ -1,0 +1,63 @@
+//! An estimate, and how far it may be off.
+
+use super::StatisticsError;
+use crate::Real;
+use crate::statistics::distributions::two_sided_quantile;
+
+/// An interval of confidence, ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval<T> {
+    /// The lower end.
+    pub low: T,
+    /// The upper end.
+    pub high: T,
+}
+
+impl<T: Real> Interval<T> {
+    /// Whether a value lies in it.
+    pub fn contains(&self, value: T) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// So many standard errors to either side.
+    pub(super) fn about(value: T, standard_error: T, quantile: f64) -> Self {
+        // Neither an error of zero nor an infinite one is a matter of the quantile.
+        let is_proportional = standard_error > T::ZERO && standard_error.is_finite();
+        let margin = if is_proportional { T::from_f64(quantile) * standard_error } else { standard_error };
+        Interval { low: value - margin, high: value + margin }
+    }
+}
+
+/// An estimate with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Estimate<T> {
+    /// The value.
+    pub value: T,
+    /// Its standard error: zero for what does not depend on the data, infinite for what the data do not determine.
+    pub standard_error: T,
+    /// Degrees of freedom of Student's t distribution: infinite where the noise is known, none where nothing is known of it.
+    pub degrees_of_freedom: f64,
+}
+
+impl<T: Real> Estimate<T> {
+    /// The interval that contains the true value with probability `level`, as far as the curve is linear there: by
+    /// Student's t distribution where the noise is judged by the residuals, by the normal one where it is known.
+    ///
+    /// # Errors
+    ///
+    /// [`StatisticsError::Level`] for a level that is not between 0 and 1.
+    pub fn interval(&self, level: f64) -> Result<Interval<T>, StatisticsError> {
+        let quantile = quantile(level, self.degrees_of_freedom)?;
+        Ok(Interval::about(self.value, self.standard_error, quantile))
+    }
+}
+
+/// How many standard errors to either side an interval of that level reaches.
+pub(super) fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatisticsError> {
+    if level > 0.0 && level < 1.0 {
+        Ok(two_sided_quantile(level, degrees_of_freedom))
+    } else {
+        Err(StatisticsError::Level { level })
+    }
+}

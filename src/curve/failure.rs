@@ -1,0 +1,31 @@
+//! Why one fit of many came to nothing.
+
+use thiserror::Error;
+
+use super::CurveError;
+use crate::{Report, SolveError, Status};
+
+/// Why one fit of many, from another start or of other data, came to nothing. The others are not concerned.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FitFailure {
+    /// It did not converge.
+    #[error("not converged: {0}")]
+    NotConverged(Status),
+    /// It could not start.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The data drawn for it are none that can be fitted.
+    #[error(transparent)]
+    Data(#[from] CurveError),
+}
+
+impl FitFailure {
+    /// The report of a solve that converged.
+    pub(super) fn unless_converged<T: crate::Real>(
+        solved: Result<Report<T>, SolveError>,
+    ) -> Result<Report<T>, FitFailure> {
+        let report = solved?;
+        if report.is_converged() { Ok(report) } else { Err(FitFailure::NotConverged(report.status)) }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a bootstrap found.
+
+use ndarray::{Array1, Array2, ArrayView2};
+
+use crate::Real;
+use crate::curve::{FitFailure, Interval, StatisticsError};
+use crate::statistics::sample_quantile;
+
+/// The result of a bootstrap: the parameters of all replicates, and what follows from them.
+#[derive(Debug)]
+pub struct Bootstrap<T> {
+    names: Vec<String>,
+    /// The parameters of the fit itself.
+    optimum: Vec<T>,
+    estimates: Array2<T>,
+    failed: Vec<FailedReplicate>,
+}
+
+/// A replicate that could not be fitted.
+#[derive(Debug)]
+pub struct FailedReplicate {
+    /// Which of all replicates, from 0.
+    pub index: usize,
+    /// Why.
+    pub reason: FitFailure,
+}
+
+impl<T: Real> Bootstrap<T> {
+    pub(super) fn new(names: Vec<String>, optimum: Vec<T>, estimates: Array2<T>, failed: Vec<FailedReplicate>) -> Self {
+        Bootstrap { names, optimum, estimates, failed }
+    }
+
+    /// The names of the parameters.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The parameters of each replicate that was fitted, a row each.
+    pub fn estimates(&self) -> ArrayView2<'_, T> {
+        self.estimates.view()
+    }
+
+    /// The replicates that could not be fitted.
+    pub fn failed(&self) -> &[FailedReplicate] {
+        &self.failed
+    }
+
+    /// Standard deviations of the parameters among the replicates; NaN for fewer than two.
+    pub fn standard_errors(&self) -> Array1<T> {
+        self.covariance().diag().mapv(|variance| variance.sqrt())
+    }
+
+    /// Covariance of the parameters among the replicates; NaN for fewer than two.
+    pub fn covariance(&self) -> Array2<T> {
+        let count = T::from_f64(self.estimates.nrows() as f64);
+        let means = self.means();
+        Array2::from_shape_fn((means.len(), means.len()), |(i, j)| {
+            let rows = self.estimates.rows().into_iter();
+            rows.map(|row| (row[i] - means[i]) * (row[j] - means[j])).sum::<T>() / (count - T::ONE).max(T::ZERO)
+        })
+    }
+
+    /// Means of the parameters among the replicates, less those of the fit; NaN without replicates.
+    pub fn bias(&self) -> Array1<T> {
+        self.means() - Array1::from(self.optimum.clone())
+    }
+
+    fn means(&self) -> Array1<T> {
+        let count = T::from_f64(self.estimates.nrows() as f64);
+        self.estimates.columns().into_iter().map(|column| column.iter().copied().sum::<T>() / count).collect()
+    }
+
+    /// The interval that holds the middle share `level`, such as 0.95, of a parameter among the replicates. Quantiles are
+    /// interpolated, as by NumPy and R; those of no replicates are NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
+    pub fn percentile_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(StatisticsError::Level { level });
+        }
+        let column = self.estimates.column(self.index(name)?);
+        let mut values: Vec<f64> = column.iter().map(|value| value.to_f64()).collect();
+        values.sort_by(f64::total_cmp);
+        let tail = 0.5 - 0.5 * level;
+        let [low, high] = [tail, 1.0 - tail].map(|p| T::from_f64(sample_quantile(&values, p)));
+        Ok(Interval { low, high })
+    }
+
+    /// The percentile interval mirrored at the fit, `2θ̂ − (high, low)`: where the error of the fit is distributed as that of
+    /// the replicates about it.
+    ///
+    /// # Errors
+    ///
+    /// As [`percentile_interval`](Self::percentile_interval).
+    pub fn basic_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
+        let twice = T::from_f64(2.0) * self.optimum[self.index(name)?];
+        let Interval { low, high } = self.percentile_interval(name, level)?;
+        Ok(Interval { low: twice - high, high: twice - low })
+    }
+
+    fn index(&self, name: &str) -> Result<usize, StatisticsError> {
+        let index = self.names.iter().position(|known| known == name);
+        index.ok_or_else(|| StatisticsError::NoSuchParameter { name: name.into(), known: self.names.clone() })
+    }
+}

@@ -1,0 +1,128 @@
+//! Joint regions of two parameters.
+
+use std::f64::consts::TAU;
+
+use super::FittedCurve;
+use super::profile::{IntervalEnd, ProfileError};
+use super::ray::{Ray, free_parameter, step_of};
+use crate::curve::{Curve, StatisticsError};
+use crate::statistics::distributions::pair_quantile;
+use crate::{Real, parallel};
+
+/// The border of the joint region of two parameters.
+#[derive(Debug)]
+pub struct Contour<T> {
+    /// The parameters.
+    pub names: [String; 2],
+    /// Points of the border, in order; the last is followed by the first.
+    pub points: Vec<ContourPoint<T>>,
+    /// Why there is no point in some directions: fits that fail, far out.
+    pub failed: Vec<ProfileError>,
+}
+
+/// One point of a contour.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContourPoint<T> {
+    /// The values of the two parameters; infinite where the region is [open](IntervalEnd::Open) in this direction.
+    pub at: [T; 2],
+    /// Why the region ends there.
+    pub end: IntervalEnd,
+}
+
+impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
+    /// The joint region of two parameters at a level, such as 0.95: where the others, fitted again, bring `χ²` so low that
+    /// `(χ² − χ²_min) / s²` is below twice the quantile of `F(2, n − p)`, or that of `χ²₂` where the noise is known.
+    ///
+    /// Its border is traced in `points` directions from the optimum, which would be evenly spread over the ellipse of a
+    /// linear curve. What the optimum cannot see, behind a bend of the border, is not found.
+    ///
+    /// # Errors
+    ///
+    /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not concern the others.
+    ///
+    /// ```
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
+    /// let y = [9.8, 6.3, 3.5, 2.4, 1.2, 0.9];
+    /// let fit = marquardt::curve_fit(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])?;
+    /// let region = fit.contour("b1", "b2", 0.95, 16).unwrap();
+    /// assert_eq!(region.points.len(), 16);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
+        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
+        let (a, b) = (step_of(self, i), step_of(self, j));
+        let correlation = self.covariance.correlation()[[i, j]].to_f64();
+        let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
+        let across = (1.0 - correlation * correlation).sqrt();
+        let direction = |k: usize| {
+            let (sine, cosine) = (TAU * k as f64 / points as f64).sin_cos();
+            [a * cosine, b * (correlation * cosine + across * sine)]
+        };
+        self.border([first, second], [i, j], level, (0..points).map(direction).collect())
+    }
+
+    /// The border of the joint region in directions of one's own: `[1, 0]` is a step of one standard error of the first
+    /// parameter, and `[0, 1]` one of the second.
+    ///
+    /// # Errors
+    ///
+    /// As [`contour`](Self::contour).
+    pub fn contour_towards(
+        &self,
+        first: &str,
+        second: &str,
+        level: f64,
+        directions: &[[f64; 2]],
+    ) -> Result<Contour<T>, ProfileError> {
+        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
+        let (a, b) = (step_of(self, i), step_of(self, j));
+        let steps = directions.iter().map(|[cosine, sine]| [a * cosine, b * sine]).collect();
+        self.border([first, second], [i, j], level, steps)
+    }
+
+    fn border(
+        &self,
+        names: [&str; 2],
+        [i, j]: [usize; 2],
+        level: f64,
+        steps: Vec<[f64; 2]>,
+    ) -> Result<Contour<T>, ProfileError> {
+        if i == j {
+            return Err(ProfileError::SameParameter { name: names[0].into() });
+        }
+        let root = self.joint_root_level(level)?;
+        let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
+        let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
+        for point in parallel::map(steps.len(), trace) {
+            match point {
+                Ok(point) => points.push(point),
+                Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),
+                Err(error) => failed.push(error),
+            }
+        }
+        Ok(Contour { names: names.map(String::from), points, failed })
+    }
+
+    fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
+        let mut ray = Ray::new(self, held.to_vec())?;
+        let (way, end) = ray.extent(root)?;
+        let far = |(index, step): (usize, f64)| match step {
+            0.0 => self.report.x[index],
+            _ => T::from_f64(step.signum()) * T::INFINITY,
+        };
+        let mut at = held.map(far);
+        if way.is_finite() {
+            at.iter_mut().zip(ray.held_at(way)).for_each(|(at, (_, value))| *at = value);
+        }
+        Ok(ContourPoint { at, end })
+    }
+
+    /// The signed root that two parameters keep to with this probability.
+    fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
+        if level > 0.0 && level < 1.0 {
+            Ok(pair_quantile(level, self.freedom()).sqrt())
+        } else {
+            Err(StatisticsError::Level { level })
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! How well the curve describes the data.
+
+use std::f64::consts::PI;
+
+use statrs::function::gamma::ln_gamma;
+
+use super::FittedCurve;
+use super::basis::Basis;
+use crate::Real;
+use crate::curve::Criteria;
+use crate::curve::criteria::NoiseKind;
+use crate::curve::likelihood::{Likelihood, half_deviance};
+use crate::kernels::vector::dot;
+use crate::statistics::Test;
+use crate::statistics::distributions::chi_squared_tail;
+
+impl<T: Real, C> FittedCurve<'_, T, C> {
+    /// Responses that were fitted, and priors, each of which is an observation of its parameter.
+    pub fn number_of_observations(&self) -> usize {
+        self.responses.len() + self.setting.map.priors().count()
+    }
+
+    /// Sum of the squared [whitened residuals](Self::whitened_residuals), and of those of priors. Of counts, it is Pearson's
+    /// `Σ (y − μ)²/μ`.
+    pub fn chi_square(&self) -> T {
+        let whitened = self.whitened_residuals();
+        dot(&whitened, &whitened) + self.prior_squares()
+    }
+
+    /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
+    pub fn reduced_chi_square(&self) -> Option<T> {
+        self.criteria().reduced_chi_square()
+    }
+
+    /// Tests whether a noise as large as it is known to be leaves so much of the data: the probability of a larger
+    /// [`χ²`](Self::chi_square). `None` where the noise is judged by the residuals, or without degrees of freedom.
+    pub fn goodness_of_fit(&self) -> Option<Test> {
+        let (statistic, freedom) = (self.chi_square().to_f64(), self.covariance.degrees_of_freedom());
+        let is_testable = self.covariance.is_absolute() && freedom > 0;
+        is_testable.then(|| Test { statistic, p_value: chi_squared_tail(statistic, freedom as f64) })
+    }
+
+    /// Sum of the squared residuals of the responses, as they are.
+    pub fn residual_sum_of_squares(&self) -> T {
+        let residuals = self.residuals();
+        dot(&residuals, &residuals)
+    }
+
+    /// `−2 ln L`, less what it is for a curve that meets all responses: [`χ²`](Self::chi_square), but for counts
+    /// `2 Σ (y ln(y/μ) − y + μ)`.
+    pub fn deviance(&self) -> T {
+        if self.is_of_counts() { self.deviance_from(&self.responses) + self.prior_squares() } else { self.chi_square() }
+    }
+
+    /// `R²`, the share of the variance that the curve explains: one minus the sum of squares about the curve over that about
+    /// the mean, of each response its own. Both are weighted by sigma or the data's covariance, as is the mean (as in R and
+    /// statsmodels; lmfit leaves weights out of it). For counts, they are deviances. The data sets of a global fit have one
+    /// mean. `R²` may be negative for a curve that describes the data worse than a constant; it is `None` where the responses
+    /// are all equal.
+    pub fn r_squared(&self) -> Option<T> {
+        let about_curve = self.deviance() - self.prior_squares();
+        let about_mean = self.deviance_about_mean();
+        (about_mean > T::ZERO).then(|| T::ONE - about_curve / about_mean)
+    }
+
+    /// `R²` adjusted for the number of parameters: with mean squares in place of sums of squares. `None` where one of them
+    /// has no degrees of freedom, or `R²` is `None`. Priors do not count.
+    pub fn adjusted_r_squared(&self) -> Option<T> {
+        let about_mean = self.responses.len() - self.setting.data.outputs();
+        let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.setting.map.priors().count());
+        let ratio = T::from_f64(about_mean as f64 / about_curve as f64);
+        let r_squared = self.r_squared().filter(|_| about_mean > 0 && about_curve > 0);
+        r_squared.map(|r_squared| T::ONE - (T::ONE - r_squared) * ratio)
+    }
+
+    /// The logarithm of the likelihood, complete with its constants. With `Σ` for the squares of sigma on a diagonal, for the
+    /// data's covariance, or for the unit matrix:
+    ///
+    /// - noise known: `−½ (χ² + n ln 2π + ln |Σ|)`,
+    /// - noise judged by the residuals: `−½ (n ln(2π χ²/n) + n + ln |Σ|)`, the largest that any size of noise gives, and
+    ///   infinite for a curve that meets all responses,
+    /// - counts: `Σ (y ln μ − μ − ln y!)`.
+    ///
+    /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
+    /// would make larger.
+    pub fn log_likelihood(&self) -> T {
+        let priors = self.setting.map.priors();
+        let mut log_determinant: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
+        let mut responses = self.number_of_observations() as f64;
+        let (mut squares, mut of_counts) = (self.chi_square().to_f64(), 0.0);
+        match self.noise_kind() {
+            NoiseKind::Counts => {
+                responses -= self.responses.len() as f64;
+                squares = self.prior_squares().to_f64();
+                of_counts = self.log_likelihood_of_counts();
+            }
+            _ => log_determinant += self.setting.data.noise.log_determinant().to_f64(),
+        }
+        let scale = match self.noise_kind() {
+            NoiseKind::Relative | NoiseKind::Robust => responses * (squares / responses).ln() + responses,
+            NoiseKind::Absolute | NoiseKind::Counts => squares,
+        };
+        T::from_f64(of_counts - 0.5 * (scale + responses * (2.0 * PI).ln() + log_determinant))
+    }
+
+    /// Akaike's information criterion, of `n` observations and `p` parameters: `n ln(χ²/n) + 2p`, as in lmfit, or
+    /// `−2 ln L + 2p` where the noise is known. Less is better; only differences between fits of the same data count.
+    ///
+    /// R and statsmodels always take `−2 ln L` with its constants, and R counts the size of the noise as one more parameter
+    /// where it is not known: their differences are the same. They follow from
+    /// [`log_likelihood`](Self::log_likelihood). `-∞` for a curve that meets all responses, where the noise is not known.
+    pub fn aic(&self) -> T {
+        self.criteria().aic()
+    }
+
+    /// Akaike's information criterion for few observations, the [AIC](Self::aic) and `2p(p + 1)/(n − p − 1)`. Infinite for
+    /// `n ≤ p + 1`. Here it makes a difference that R counts the size of the noise.
+    pub fn aicc(&self) -> T {
+        self.criteria().aicc()
+    }
+
+    /// The Bayesian information criterion: the [AIC](Self::aic) with `p ln n` in place of `2p`.
+    pub fn bic(&self) -> T {
+        self.criteria().bic()
+    }
+
+    /// What fits of different curves are [compared](crate::Comparison) by.
+    pub fn criteria(&self) -> Criteria<T> {
+        let observations = self.number_of_observations();
+        Criteria {
+            observations,
+            parameters: observations - self.covariance.degrees_of_freedom(),
+            chi_square: self.chi_square(),
+            log_likelihood: self.log_likelihood(),
+            noise: self.noise_kind(),
+        }
+    }
+
+    fn noise_kind(&self) -> NoiseKind {
+        match self.setting.likelihood {
+            Likelihood::Poisson => NoiseKind::Counts,
+            Likelihood::Robust(..) => NoiseKind::Robust,
+            Likelihood::Gaussian if self.covariance.is_absolute() => NoiseKind::Absolute,
+            Likelihood::Gaussian => NoiseKind::Relative,
+        }
+    }
+
+    fn prior_squares(&self) -> T {
+        let x = &self.report.x;
+        let residual = |(index, mean, deviation): (usize, T, T)| (x[index] - mean) / deviation;
+        self.setting.map.priors().map(residual).map(|residual| residual * residual).sum()
+    }
+
+    fn log_likelihood_of_counts(&self) -> f64 {
+        let pairs = self.setting.data.y().iter().zip(&self.responses);
+        let terms = pairs.map(|(&count, &mean)| {
+            let (count, mean) = (count.to_f64(), mean.to_f64());
+            let product = if count > 0.0 { count * mean.ln() } else { 0.0 };
+            product - mean - ln_gamma(count + 1.0)
+        });
+        terms.sum()
+    }
+
+    fn deviance_from(&self, means: &[T]) -> T {
+        // Where the mean of some counts is zero, so are they.
+        let pairs = self.setting.data.y().iter().zip(means).filter(|&(_, mean)| *mean > T::ZERO);
+        T::from_f64(2.0) * pairs.map(|(&count, &mean)| half_deviance(count, mean)).sum()
+    }
+
+    /// The deviance of the responses from their mean, of each response its own.
+    fn deviance_about_mean(&self) -> T {
+        let (data, outputs) = (&self.setting.data, self.setting.data.outputs());
+        if self.is_of_counts() {
+            let rows = T::from_f64(data.rows() as f64);
+            let mean = |output| data.y().iter().skip(output).step_by(outputs).copied().sum::<T>() / rows;
+            let means: Vec<T> = (0..outputs).map(mean).collect();
+            return self.deviance_from(&means.repeat(data.rows()));
+        }
+        let mut rest = data.y().to_vec();
+        let mut constants = vec![T::ZERO; rest.len() * outputs];
+        constants.iter_mut().step_by(outputs + 1).take(outputs).for_each(|constant| *constant = T::ONE);
+        for row in 1..data.rows() {
+            constants.copy_within(..outputs * outputs, row * outputs * outputs);
+        }
+        data.noise.whiten(0, &mut rest, &mut constants, outputs);
+        let about_zero = dot(&rest, &rest);
+        Basis::of_columns(&constants, outputs).reject(&mut rest);
+        let (squares, noise) = (dot(&rest, &rest), T::from_f64(10.0 * rest.len() as f64) * T::EPSILON);
+        if squares > noise * noise * about_zero { squares } else { T::ZERO }
+    }
+}

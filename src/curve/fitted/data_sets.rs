@@ -1,0 +1,65 @@
+//! The data sets of a global fit, each for itself.
+
+use std::ops::Range;
+
+use super::FittedCurve;
+use crate::curve::global_curve::GlobalCurve;
+use crate::curve::{Curve, Rows};
+use crate::{EvaluationError, Real};
+
+/// One data set of a global fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedDataSet<T> {
+    /// Its name.
+    pub name: String,
+    /// Its rows among those of the whole fit.
+    pub rows: Range<usize>,
+    /// The responses observed, row after row.
+    pub observed: Vec<T>,
+    /// The responses of its curve.
+    pub fitted: Vec<T>,
+    /// Observed less fitted responses.
+    pub residuals: Vec<T>,
+}
+
+impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
+    /// The data sets of a global fit, in the order in which they were added.
+    ///
+    /// # Errors
+    ///
+    /// What a curve says when it cannot be evaluated.
+    pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
+        let (data, curve) = (&self.setting.data, &self.setting.curve);
+        let (all, outputs) = (self.fitted()?, data.outputs());
+        let of_run = |(part, rows): (usize, Range<usize>)| {
+            let responses = rows.start * outputs..rows.end * outputs;
+            let (observed, fitted) = (data.y()[responses.clone()].to_vec(), all[responses].to_vec());
+            let residuals = observed.iter().zip(&fitted).map(|(&observed, &fitted)| observed - fitted).collect();
+            FittedDataSet { name: curve.parts[part].name.clone(), rows, observed, fitted, residuals }
+        };
+        Ok(curve.runs(data.x(), data.width())?.into_iter().map(of_run).collect())
+    }
+
+    /// The responses of the curve of one data set to other predictors, without the number of the set.
+    ///
+    /// # Errors
+    ///
+    /// What the curve says when it cannot be evaluated, or a message when there is no such data set or the number of
+    /// predictors is another.
+    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
+    where
+        T: 'x,
+    {
+        let x: Rows<'x, T> = x.into();
+        let curve = &self.setting.curve;
+        let part = curve.parts.iter().find(|part| part.name == name);
+        let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name}")))?;
+        let (rows, found, width) = (x.count(), x.width(), part.width);
+        if found != width {
+            return Err(format!("the curve of {name} has {width} predictors, not {found}").into());
+        }
+        let mut y = vec![T::ZERO; rows * curve.response_count()];
+        part.curve.responses(&x.into_flat(), width, &part.own(&self.report.x), &mut y)?;
+        Ok(y)
+    }
+}

@@ -1,0 +1,105 @@
+//! How much single responses decide the fit.
+
+use super::FittedCurve;
+use super::basis::Basis;
+use crate::curve::{Curve, StatisticsError};
+use crate::{LeastSquares, Real};
+
+/// How much each response decides the fit, by the curve as it is linearised at the solution: for a curve that is linear in
+/// its parameters, exactly what leaving it out would show. A number for each response, row after row.
+///
+/// Of correlated data, these are the numbers of the [whitened](FittedCurve::whitened_residuals) rows, not of single
+/// responses.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Influence<T> {
+    /// `h`, the derivative of the fitted response by the observed one: from 0 to 1. Together as many as free parameters, if
+    /// there are no priors.
+    pub leverage: Vec<T>,
+    /// Internally studentised residuals, `r / (s √(1 − h))` of the whitened ones (R's `rstandard`); with `s = 1` where the
+    /// noise is known. Zero where the leverage is one, as the response is then met whatever it is.
+    pub standardized_residuals: Vec<T>,
+    /// Externally studentised residuals (R's `rstudent`): the same with the `s` of the fit without that response; Student's t
+    /// with one degree of freedom less than the fit has. Where the noise is known, as the standardized ones; `None` with a
+    /// single degree of freedom. Infinite where the curve would meet all others.
+    pub studentized_residuals: Option<Vec<T>>,
+    /// Cook's distance, `t² h / (p (1 − h))` with the standardized residual `t` and `p` free parameters: how far the
+    /// parameters move without that response, in units of their confidence region. Infinite where the leverage is one:
+    /// without the response a parameter would be undetermined.
+    pub cooks_distance: Vec<T>,
+}
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// Leverage, studentised residuals and Cook's distance of each response.
+    ///
+    /// # Errors
+    ///
+    /// [`StatisticsError::NoDegreesOfFreedom`] where nothing says how large the noise is, [`StatisticsError::RobustFit`] under
+    /// a robust loss, and what the curve says when it cannot be evaluated.
+    ///
+    /// ```
+    /// let x = [1.0, 2.0, 3.0, 4.0, 20.0_f64];
+    /// let y = [1.1, 1.9, 3.2, 3.9, 17.0];
+    /// let fit = marquardt::curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0, 1.0])?;
+    /// let influence = fit.influence()?;
+    /// assert!(influence.leverage[4] > 0.9 && influence.cooks_distance[4] > 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn influence(&self) -> Result<Influence<T>, StatisticsError> {
+        if self.robust_scale().is_some() {
+            return Err(StatisticsError::RobustFit);
+        }
+        let (covariance, count) = (&self.covariance, self.responses.len());
+        let known = covariance.is_absolute().then_some(T::ONE);
+        let variance = known.or(covariance.residual_variance()).ok_or(StatisticsError::NoDegreesOfFreedom)?;
+        let basis = self.basis().map_err(StatisticsError::Evaluation)?;
+        let (all, residuals) = (basis.leverages(), self.whitened_residuals());
+        let parameters: T = all.iter().copied().sum();
+        // What rounding leaves of 1 − h where a response is met whatever it is.
+        let nothing = T::from_f64(1e2) * T::EPSILON;
+        let rest = |leverage: T| if leverage < T::ONE - nothing { Some(T::ONE - leverage) } else { None };
+        let leverage = all[..count].to_vec();
+        let standardized = |variance: T, residual: T, leverage: T| match rest(leverage) {
+            Some(rest) if residual != T::ZERO => residual / (variance * rest).sqrt(),
+            _ => T::ZERO,
+        };
+        let pairs = || residuals.iter().zip(&leverage).map(|(&residual, &leverage)| (residual, leverage));
+        let standardized_residuals: Vec<T> =
+            pairs().map(|(residual, leverage)| standardized(variance, residual, leverage)).collect();
+        let cooks_distance = standardized_residuals
+            .iter()
+            .zip(&leverage)
+            .map(|(&t, &leverage)| rest(leverage).map_or(T::INFINITY, |rest| t * t * leverage / (rest * parameters)));
+        let cooks_distance = cooks_distance.collect();
+        let freedom = covariance.degrees_of_freedom();
+        let studentized_residuals = match known {
+            Some(_) => Some(standardized_residuals.clone()),
+            None if freedom < 2 => None,
+            None => {
+                let (all, others) = (T::from_f64(freedom as f64), T::from_f64(freedom as f64 - 1.0));
+                // s² of the others, (m s² − r²/(1 − h)) / (m − 1).
+                let without = |residual: T, leverage: T| {
+                    let own = rest(leverage).map_or(T::ZERO, |rest| residual * residual / rest);
+                    ((all * variance - own) / others).max(T::ZERO)
+                };
+                let studentized = |(residual, leverage)| standardized(without(residual, leverage), residual, leverage);
+                Some(pairs().map(studentized).collect())
+            }
+        };
+        Ok(Influence { leverage, standardized_residuals, studentized_residuals, cooks_distance })
+    }
+
+    /// Spans what the fitted responses, followed by the priors, can do, whitened.
+    pub(super) fn basis(&self) -> Result<Basis<T>, crate::EvaluationError> {
+        let (mut misfit, free) = (self.setting.misfit(), self.setting.map.free());
+        let (m, n) = (misfit.residual_count(), free.len());
+        let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
+        misfit.linearize(&self.setting.map.gather(&self.report.x), 0, &mut residuals, &mut jacobian)?;
+        // A parameter that a bound holds does not move with the data.
+        let variances = self.covariance.unscaled();
+        for (k, _) in free.iter().enumerate().filter(|&(_, &index)| variances[[index, index]] == T::ZERO) {
+            jacobian.iter_mut().skip(k).step_by(n).for_each(|derivative| *derivative = T::ZERO);
+        }
+        Ok(Basis::of_columns(&jacobian, n))
+    }
+}

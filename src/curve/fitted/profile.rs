@@ -1,0 +1,176 @@
+//! Profile likelihoods: how the fit worsens as one parameter is moved, and the intervals that follow.
+
+use thiserror::Error;
+
+use super::FittedCurve;
+use super::ray::{Ray, RayPoint, free_parameter, step_of};
+use crate::curve::estimate::quantile;
+use crate::curve::{Curve, StatisticsError};
+use crate::{Real, SolveError, Status};
+
+/// Why a profile or a contour ends where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IntervalEnd {
+    /// The level is reached.
+    Level,
+    /// A bound of a parameter comes first, or the edge of where the curve has a value.
+    Bound,
+    /// The level is never reached: the data do not limit the parameter on this side.
+    Open,
+}
+
+/// A profile-likelihood interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileInterval<T> {
+    /// The lower end; `-∞` where it is [open](IntervalEnd::Open).
+    pub low: T,
+    /// The upper end; `∞` where it is [open](IntervalEnd::Open).
+    pub high: T,
+    /// What the lower end is.
+    pub low_end: IntervalEnd,
+    /// What the upper end is.
+    pub high_end: IntervalEnd,
+}
+
+/// The profile of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile<T> {
+    /// The parameter.
+    pub name: String,
+    /// The interval within which the signed root keeps to the level.
+    pub interval: ProfileInterval<T>,
+    /// Points of the profile, by ascending values of the parameter; the optimum is among them.
+    pub points: Vec<ProfilePoint<T>>,
+}
+
+/// One point of a profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfilePoint<T> {
+    /// The value at which the parameter is held.
+    pub value: T,
+    /// The signed root `τ = ±√((χ² − χ²_min) / s²)`, with the sign of the change; `s² = 1` where the noise is known. A
+    /// straight line where the curve is linear.
+    pub tau: T,
+    /// All parameters of the curve, the others fitted again.
+    pub parameters: Vec<T>,
+}
+
+/// Why there is no profile, or no contour.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// The name, the level or the noise does not allow for one.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+    /// The parameter was not fitted.
+    #[error("{name} is {is}, and has no profile")]
+    NotFree {
+        /// The parameter.
+        name: String,
+        /// What it is instead.
+        is: &'static str,
+    },
+    /// A contour is of two parameters.
+    #[error("a contour needs two parameters, not {name} twice")]
+    SameParameter {
+        /// The parameter.
+        name: String,
+    },
+    /// The fit was not at the lowest minimum.
+    #[error("the fit is not the best: χ² is {before}, but {chi_square} at {parameters:?}; fit again from there")]
+    BetterMinimum {
+        /// All parameters of the curve at the better minimum.
+        parameters: Vec<f64>,
+        /// `χ²` there, or the deviance.
+        chi_square: f64,
+        /// The same at the fit.
+        before: f64,
+    },
+    /// The other parameters could not be fitted.
+    #[error("no convergence with {held}: {status}")]
+    NotConverged {
+        /// What was held, and where.
+        held: String,
+        /// Why the solve ended.
+        status: Status,
+    },
+    /// The profile jumps: the others find no way from one side to the other.
+    #[error("the fit jumps with {held}: on one side it ends in another minimum")]
+    Jump {
+        /// What was held, and where.
+        held: String,
+    },
+    /// The curve could not be fitted at all.
+    #[error("no fit with {held}: {source}")]
+    Solve {
+        /// What was held, and where.
+        held: String,
+        /// Why not.
+        source: SolveError,
+    },
+}
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// The values of a parameter that the data do not reject at a level, such as 0.95: those where the others, fitted
+    /// again, bring `χ²` so low that `(χ² − χ²_min) / s²` is below the quantile of `F(1, n − p)`, or of `χ²₁` where the
+    /// noise is known. It is exact for linear curves, does not depend on how the curve is parametrised, and needs not be
+    /// symmetric (Bates & Watts 1988, *Nonlinear regression analysis and its applications*, 6.1).
+    ///
+    /// Each side takes about five fits, which start from their neighbours. The search goes outward from the optimum; the
+    /// interval ends at the first crossing that it meets.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError`] for a parameter that is not free, for a level that is no probability, where nothing is known of the
+    /// noise, and where a fit fails. A better minimum found on the way is an error that holds it.
+    ///
+    /// ```
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
+    /// let y = [9.8, 6.3, 3.5, 2.4, 1.2, 0.9];
+    /// let fit = marquardt::curve_fit(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])?;
+    /// let rate = fit.profile_interval("b2", 0.95).unwrap();
+    /// assert!(rate.low < 0.5 && rate.high > 0.5 && rate.high - rate.low < 0.2);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn profile_interval(&self, name: &str, level: f64) -> Result<ProfileInterval<T>, ProfileError> {
+        Ok(self.profile(name, level, 0)?.interval)
+    }
+
+    /// The profile of a parameter up to the ends of its [interval](Self::profile_interval), with `points` more on either
+    /// side, evenly spread. Where an end is open, the points are those where the level was looked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`profile_interval`](Self::profile_interval).
+    pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
+        let index = free_parameter(self, name)?;
+        let root = quantile(level, self.freedom())?;
+        let step = step_of(self, index);
+        let mut sides = Vec::with_capacity(2);
+        for direction in [-1.0, 1.0] {
+            let mut ray = Ray::new(self, vec![(index, direction * step)])?;
+            let (way, end) = ray.extent(root)?;
+            if way.is_finite() && way > 0.0 {
+                (1..=points).try_for_each(|k| ray.root_at(way * k as f64 / (points + 1) as f64).map(drop))?;
+                ray.root_at(way)?;
+            }
+            let value = match end {
+                IntervalEnd::Open => T::from_f64(direction) * T::INFINITY,
+                _ => ray.held_at(way).map(|(_, value)| value).next().unwrap_or(self.report.x[index]),
+            };
+            let of_point = |point: RayPoint<T>| ProfilePoint {
+                value: point.parameters[index],
+                tau: T::from_f64(direction * point.root),
+                parameters: point.parameters,
+            };
+            let within = ray.into_visited().into_iter().filter(|point| point.way <= way).map(of_point).collect();
+            sides.push((value, end, within));
+        }
+        let (high, high_end, above): (T, IntervalEnd, Vec<ProfilePoint<T>>) = sides.remove(1);
+        let (low, low_end, mut points): (T, IntervalEnd, Vec<ProfilePoint<T>>) = sides.remove(0);
+        points.reverse();
+        points.extend(above.into_iter().skip(1));
+        let interval = ProfileInterval { low, high, low_end, high_end };
+        Ok(Profile { name: name.into(), interval, points })
+    }
+}

@@ -1,0 +1,308 @@
+//! Away from the optimum along a line, with the parameters on it held and the others fitted again.
+
+use super::FittedCurve;
+use super::profile::{IntervalEnd, ProfileError};
+use crate::curve::likelihood::Likelihood;
+use crate::curve::parameter::Role;
+use crate::curve::{Curve, StatisticsError};
+use crate::statistics::root;
+use crate::{Real, Report, SolveError, Status};
+
+/// The level is out of reach where it is not met at this multiple of the distance at which a linear curve would meet it.
+const FARTHEST: f64 = 1e9;
+
+/// Fits that may fail before the line is given up.
+const MAX_FAILURES: usize = 24;
+
+/// Of a level, the share to which it is met; more in single precision.
+const TOLERANCE: f64 = 1e-12;
+
+/// A line through the optimum in the space of the held parameters.
+pub(super) struct Ray<'f, 'a, T: Real, C> {
+    fit: &'f FittedCurve<'a, T, C>,
+    /// Indices of the held parameters, and their change with a unit of the way.
+    held: Vec<(usize, f64)>,
+    /// Change of all parameters with a unit of the way, if the curve were linear.
+    tangent: Vec<f64>,
+    /// Unit of the way in which a linear curve would have a signed root of one.
+    unit: f64,
+    /// What one unit of the squared signed root is in `χ²`.
+    variance: f64,
+    /// What the squared signed root may be below zero by rounding.
+    slack: f64,
+    /// In the order of the way, the optimum first.
+    visited: Vec<RayPoint<T>>,
+}
+
+/// A point on a line.
+#[derive(Debug, Clone)]
+pub(super) struct RayPoint<T> {
+    /// How far it is.
+    pub(super) way: f64,
+    /// `√(χ² − χ²_min)`, in units of the noise.
+    pub(super) root: f64,
+    /// All parameters of the curve.
+    pub(super) parameters: Vec<T>,
+}
+
+/// The index of a free parameter.
+pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str) -> Result<usize, ProfileError> {
+    let map = &fit.setting.map;
+    let index = map.index(name).ok_or_else(|| fit.no_such_parameter(name))?;
+    let is = match map.parameters[index].role {
+        Role::Free => return Ok(index),
+        Role::Fixed => "fixed",
+        Role::Tied(_) => "tied to others",
+    };
+    Err(ProfileError::NotFree { name: name.into(), is })
+}
+
+/// The standard error of a parameter, or something of its size where the data do not determine it, or a bound holds it.
+pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> f64 {
+    let error = fit.parameters[index].standard_error.to_f64();
+    let value = fit.parameters[index].value.to_f64().abs();
+    if error.is_finite() && error > 0.0 {
+        error
+    } else if value > 0.0 {
+        0.1 * value
+    } else {
+        fit.setting.map.parameters[index].scale.to_f64()
+    }
+}
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// What a squared standard error of one parameter adds to twice the cost: one where the noise is known, otherwise its
+    /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
+    /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
+    fn unit_of_chi_square(&self) -> Result<Option<T>, StatisticsError> {
+        let Likelihood::Robust(loss, scale) = &self.setting.likelihood else {
+            let known = self.covariance.is_absolute().then_some(T::ONE);
+            return Ok(known.or(self.covariance.residual_variance()));
+        };
+        let (residuals, loss, scale) = (self.whitened_residuals(), &**loss, *scale);
+        let rank = residuals.len().saturating_sub(self.covariance.degrees_of_freedom());
+        let variance = self.setting.robust_variance(loss, scale, &self.report.x, rank);
+        let curvature = residuals.iter().map(|&r| {
+            let z = (r / scale) * (r / scale);
+            let [_, slope, bend] = loss.rho(z);
+            slope + T::from_f64(2.0) * z * bend
+        });
+        let mean = curvature.sum::<T>() / T::from_f64(residuals.len() as f64);
+        Ok(variance.map_err(StatisticsError::Evaluation)?.map(|variance| variance * mean))
+    }
+}
+
+impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
+    /// The line on which these parameters change by so much with a unit of the way.
+    pub(super) fn new(fit: &'f FittedCurve<'a, T, C>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
+        let variance = fit.unit_of_chi_square()?.ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
+        let (tangent, unit) = linear(fit, &held);
+        let (data, epsilon) = (&fit.setting.data, T::EPSILON.to_f64());
+        let size = data.y().iter().enumerate().map(|(index, &y)| (y / data.noise.sigma(index)).to_f64().powi(2));
+        // Sums are rounded at the size of their terms, and residuals at that of the data.
+        let rounding = 128.0 * epsilon * fit.report.cost.to_f64() + (64.0 * epsilon).powi(2) * size.sum::<f64>();
+        let slack = 64.0 * epsilon.sqrt() + rounding / variance;
+        let optimum = RayPoint { way: 0.0, root: 0.0, parameters: fit.report.x.clone() };
+        Ok(Ray { fit, held, tangent, unit, variance, slack, visited: vec![optimum] })
+    }
+
+    /// All points that were visited, the optimum first.
+    pub(super) fn into_visited(self) -> Vec<RayPoint<T>> {
+        self.visited
+    }
+
+    /// The values of the held parameters at a point, within their bounds.
+    pub(super) fn held_at(&self, way: f64) -> impl Iterator<Item = (usize, T)> {
+        let parameters = &self.fit.setting.map.parameters;
+        self.held.iter().map(move |&(index, step)| {
+            let value = self.fit.report.x[index] + T::from_f64(way * step);
+            (index, value.max(parameters[index].lower).min(parameters[index].upper))
+        })
+    }
+
+    /// The way to the nearest bound of a held parameter.
+    fn limit(&self) -> f64 {
+        let ways = self.held.iter().map(|&(index, step)| {
+            let parameter = &self.fit.setting.map.parameters[index];
+            let bound = if step > 0.0 { parameter.upper } else { parameter.lower };
+            if step == 0.0 { f64::INFINITY } else { (bound - self.fit.report.x[index]).to_f64() / step }
+        });
+        ways.fold(f64::INFINITY, f64::min).max(0.0)
+    }
+
+    /// The way to where the signed root is `level`, or to a bound before that; infinite where it is out of reach.
+    pub(super) fn extent(&mut self, level: f64) -> Result<(f64, IntervalEnd), ProfileError> {
+        let limit = self.limit();
+        if limit == 0.0 {
+            return Ok((0.0, IntervalEnd::Bound));
+        }
+        if self.variance == 0.0 {
+            // Without noise, everything else is out of the question.
+            return Ok((0.0, IntervalEnd::Level));
+        }
+        let (mut low, mut low_root, mut wall, mut failures) = (0.0, 0.0, f64::INFINITY, 0);
+        let mut way = level * self.unit;
+        let farthest = FARTHEST * way;
+        loop {
+            way = way.min(limit);
+            match self.root_at(way) {
+                Ok(root) if root >= level => return self.between((low, low_root), (way, root), level),
+                Ok(_) if way == limit => return Ok((limit, IntervalEnd::Bound)),
+                Ok(root) => (low, low_root) = (way, root),
+                Err(error @ ProfileError::BetterMinimum { .. }) => return Err(error),
+                Err(error) => {
+                    (wall, failures) = (way, failures + 1);
+                    if failures == MAX_FAILURES {
+                        return Err(error);
+                    }
+                }
+            }
+            if low >= farthest {
+                return Ok((f64::INFINITY, IntervalEnd::Open));
+            }
+            way = if wall.is_finite() {
+                0.5 * (low + wall)
+            } else {
+                // A little beyond where the level is expected.
+                (1.05 * low * level / low_root).clamp(1.1 * low, 2.0 * low)
+            };
+        }
+    }
+
+    /// The way to the level, which is between these two.
+    fn between(&mut self, low: (f64, f64), high: (f64, f64), level: f64) -> Result<(f64, IntervalEnd), ProfileError> {
+        let epsilon = T::EPSILON.to_f64();
+        let tolerance = level * TOLERANCE.max(64.0 * epsilon);
+        let resolved: Vec<f64> = self
+            .held
+            .iter()
+            .filter(|(_, step)| *step != 0.0)
+            .map(|&(index, step)| 2.0 * epsilon * (self.fit.report.x[index].to_f64() / step).abs())
+            .collect();
+        let resolution = resolved.into_iter().fold(f64::INFINITY, f64::min);
+        let arrived = |best: (f64, f64), other: f64| {
+            best.1.abs() <= tolerance || (best.0 - other).abs() <= resolution.max(2.0 * epsilon * best.0)
+        };
+        let (below, above) = ((low.0, low.1 - level), (high.0, high.1 - level));
+        let way = root(below, above, |way| self.root_at(way).map(|root| root - level), arrived)?;
+        if (self.root_at(way)? - level).abs() <= 64.0 * epsilon.sqrt() * level {
+            return Ok((way, IntervalEnd::Level));
+        }
+        let edge = self.visited.iter().find(|point| point.way >= way && point.root >= level);
+        match edge {
+            Some(point) if point.root.is_finite() => Err(ProfileError::Jump { held: self.describe(way) }),
+            _ => Ok((way, IntervalEnd::Bound)),
+        }
+    }
+
+    /// The signed root at a point.
+    pub(super) fn root_at(&mut self, way: f64) -> Result<f64, ProfileError> {
+        let place = self.visited.partition_point(|point| point.way < way);
+        if let Some(point) = self.visited.get(place).filter(|point| point.way == way) {
+            return Ok(point.root);
+        }
+        let (parameters, cost) = self.fit_at(way, place)?;
+        let excess = 2.0 * (cost - self.fit.report.cost).to_f64() / self.variance;
+        if excess < -self.slack {
+            return Err(self.better_minimum(parameters, cost));
+        }
+        // Where the curve has no value, it does not describe the data.
+        let root = if excess.is_nan() { f64::INFINITY } else { excess.max(0.0).sqrt() };
+        self.visited.insert(place, RayPoint { way, root, parameters });
+        Ok(root)
+    }
+
+    /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one, or else
+    /// from the optimum.
+    fn fit_at(&self, way: f64, place: usize) -> Result<(Vec<T>, T), ProfileError> {
+        let setting = &self.fit.setting;
+        let map = self.held_at(way).fold(setting.map.clone(), |map, (index, value)| map.fixing(index, value));
+        let failed = |source| ProfileError::Solve { held: self.describe(way), source };
+        if map.free().is_empty() {
+            return setting.evaluate(&map).map_err(|error| failed(SolveError::Evaluation(error)));
+        }
+        let mut failure = None;
+        for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {
+            match setting.solve_with(&setting.data, &map, &start) {
+                Ok(report) if is_stationary(&report) => return Ok((report.x, report.cost)),
+                Ok(report) => {
+                    failure = Some(ProfileError::NotConverged { held: self.describe(way), status: report.status });
+                }
+                Err(error) => failure = failure.or(Some(failed(error))),
+            }
+        }
+        Err(failure.expect("all starts have failed"))
+    }
+
+    /// The parameters at the visited point closest to a place that would be inserted at `place`.
+    fn nearest(&self, way: f64, place: usize) -> &[T] {
+        let before = &self.visited[place - 1];
+        match self.visited.get(place) {
+            Some(after) if after.way - way < way - before.way => &after.parameters,
+            _ => &before.parameters,
+        }
+    }
+
+    /// All parameters, by the straight line through two neighbours, or along the tangent; within their bounds.
+    fn predicted(&self, way: f64, place: usize) -> Vec<T> {
+        let last = self.visited.len();
+        let (first, slope): (&RayPoint<T>, Vec<f64>) = if last == 1 {
+            (&self.visited[0], self.tangent.clone())
+        } else {
+            let end = place.min(last - 1);
+            let (a, b) = (&self.visited[end - 1], &self.visited[end]);
+            let pairs = a.parameters.iter().zip(&b.parameters);
+            (b, pairs.map(|(&a_value, &b_value)| (b_value - a_value).to_f64() / (b.way - a.way)).collect())
+        };
+        let values = first.parameters.iter().zip(slope).zip(&self.fit.setting.map.parameters);
+        values
+            .map(|((&value, slope), parameter)| {
+                let moved = value + T::from_f64((way - first.way) * slope);
+                moved.max(parameter.lower).min(parameter.upper)
+            })
+            .collect()
+    }
+
+    /// Goes on from a point that is better than the optimum, with everything free.
+    fn better_minimum(&self, at: Vec<T>, cost: T) -> ProfileError {
+        let (parameters, found) = match self.fit.setting.solve(&at) {
+            Ok(report) if report.cost <= cost => (report.x, report.cost),
+            _ => (at, cost),
+        };
+        let twice = |cost: T| 2.0 * cost.to_f64();
+        let parameters = parameters.into_iter().map(T::to_f64).collect();
+        ProfileError::BetterMinimum { parameters, chi_square: twice(found), before: twice(self.fit.report.cost) }
+    }
+
+    /// Where the held parameters are held, for errors.
+    fn describe(&self, way: f64) -> String {
+        let name = |index: usize| &self.fit.parameters[index].name;
+        self.held_at(way).map(|(index, value)| format!("{} = {value}", name(index))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The solve has converged, or rounding lets it go no further where the cost is its minimum to all digits of interest.
+fn is_stationary<T: Real>(report: &Report<T>) -> bool {
+    let is_level = report.gradient_cosine <= T::from_f64(64.0) * T::EPSILON.sqrt();
+    report.is_converged() || report.status == Status::NoProgress && is_level
+}
+
+/// How all parameters follow the held ones if the curve is linear, `C_·h C_hh⁻¹ d`, and the way `1/√(dᵀ C_hh⁻¹ d)`, by the
+/// covariance `C` of the parameters; what it does not say is taken for zero, and for one.
+fn linear<T: Real, C>(fit: &FittedCurve<'_, T, C>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
+    let matrix = fit.covariance.matrix();
+    let of = |i: usize, j: usize| matrix[[i, j]].to_f64();
+    let weights = match *held {
+        [(i, d)] => vec![d / of(i, i)],
+        [(i, d), (j, e)] => {
+            let determinant = of(i, i) * of(j, j) - of(i, j) * of(j, i);
+            vec![(of(j, j) * d - of(i, j) * e) / determinant, (of(i, i) * e - of(j, i) * d) / determinant]
+        }
+        _ => Vec::new(),
+    };
+    let finite = |value: f64, instead: f64| if value.is_finite() { value } else { instead };
+    let follow = |k: usize| held.iter().zip(&weights).map(|(&(h, _), weight)| of(k, h) * weight).sum::<f64>();
+    let tangent = (0..matrix.nrows()).map(|k| finite(follow(k), 0.0)).collect();
+    let squared: f64 = held.iter().zip(&weights).map(|(&(_, d), weight)| d * weight).sum();
+    (tangent, if squared > 0.0 && squared.is_finite() { squared.sqrt().recip() } else { 1.0 })
+}

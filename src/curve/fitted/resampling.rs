@@ -1,0 +1,194 @@
+//! The bootstrap: the fit again, to many data sets that might have been observed as well.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ndarray::Array2;
+use thiserror::Error;
+
+use super::FittedCurve;
+use super::bootstrap::{Bootstrap, FailedReplicate};
+use super::synthetic::{Scheme, Source};
+use crate::curve::likelihood::Likelihood;
+use crate::curve::noise::Noise;
+use crate::curve::{Curve, FitFailure};
+use crate::{CancelToken, EvaluationError, Real, Status, parallel};
+
+/// Replicates unless said otherwise.
+const REPLICATES: usize = 1000;
+
+/// A bootstrap of a [`FittedCurve`], ready to run; made by [`FittedCurve::bootstrap`].
+///
+/// | take | what is drawn | it rests on |
+/// |---|---|---|
+/// | [`residuals`](Self::residuals) (the default) | residuals, put on the fitted curve | the curve is right, and the noise alike everywhere but for its sigma |
+/// | [`cases`](Self::cases) | rows of the data | the rows are a random sample |
+/// | [`parametric`](Self::parametric) (the default of counts) | normal noise, or Poisson counts, about the fitted curve | the curve and the distribution are right |
+pub struct Resampling<'f, 'a, T: Real, C> {
+    fit: &'f FittedCurve<'a, T, C>,
+    replicates: usize,
+    scheme: Option<Scheme>,
+    seed: u64,
+    observer: Option<Box<Observer<'f>>>,
+    cancel: Option<CancelToken>,
+}
+
+/// Is told how many fits are done, and of how many.
+type Observer<'f> = dyn Fn(usize, usize) + Send + Sync + 'f;
+
+/// Why there is no bootstrap.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BootstrapError {
+    /// Nothing is to be done.
+    #[error("a bootstrap needs at least one replicate")]
+    NoReplicates,
+    /// Residuals of counts are not alike.
+    #[error("counts have no residuals that could be exchanged: draw cases, or from the Poisson distribution")]
+    ResidualsOfCounts,
+    /// Rows that are correlated cannot be drawn one by one.
+    #[error("the covariance of the data ties its rows together: draw residuals, or normal noise")]
+    CorrelatedCases,
+    /// There are as many parameters as observations, so that nothing is known of the noise.
+    #[error("the size of the noise is unknown: no observations are in excess of the parameters")]
+    NoDegreesOfFreedom,
+    /// The curve could not be evaluated at the fit.
+    #[error("the curve could not be evaluated: {0}")]
+    Evaluation(#[from] EvaluationError),
+}
+
+impl<'a, T: Real, C: Curve<T> + Sync> FittedCurve<'a, T, C> {
+    /// The uncertainty of the parameters by fits to resampled data (Efron 1979; Davison & Hinkley 1997, *Bootstrap methods
+    /// and their application*), on all cores with the feature `rayon`.
+    ///
+    /// Numbers are drawn from a stream of its own for each replicate, so that the result depends on the seed and on nothing
+    /// else. Bounds, priors, and the scale of a robust loss stay as they are.
+    ///
+    /// ```
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
+    /// let y = [9.8, 6.3, 3.5, 2.4, 1.2, 0.9];
+    /// let fit = marquardt::curve_fit(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])?;
+    /// let bootstrap = fit.bootstrap().replicates(200).seed(1).run().unwrap();
+    /// let rate = bootstrap.percentile_interval("b2", 0.95).unwrap();
+    /// assert!(rate.contains(fit.parameters()[1].value));
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn bootstrap(&self) -> Resampling<'_, 'a, T, C> {
+        Resampling { fit: self, replicates: REPLICATES, scheme: None, seed: 0, observer: None, cancel: None }
+    }
+}
+
+impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
+    /// How many data sets are drawn; 1,000 by default.
+    pub fn replicates(self, replicates: usize) -> Self {
+        Resampling { replicates, ..self }
+    }
+
+    /// Draws from the residuals, whitened, freed from the leverage of their observations, and centred. Residuals of a row
+    /// with several responses stay together.
+    pub fn residuals(self) -> Self {
+        Resampling { scheme: Some(Scheme::Residuals), ..self }
+    }
+
+    /// Draws rows of the data, with their sigma.
+    pub fn cases(self) -> Self {
+        Resampling { scheme: Some(Scheme::Cases), ..self }
+    }
+
+    /// Draws normal noise of the size that is known or judged by the residuals; Poisson counts where the fit is to counts.
+    pub fn parametric(self) -> Self {
+        Resampling { scheme: Some(Scheme::Parametric), ..self }
+    }
+
+    /// What the random numbers start from.
+    pub fn seed(self, seed: u64) -> Self {
+        Resampling { seed, ..self }
+    }
+
+    /// Calls `observer` after each fit with the number of those done, and of all. The calls come from all threads, and not
+    /// always in order.
+    pub fn observe(self, observer: impl Fn(usize, usize) + Send + Sync + 'f) -> Self {
+        Resampling { observer: Some(Box::new(observer)), ..self }
+    }
+
+    /// Draws a bar on the terminal, feature `progress`.
+    #[cfg(feature = "progress")]
+    pub fn progress(self) -> Self {
+        self.observe(crate::curve::progress::bar())
+    }
+
+    /// Ends the run early; fits that are not done by then count as failed.
+    pub fn cancel_token(self, token: CancelToken) -> Self {
+        Resampling { cancel: Some(token), ..self }
+    }
+
+    /// Draws the data sets and fits them.
+    ///
+    /// # Errors
+    ///
+    /// [`BootstrapError`] where the scheme does not fit the data. A replicate that fails is none, but counted in the result.
+    pub fn run(self) -> Result<Bootstrap<T>, BootstrapError> {
+        let source = self.source()?;
+        let setting = &self.fit.setting;
+        let mut solver = setting.solver.clone().with_log(false);
+        if let Some(token) = &self.cancel {
+            solver = solver.with_cancel_token(token.clone());
+        }
+        let start = &self.fit.report.x;
+        let replicate = |index: usize| {
+            if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+                return Err(FitFailure::NotConverged(Status::Cancelled));
+            }
+            let data = source.draw(self.seed, index)?;
+            FitFailure::unless_converged(setting.solve_by(&solver, &data, &setting.map, start)).map(|report| report.x)
+        };
+        let done = AtomicUsize::new(0);
+        let results = parallel::map(self.replicates, |index| {
+            let result = replicate(index);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            self.observer.iter().for_each(|observe| observe(done, self.replicates));
+            result
+        });
+        Ok(self.gather(results))
+    }
+
+    fn source(&self) -> Result<Source<'_, T>, BootstrapError> {
+        let FittedCurve { setting, covariance, .. } = self.fit;
+        if self.replicates == 0 {
+            return Err(BootstrapError::NoReplicates);
+        }
+        let counts = matches!(setting.likelihood, Likelihood::Poisson);
+        let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
+        let fitted = || self.fit.responses.clone();
+        match scheme {
+            Scheme::Residuals if counts => Err(BootstrapError::ResidualsOfCounts),
+            Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
+            Scheme::Residuals => {
+                let leverages = self.fit.basis()?.leverages();
+                Ok(Source::residuals(&setting.data, fitted(), self.fit.whitened_residuals(), &leverages))
+            }
+            Scheme::Cases if matches!(setting.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
+            Scheme::Cases => Ok(Source::cases(setting)),
+            Scheme::Parametric if counts => Ok(Source::counts(&setting.data, fitted())),
+            Scheme::Parametric => {
+                let judged = covariance.residual_standard_deviation();
+                let size = if covariance.is_absolute() { Some(T::ONE) } else { judged };
+                Ok(Source::normal(&setting.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
+            }
+        }
+    }
+
+    fn gather(&self, results: Vec<Result<Vec<T>, FitFailure>>) -> Bootstrap<T> {
+        let names = self.fit.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let (mut flat, mut failed) = (Vec::new(), Vec::new());
+        for (index, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(parameters) => flat.extend(parameters),
+                Err(reason) => failed.push(FailedReplicate { index, reason }),
+            }
+        }
+        let optimum = self.fit.report.x.clone();
+        let estimates =
+            Array2::from_shape_fn((flat.len() / optimum.len(), optimum.len()), |(i, j)| flat[i * optimum.len() + j]);
+        Bootstrap::new(names, optimum, estimates, failed)
+    }
+}

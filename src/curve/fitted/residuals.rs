@@ -1,0 +1,60 @@
+//! What the curve leaves of the data, and tests of it.
+
+use super::FittedCurve;
+use crate::Real;
+use crate::statistics::{self, Test};
+
+impl<T: Real, C> FittedCurve<'_, T, C> {
+    /// Observed minus fitted responses, row after row.
+    pub fn residuals(&self) -> Vec<T> {
+        self.setting.data.y().iter().zip(&self.responses).map(|(&observed, &fitted)| observed - fitted).collect()
+    }
+
+    /// The [residuals](Self::residuals), brought to equal variance: divided by sigma, or by the root of the mean of a count
+    /// (Pearson's residuals), or multiplied by the inverse of the Cholesky factor of the data's covariance.
+    pub fn whitened_residuals(&self) -> Vec<T> {
+        let mut residuals = self.residuals();
+        if self.is_of_counts() {
+            residuals.iter_mut().zip(&self.responses).for_each(|(residual, &mean)| *residual /= mean.sqrt());
+        } else {
+            self.setting.data.noise.whiten(0, &mut residuals, &mut [], 1);
+        }
+        residuals
+    }
+
+    /// Tests whether the signs of the residuals come in random order; see [`runs_test`](statistics::runs_test). Too few runs
+    /// mean that the curve misses the shape of the data.
+    ///
+    /// This and the other tests are of the [whitened residuals](Self::whitened_residuals) in the order of the rows; several
+    /// responses come one after the other. That the parameters were fitted to them makes them a little less significant
+    /// than the p-value says.
+    pub fn runs_test(&self) -> Option<Test> {
+        statistics::runs_test(&self.series())
+    }
+
+    /// About 2 where the residuals of neighbouring rows are independent; see [`durbin_watson`](statistics::durbin_watson).
+    pub fn durbin_watson(&self) -> Option<f64> {
+        statistics::durbin_watson(&self.series())
+    }
+
+    /// Tests whether the residuals are normal; see [`shapiro_wilk`](statistics::shapiro_wilk).
+    pub fn shapiro_wilk(&self) -> Option<Test> {
+        statistics::shapiro_wilk(&self.series())
+    }
+
+    /// Tests whether the residuals are normal; see [`dagostino_pearson`](statistics::dagostino_pearson).
+    pub fn dagostino_pearson(&self) -> Option<Test> {
+        statistics::dagostino_pearson(&self.series())
+    }
+
+    /// Tests whether the residuals are normal; see [`jarque_bera`](statistics::jarque_bera).
+    pub fn jarque_bera(&self) -> Option<Test> {
+        statistics::jarque_bera(&self.series())
+    }
+
+    /// The whitened residuals, response after response.
+    fn series(&self) -> Vec<T> {
+        let (residuals, outputs) = (self.whitened_residuals(), self.setting.data.outputs());
+        (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied()).collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! The report on a fit.
+
+use super::FittedCurve;
+use crate::Real;
+use crate::curve::likelihood::Likelihood;
+use crate::curve::noise::Noise;
+use crate::curve::parameter::{Parameter, Role};
+use crate::curve::{
+    CorrelationSummary, Curve, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
+    ParameterSummary, PriorSummary,
+};
+
+/// The confidence of the intervals in a report.
+const LEVEL: f64 = 0.95;
+
+/// Correlations weaker than this are not worth a line in the report.
+const WORTH_PRINTING: f64 = 0.1;
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// Everything that the report shows, as plain numbers and texts: to print, to write as Markdown or, with the feature
+    /// `json`, as JSON.
+    ///
+    /// ```
+    /// let x = [0.0, 1.0, 2.0, 3.0_f64];
+    /// let y = [0.1, 1.9, 4.2, 5.8];
+    /// let fit = marquardt::curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0, 1.0])?;
+    /// let summary = marquardt::FitSummary { title: Some("A line".into()), ..fit.summary() };
+    /// println!("{}", summary.to_markdown());
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn summary(&self) -> FitSummary {
+        let report = self.report();
+        let mut warnings = Vec::new();
+        if !self.covariance.undetermined().is_empty() {
+            warnings.push(format!("the data do not determine {}", self.covariance.undetermined().join(", ")));
+        }
+        FitSummary {
+            title: None,
+            model: None,
+            status: report.status.to_string(),
+            is_converged: report.is_converged(),
+            iterations: report.iterations,
+            evaluations: report.evaluations.residuals + report.evaluations.jacobians,
+            derivative_evaluations: report.evaluations.jacobians,
+            data: self.data_summary(),
+            statistics: self.statistics(),
+            parameters: self.parameter_summaries(),
+            correlations: self.correlations(),
+            warnings,
+        }
+    }
+
+    fn data_summary(&self) -> DataSummary {
+        let setting = &self.setting;
+        let size = if setting.absolute_sigma { "absolute" } else { "relative" };
+        let noise = match (&setting.likelihood, &setting.data.noise) {
+            (Likelihood::Poisson, _) => "Poisson counts".to_owned(),
+            (_, Noise::Uniform) => String::new(),
+            (_, Noise::Sigma(_)) => format!("{size} sigma"),
+            (_, Noise::Correlated(_)) => format!("{size} covariance"),
+        };
+        let loss = match &setting.likelihood {
+            Likelihood::Robust(loss, scale) => {
+                Some(LossSummary { name: loss.name().to_owned(), scale: scale.to_f64() })
+            }
+            Likelihood::Gaussian | Likelihood::Poisson => None,
+        };
+        DataSummary { observations: self.number_of_observations(), missing: setting.data.omitted().len(), noise, loss }
+    }
+
+    fn statistics(&self) -> FitStatistics {
+        let number = |value: T| Some(value.to_f64()).filter(|value| value.is_finite());
+        let sum_of_squares = self.residual_sum_of_squares();
+        let freedom = self.degrees_of_freedom();
+        let variance = (freedom > 0).then(|| sum_of_squares / T::from_f64(freedom as f64));
+        // Without weights they are what has been said already.
+        let is_weighted = self.covariance.is_absolute() || !matches!(self.setting.data.noise, Noise::Uniform);
+        let criteria = self.criteria();
+        FitStatistics {
+            degrees_of_freedom: freedom,
+            residual_sum_of_squares: sum_of_squares.to_f64(),
+            residual_standard_deviation: variance.map(|variance| variance.sqrt().to_f64()),
+            chi_squared: number(self.chi_square()).filter(|_| is_weighted),
+            reduced_chi_squared: self.reduced_chi_square().and_then(number).filter(|_| is_weighted),
+            r_squared: self.r_squared().and_then(number),
+            aic: number(criteria.aic()),
+            aicc: number(criteria.aicc()),
+            bic: number(criteria.bic()),
+        }
+    }
+
+    fn parameter_summaries(&self) -> Vec<ParameterSummary> {
+        let intervals = self.confidence_intervals(LEVEL).unwrap_or_default();
+        let finite = |value: T| Some(value.to_f64()).filter(|value| value.is_finite());
+        let described = self.parameters.iter().zip(&self.setting.map.parameters).enumerate();
+        let summary = described.map(|(index, (fitted, Parameter { start, lower, upper, role, prior, .. }))| {
+            let does_move = matches!(fitted.state, ParameterState::Free | ParameterState::Tied);
+            let interval = intervals.get(index).filter(|_| does_move && fitted.standard_error.is_finite());
+            let tie = if let Role::Tied(tie) = role { Some(format!("f({})", tie.of().join(", "))) } else { None };
+            ParameterSummary {
+                name: fitted.name.clone(),
+                value: fitted.value.to_f64(),
+                standard_error: if does_move { fitted.standard_error.to_f64() } else { f64::NAN },
+                interval: interval.map(|interval| IntervalSummary {
+                    level: LEVEL,
+                    low: interval.low.to_f64(),
+                    high: interval.high.to_f64(),
+                }),
+                start: finite(*start).filter(|_| tie.is_none()),
+                lower: finite(*lower),
+                upper: finite(*upper),
+                state: fitted.state,
+                tie,
+                prior: prior.map(|(mean, deviation)| PriorSummary {
+                    mean: mean.to_f64(),
+                    standard_deviation: deviation.to_f64(),
+                }),
+            }
+        });
+        summary.collect()
+    }
+
+    /// The stronger correlations, strongest first.
+    fn correlations(&self) -> Vec<CorrelationSummary> {
+        let correlation = self.covariance.correlation();
+        let n = self.parameters.len();
+        let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let mut correlations: Vec<CorrelationSummary> = pairs
+            .map(|(i, j)| CorrelationSummary {
+                first: self.parameters[i].name.clone(),
+                second: self.parameters[j].name.clone(),
+                correlation: correlation[(i, j)].to_f64(),
+            })
+            .filter(|pair| pair.correlation.abs() >= WORTH_PRINTING)
+            .collect();
+        correlations.sort_by(|a, b| b.correlation.abs().total_cmp(&a.correlation.abs()));
+        correlations
+    }
+}

@@ -1,0 +1,124 @@
+//! Data that might have been observed as well.
+
+use std::iter::zip;
+
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Poisson, StandardNormal};
+
+use crate::Real;
+use crate::curve::data::Data;
+use crate::curve::setting::Setting;
+use crate::curve::{Curve, CurveError};
+use crate::statistics::random::{below, stream};
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Residuals,
+    Cases,
+    Parametric,
+}
+
+/// What data are drawn from.
+pub(super) struct Source<'p, T: Clone> {
+    data: &'p Data<'p, T>,
+    /// The responses of the curve.
+    fitted: Vec<T>,
+    from: From<T>,
+}
+
+enum From<T> {
+    /// Rows of residuals, brought to unit variance.
+    Residuals(Vec<T>),
+    /// Rows of the data, of which so many observations must be different.
+    Cases {
+        free: usize,
+    },
+    /// The normal distribution, in units of the noise.
+    Normal(T),
+    Poisson,
+}
+
+impl<'p, T: Real> Source<'p, T> {
+    /// Whitened residuals over `√(1 − leverage)`, about their mean.
+    pub(super) fn residuals(data: &'p Data<'p, T>, fitted: Vec<T>, whitened: Vec<T>, leverages: &[T]) -> Self {
+        let outputs = data.outputs();
+        let mut errors: Vec<T> =
+            zip(whitened, leverages).map(|(residual, &leverage)| freed(residual, leverage)).collect();
+        for output in 0..outputs {
+            let column = errors.iter().skip(output).step_by(outputs);
+            let mean = column.copied().sum::<T>() / T::from_f64(data.rows() as f64);
+            errors.iter_mut().skip(output).step_by(outputs).for_each(|error| *error -= mean);
+        }
+        Source { data, fitted, from: From::Residuals(errors) }
+    }
+
+    pub(super) fn cases<C: Curve<T>>(setting: &'p Setting<'_, T, C>) -> Self {
+        let free = setting.map.free().len().saturating_sub(setting.map.priors().count());
+        Source { data: &setting.data, fitted: Vec::new(), from: From::Cases { free } }
+    }
+
+    /// Noise of so many sigma.
+    pub(super) fn normal(data: &'p Data<'p, T>, fitted: Vec<T>, size: T) -> Self {
+        Source { data, fitted, from: From::Normal(size) }
+    }
+
+    pub(super) fn counts(data: &'p Data<'p, T>, fitted: Vec<T>) -> Self {
+        Source { data, fitted, from: From::Poisson }
+    }
+
+    /// The data of a replicate.
+    pub(super) fn draw(&self, seed: u64, index: usize) -> Result<Data<'_, T>, CurveError> {
+        let mut random = stream(seed, index);
+        match &self.from {
+            From::Residuals(errors) => Ok(self.with_noise(self.exchanged(errors, &mut random))),
+            From::Cases { free } => self.some_rows(*free, &mut random),
+            From::Normal(size) => {
+                let mut draw = || T::from_f64(StandardNormal.sample(&mut random)) * *size;
+                Ok(self.with_noise(self.fitted.iter().map(|_| draw()).collect()))
+            }
+            From::Poisson => {
+                let draw = |&mean: &T| T::from_f64(count(mean.to_f64(), &mut random));
+                Ok(self.data.with_responses(self.fitted.iter().map(draw).collect()))
+            }
+        }
+    }
+
+    /// Rows of `errors`, each drawn from all.
+    fn exchanged(&self, errors: &[T], random: &mut ChaCha8Rng) -> Vec<T> {
+        let (rows, outputs) = (self.data.rows(), self.data.outputs());
+        let rows = (0..rows).map(|_| below(rows, random));
+        rows.flat_map(|row| &errors[row * outputs..(row + 1) * outputs]).copied().collect()
+    }
+
+    /// The curve, with noise that is yet to be brought from unit variance to its own.
+    fn with_noise(&self, mut noise: Vec<T>) -> Data<'_, T> {
+        self.data.noise.colour(&mut noise);
+        zip(&mut noise, &self.fitted).for_each(|(y, &fitted)| *y += fitted);
+        self.data.with_responses(noise)
+    }
+
+    /// As many rows as there are, each drawn from all; enough of them must be different.
+    fn some_rows(&self, free: usize, random: &mut ChaCha8Rng) -> Result<Data<'_, T>, CurveError> {
+        let count = self.data.rows();
+        let rows: Vec<usize> = (0..count).map(|_| below(count, random)).collect();
+        let mut is_drawn = vec![false; count];
+        rows.iter().for_each(|&row| is_drawn[row] = true);
+        let observations = self.data.outputs() * is_drawn.iter().filter(|&&is_drawn| is_drawn).count();
+        if observations < free {
+            return Err(CurveError::TooFewObservations { observations, parameters: free });
+        }
+        self.data.select(&rows)
+    }
+}
+
+/// A residual without what its observation took off it; nothing where the curve goes through it whatever it is.
+fn freed<T: Real>(residual: T, leverage: T) -> T {
+    let left = T::ONE - leverage;
+    if left > T::EPSILON.sqrt() { residual / left.sqrt() } else { T::ZERO }
+}
+
+/// A number with the Poisson distribution; the mean where that is too large for any other to be told from it.
+fn count(mean: f64, random: &mut ChaCha8Rng) -> f64 {
+    Poisson::new(mean).map_or(mean.round(), |poisson| poisson.sample(random))
+}

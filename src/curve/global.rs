@@ -1,0 +1,291 @@
+//! Several data sets that share parameters.
+
+use std::mem::discriminant;
+
+use thiserror::Error;
+
+use super::data::Data;
+use super::global_curve::{AnyCurve, GlobalCurve, Part};
+use super::noise::Noise;
+use super::parameter::{Parameter, Role};
+use super::setting::Setting;
+use super::{Curve, CurveError, CurveFit, FittedCurve};
+use crate::Real;
+
+/// A fit of several data sets that share some of their parameters.
+///
+/// Each data set comes as a [`CurveFit`] of its own, with its curve, names, start, bounds and sigma. Together they are one
+/// [`CurveFit`], whose parameters are the shared ones by their names, and those of each set with the set in front, such as
+/// `low.amplitude`.
+///
+/// ```
+/// use marquardt::{CurveFit, GlobalFit};
+///
+/// let t = [0.0, 1.0, 2.0, 3.0_f64];
+/// let (low, high) = ([2.1, 1.2, 0.8, 0.4], [10.0, 6.0, 3.7, 2.2, 1.4]);
+/// let decay = |t: f64, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
+/// let fit = GlobalFit::new()
+///     .data_set("low", CurveFit::new(decay, &t, &low, [1.0, 1.0]).names(["amplitude", "rate"]))
+///     .data_set("high", CurveFit::new(decay, &[0.0, 1.0, 2.0, 3.0, 4.0], &high, [5.0, 1.0]).names(["amplitude", "rate"]))
+///     .shared(["rate"])
+///     .fit()?;
+/// let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+/// assert_eq!(names, ["low.amplitude", "rate", "high.amplitude"]);
+/// assert!((fit.parameter("rate").unwrap().value - 0.5).abs() < 0.02);
+/// assert_eq!(fit.data_sets()?[1].residuals.len(), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct GlobalFit<'a, T: Real> {
+    sets: Vec<DataSet<'a, T>>,
+    shared: Vec<String>,
+}
+
+/// A data set and its curve.
+struct DataSet<'a, T: Real> {
+    name: String,
+    setting: Result<Setting<'a, T, AnyCurve<'a, T>>, CurveError>,
+}
+
+/// Why data sets cannot be fitted together.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GlobalError {
+    /// There are no data sets.
+    #[error("there are no data sets")]
+    NoDataSets,
+    /// Two data sets have the same name.
+    #[error("two data sets are called {name}")]
+    DuplicateDataSet {
+        /// The name.
+        name: String,
+    },
+    /// Something is wrong with one data set.
+    #[error("{name}: {source}")]
+    DataSet {
+        /// The data set.
+        name: String,
+        /// What is wrong.
+        source: CurveError,
+    },
+    /// A parameter is not in two data sets.
+    #[error(
+        "{name} cannot be shared: it is a parameter of {}",
+        .of.first().map_or("no data set".into(), |set| format!("{set} alone"))
+    )]
+    NotShared {
+        /// The parameter.
+        name: String,
+        /// The data sets that have it.
+        of: Vec<String>,
+    },
+    /// Data sets say different things of a shared parameter.
+    #[error("{first} and {second} say different things of {name}, which they share: {what}")]
+    Disagreement {
+        /// The parameter.
+        name: String,
+        /// A data set.
+        first: String,
+        /// Another.
+        second: String,
+        /// What they do not agree on.
+        what: &'static str,
+    },
+    /// Data sets cannot be weighed against each other.
+    #[error("{first} and {second} must be alike: {what}")]
+    Unlike {
+        /// A data set.
+        first: String,
+        /// Another.
+        second: String,
+        /// What they differ in.
+        what: &'static str,
+    },
+    /// What is wrong with all of them together.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+impl<T: Real> Default for GlobalFit<'_, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, T: Real> GlobalFit<'a, T> {
+    /// No data sets yet.
+    pub fn new() -> Self {
+        GlobalFit { sets: Vec::new(), shared: Vec::new() }
+    }
+
+    /// Adds a data set. Curves may be of different kinds; they need as many responses to a row.
+    pub fn data_set<'s: 'a, C>(mut self, name: &str, fit: CurveFit<'s, T, C>) -> Self
+    where
+        C: Curve<T> + Send + Sync + 'a,
+    {
+        let setting = if fit.is_robust() {
+            let (first, second) = ("a data set of a global fit", "a robust loss of its own");
+            Err(CurveError::Conflict { first, second, reason: "its scale is for the residuals of all to say" })
+        } else {
+            fit.unchecked_setting().map(Setting::boxed)
+        };
+        self.sets.push(DataSet { name: name.to_owned(), setting });
+        self
+    }
+
+    /// Which parameters the data sets share, by the names that they have there. Every data set that has a parameter of that
+    /// name takes part. A shared parameter starts where the first of them says.
+    pub fn shared<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.shared.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
+    /// [start many times](CurveFit::multi_start). Solver and
+    /// [variable projection](CurveFit::variable_projection) are those of the first data set.
+    ///
+    /// # Errors
+    ///
+    /// [`GlobalError`] names what is wrong with a data set, or what does not go together. Sigma is for all data sets or for
+    /// none, and so is [`absolute_sigma`](CurveFit::absolute_sigma).
+    pub fn curve_fit(self) -> Result<CurveFit<'a, T, GlobalCurve<'a, T>>, GlobalError> {
+        let mut sets: Vec<(String, Setting<'a, T, AnyCurve<'a, T>>)> = Vec::with_capacity(self.sets.len());
+        for DataSet { name, setting } in self.sets {
+            if sets.iter().any(|(other, _)| *other == name) {
+                return Err(GlobalError::DuplicateDataSet { name });
+            }
+            match setting {
+                Ok(setting) => sets.push((name, setting)),
+                Err(source) => return Err(GlobalError::DataSet { name, source }),
+            }
+        }
+        check_alike(&sets)?;
+        check_shared(&sets, &self.shared)?;
+        let Joined { parameters, own } = join(&sets, &self.shared)?;
+        let data = Data::joined(sets.iter().map(|(_, setting)| &setting.data))?;
+        let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
+        let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
+        let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
+            name,
+            curve: setting.curve,
+            width: setting.data.width(),
+            parameters,
+        });
+        let curve = GlobalCurve { parts: parts.collect(), names };
+        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver);
+        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection))
+    }
+
+    /// Fits all data sets together.
+    ///
+    /// # Errors
+    ///
+    /// As [`curve_fit`](Self::curve_fit), and as [`CurveFit::fit`].
+    pub fn fit(self) -> Result<FittedCurve<'a, T, GlobalCurve<'a, T>>, GlobalError> {
+        Ok(self.curve_fit()?.fit()?)
+    }
+}
+
+impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
+    /// The same for a curve of any kind.
+    fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
+        let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver } = self;
+        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, variable_projection, solver }
+    }
+}
+
+type Named<'a, T> = (String, Setting<'a, T, AnyCurve<'a, T>>);
+
+/// Residuals of all data sets can be added up.
+fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
+    let Some(((first, one), others)) = sets.split_first() else { return Err(GlobalError::NoDataSets) };
+    let is_uniform = |setting: &Setting<'_, T, AnyCurve<'_, T>>| matches!(setting.data.noise, Noise::Uniform);
+    for (second, other) in others {
+        let what = if one.curve.response_count() != other.curve.response_count() {
+            "their curves have different numbers of responses"
+        } else if discriminant(&one.likelihood) != discriminant(&other.likelihood) {
+            "only one has counts"
+        } else if is_uniform(one) != is_uniform(other) {
+            "only one has a sigma"
+        } else if one.absolute_sigma != other.absolute_sigma {
+            "only one has an absolute sigma"
+        } else {
+            continue;
+        };
+        return Err(GlobalError::Unlike { first: first.clone(), second: second.clone(), what });
+    }
+    Ok(())
+}
+
+/// What is to be shared can be.
+fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(), GlobalError> {
+    for name in shared {
+        let with_it: Vec<_> = sets.iter().filter(|(_, setting)| setting.map.index(name).is_some()).collect();
+        let of = || with_it.iter().map(|(set, _)| set.clone()).collect();
+        let [(first, one), others @ ..] = &with_it[..] else {
+            return Err(GlobalError::NotShared { name: name.clone(), of: of() });
+        };
+        if others.is_empty() {
+            return Err(GlobalError::NotShared { name: name.clone(), of: of() });
+        }
+        let parameter = |setting: &Setting<'_, T, AnyCurve<'_, T>>| {
+            setting.map.parameters.iter().find(|parameter| parameter.name == *name).cloned()
+        };
+        for (second, other) in others {
+            let (Some(one), Some(other)) = (parameter(one), parameter(other)) else { continue };
+            if let Some(what) = disagreement(&one, &other) {
+                let (name, first, second) = (name.clone(), first.clone(), second.clone());
+                return Err(GlobalError::Disagreement { name, first, second, what });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is said of a parameter here and there, but for its start.
+fn disagreement<T: Real>(one: &Parameter<T>, other: &Parameter<T>) -> Option<&'static str> {
+    let roles = match (&one.role, &other.role) {
+        (Role::Free, Role::Free) => true,
+        (Role::Fixed, Role::Fixed) => one.start == other.start,
+        _ => false,
+    };
+    if !roles {
+        Some("what it is fixed at or tied to")
+    } else if (one.lower, one.upper) != (other.lower, other.upper) {
+        Some("its bounds")
+    } else if one.prior != other.prior {
+        Some("its prior")
+    } else if one.scale != other.scale {
+        Some("its scale")
+    } else {
+        None
+    }
+}
+
+/// All parameters, and of each data set which of them are its own.
+struct Joined<T> {
+    parameters: Vec<Parameter<T>>,
+    own: Vec<Vec<usize>>,
+}
+
+fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<Joined<T>, CurveError> {
+    let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
+    for (set, setting) in sets {
+        let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
+        let full = |name: &str| if is_shared(name) { name.into() } else { format!("{set}.{name}") };
+        let mut indices = Vec::with_capacity(setting.map.count());
+        for parameter in &setting.map.parameters {
+            let name = full(&parameter.name);
+            let known = parameters.iter().position(|other| other.name == name);
+            if known.is_some() && !is_shared(&parameter.name) {
+                return Err(CurveError::DuplicateName { name });
+            }
+            indices.push(known.unwrap_or(parameters.len()));
+            if known.is_none() {
+                parameters.push(parameter.renamed(name, full));
+            }
+        }
+        own.push(indices);
+    }
+    Ok(Joined { parameters, own })
+}

@@ -1,0 +1,142 @@
+//! The curves of several data sets as one.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::Curve;
+use crate::{EvaluationError, Real};
+
+/// A curve of any kind.
+pub(super) type AnyCurve<'a, T> = Box<dyn Curve<T> + Send + Sync + 'a>;
+
+/// The curves of several data sets, some of whose parameters are the same; made by [`GlobalFit`](crate::GlobalFit).
+///
+/// A row of predictors begins with the number of its data set, counted from zero in the order in which they were added.
+/// Predictors beyond those of the set are not looked at.
+pub struct GlobalCurve<'a, T> {
+    pub(super) parts: Vec<Part<'a, T>>,
+    /// Names of all parameters.
+    pub(super) names: Vec<String>,
+}
+
+/// The curve of one data set.
+pub(super) struct Part<'a, T> {
+    pub(super) name: String,
+    pub(super) curve: AnyCurve<'a, T>,
+    /// Predictors in a row, without the number of the set.
+    pub(super) width: usize,
+    /// Which of all parameters are its own, in its order.
+    pub(super) parameters: Vec<usize>,
+}
+
+impl<T: Real> Part<'_, T> {
+    /// Its parameters, of all.
+    pub(super) fn own(&self, all: &[T]) -> Vec<T> {
+        self.parameters.iter().map(|&index| all[index]).collect()
+    }
+}
+
+impl<'a, T: Real> GlobalCurve<'a, T> {
+    /// The data set that a row belongs to.
+    fn part_of(&self, row: &[T]) -> Result<usize, EvaluationError> {
+        let (number, count) = (row[0].to_f64(), self.parts.len());
+        if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
+            return Ok(number as usize);
+        }
+        Err(format!("there is no data set number {number}, but {count} from 0 on").into())
+    }
+
+    /// Rows of one data set after each other.
+    pub(super) fn runs(&self, x: &[T], width: usize) -> Result<Vec<(usize, Range<usize>)>, EvaluationError> {
+        let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
+        for (row, predictors) in x.chunks_exact(width).enumerate() {
+            let part = self.part_of(predictors)?;
+            match runs.last_mut() {
+                Some((last, rows)) if *last == part => rows.end = row + 1,
+                _ => runs.push((part, row..row + 1)),
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Calls `work` with the curve of each run, its rows, its predictors, and its parameters.
+    fn for_runs(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        mut work: impl FnMut(&Part<'a, T>, Range<usize>, &[T], &[T]) -> Result<(), EvaluationError>,
+    ) -> Result<(), EvaluationError> {
+        let mut own_x = Vec::new();
+        for (part, rows) in self.runs(x, width)? {
+            let part = &self.parts[part];
+            let predictors = x[rows.start * width..rows.end * width].chunks_exact(width);
+            own_x.clear();
+            predictors.for_each(|row| own_x.extend_from_slice(&row[1..=part.width]));
+            work(part, rows, &own_x, &part.own(b))?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
+    fn parameter_count(&self) -> usize {
+        self.names.len()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.names[index].clone()
+    }
+
+    fn response_count(&self) -> usize {
+        self.parts[0].curve.response_count()
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        let outputs = self.response_count();
+        self.for_runs(x, width, b, |part, rows, x, b| {
+            part.curve.responses(x, part.width, b, &mut y[rows.start * outputs..rows.end * outputs])
+        })
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let (outputs, n) = (self.response_count(), self.names.len());
+        jacobian.fill(T::ZERO);
+        let mut narrow = Vec::new();
+        self.for_runs(x, width, b, |part, rows, x, b| {
+            let responses = rows.start * outputs..rows.end * outputs;
+            narrow.resize(responses.len() * b.len(), T::ZERO);
+            part.curve.linearize(x, part.width, b, &mut y[responses.clone()], &mut narrow)?;
+            let wide = jacobian[responses.start * n..responses.end * n].chunks_exact_mut(n);
+            for (wide, narrow) in wide.zip(narrow.chunks_exact(b.len())) {
+                part.parameters.iter().zip(narrow).for_each(|(&index, &derivative)| wide[index] = derivative);
+            }
+            Ok(())
+        })
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        self.parts.iter().all(|part| part.curve.derivatives_are_cheap())
+    }
+
+    fn keep_within(&mut self, lower: &[T], upper: &[T]) {
+        for part in &mut self.parts {
+            let (lower, upper) = (part.own(lower), part.own(upper));
+            part.curve.keep_within(&lower, &upper);
+        }
+    }
+}
+
+impl<T> fmt::Debug for GlobalCurve<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sets: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        f.debug_struct("GlobalCurve").field("data_sets", &sets).field("parameters", &self.names).finish()
+    }
+}

@@ -1,0 +1,150 @@
+//! The minima that fits from many starts lead to.
+
+use std::fmt;
+
+use super::data::Data;
+use super::failure::FitFailure;
+use super::setting::Setting;
+use super::{Curve, FittedCurve, MultiStartError};
+use crate::kernels::vector::dot;
+use crate::{LeastSquares, Real, Report, SolveError};
+
+/// Ends are of one minimum if so many standard deviations of the noise are all that the curve changes between them.
+const SAME: f64 = 1e-2;
+
+/// The result of fits from many starts.
+pub struct Minima<'a, T: Real, C> {
+    /// The best fit.
+    pub best: FittedCurve<'a, T, C>,
+    /// All minima found, the lowest first.
+    pub minima: Vec<Minimum<T>>,
+    /// The starts that did not lead to a minimum, in their order.
+    pub failed: Vec<FailedStart<T>>,
+}
+
+/// A minimum, and how many starts led to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Minimum<T> {
+    /// All parameters of the curve.
+    pub parameters: Vec<T>,
+    /// Half the sum of squares, or the loss that stands for it.
+    pub cost: T,
+    /// How many starts led there.
+    pub starts: usize,
+}
+
+/// A start that did not lead to a minimum.
+#[derive(Debug)]
+pub struct FailedStart<T> {
+    /// All parameters of the curve at the start.
+    pub start: Vec<T>,
+    /// Why the fit came to nothing.
+    pub reason: FitFailure,
+    /// The best point that it came to, if it could start.
+    pub end: Option<Vec<T>>,
+    /// The cost there; infinite if it could not start.
+    pub cost: T,
+}
+
+impl<T: Real, C> fmt::Debug for Minima<'_, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Minima { best, minima, failed } = self;
+        f.debug_struct("Minima").field("best", best).field("minima", minima).field("failed", failed).finish()
+    }
+}
+
+impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
+    /// Sorts what came of each start. The best fit is a converged one, unless there is none.
+    pub(super) fn gather(
+        setting: Setting<'a, T, C>,
+        starts: Vec<Vec<T>>,
+        reports: Vec<Result<Report<T>, SolveError>>,
+    ) -> Result<Self, MultiStartError> {
+        let (mut converged, mut stuck, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        for (start, report) in starts.into_iter().zip(reports) {
+            let (reason, end, cost) = match report {
+                Ok(report) if report.is_converged() => {
+                    converged.push(report);
+                    continue;
+                }
+                Ok(report) => {
+                    let (end, cost) = (report.x.clone(), report.cost);
+                    let reason = FitFailure::NotConverged(report.status);
+                    stuck.push(report);
+                    (reason, Some(end), cost)
+                }
+                Err(error) => (error.into(), None, T::INFINITY),
+            };
+            failed.push(FailedStart { start, reason, end, cost });
+        }
+        let by_cost = |a: &Report<T>, b: &Report<T>| a.cost.to_f64().total_cmp(&b.cost.to_f64());
+        converged.sort_by(by_cost);
+        stuck.sort_by(by_cost);
+        let minima = distinct(&setting, &converged);
+        let Some(best) = converged.into_iter().chain(stuck).next() else {
+            return Err(MultiStartError::AllFailed {
+                failed: failed.into_iter().map(|failed| failed.reason).collect(),
+            });
+        };
+        Ok(Minima { best: FittedCurve::new(setting, best)?, minima, failed })
+    }
+}
+
+/// A minimum, and what ends are compared with it by.
+struct Basin<T> {
+    minimum: Minimum<T>,
+    /// The free parameters.
+    free: Vec<T>,
+    /// The whitened derivatives by them.
+    jacobian: Vec<T>,
+    /// Squared changes of the curve, and twice the changes of the cost, that are too small to tell.
+    tolerance: [T; 2],
+}
+
+impl<T: Real> Basin<T> {
+    fn new<C: Curve<T>>(setting: &Setting<'_, T, C>, report: &Report<T>) -> Self {
+        let (mut misfit, free) = (setting.misfit(), setting.map.gather(&report.x));
+        let m = misfit.residual_count();
+        let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
+        if misfit.linearize(&free, 0, &mut r, &mut jacobian).is_err() {
+            jacobian.fill(T::ZERO);
+        }
+        let (chi_square, excess) = (report.sum_of_squares(), m.saturating_sub(free.len()).max(1));
+        let variance = if setting.is_absolute() { T::ONE } else { chi_square / T::from_f64(excess as f64) };
+        let rounding = rounding(&setting.data);
+        let in_curve = T::from_f64(SAME * SAME) * variance + rounding;
+        let in_cost = T::from_f64(64.0) * T::EPSILON.sqrt() * chi_square + rounding;
+        let minimum = Minimum { parameters: report.x.clone(), cost: report.cost, starts: 0 };
+        Basin { minimum, free, jacobian, tolerance: [in_curve, in_cost] }
+    }
+
+    /// A solve ended here, too.
+    fn holds(&self, free: &[T], report: &Report<T>) -> bool {
+        let [in_curve, in_cost] = self.tolerance;
+        let difference: Vec<T> = free.iter().zip(&self.free).map(|(&a, &b)| a - b).collect();
+        let rows = self.jacobian.chunks_exact(free.len());
+        let change: T = rows.map(|row| dot(row, &difference)).map(|change| change * change).sum();
+        T::from_f64(2.0) * (report.cost - self.minimum.cost).abs() <= in_cost && change <= in_curve
+    }
+}
+
+/// What the squared residuals of a perfect fit may add up to.
+fn rounding<T: Real>(data: &Data<'_, T>) -> T {
+    let whitened = data.y().iter().enumerate().map(|(index, &y)| y / data.noise.sigma(index));
+    let unit = T::from_f64(64.0) * T::EPSILON;
+    whitened.map(|y| unit * y).map(|y| y * y).sum()
+}
+
+/// The minima that differ, of ends in the order of their costs.
+fn distinct<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>, ends: &[Report<T>]) -> Vec<Minimum<T>> {
+    let mut basins: Vec<Basin<T>> = Vec::new();
+    for report in ends {
+        let free = setting.map.gather(&report.x);
+        let place = basins.iter().position(|basin| basin.holds(&free, report)).unwrap_or_else(|| {
+            basins.push(Basin::new(setting, report));
+            basins.len() - 1
+        });
+        basins[place].minimum.starts += 1;
+    }
+    basins.into_iter().map(|basin| basin.minimum).collect()
+}

@@ -1,0 +1,48 @@
+//! Starts that only a fit can tell the better of.
+
+use std::iter::zip;
+use std::marker::PhantomData;
+
+use super::formula::{Formula, real};
+use super::look::Look;
+use crate::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+
+/// Iterations that a start is worth.
+const ITERATIONS: usize = 30;
+
+/// How far a model is from the data.
+struct Misfit<'a, F> {
+    look: &'a Look,
+    model: PhantomData<F>,
+}
+
+impl<F: Formula> Residuals<f64> for Misfit<'_, F> {
+    fn parameter_count(&self) -> usize {
+        F::PARAMETERS.len()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.look.x.len()
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (r, (&x, &y)) in zip(r, zip(&self.look.x[first..], &self.look.y[first..])) {
+            *r = F::at(real::<S>(x), b) - real::<S>(y);
+        }
+        Ok(())
+    }
+}
+
+/// The better of the best points of two grids, after a short fit from either: the second if what it leaves of the squares is
+/// less than this part of what the first does.
+pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part: f64) -> Vec<f64> {
+    let [first, second] = grids.map(|axes| {
+        let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);
+        let mut misfit = AutoDiff(Misfit { look, model: PhantomData::<F> });
+        match LevenbergMarquardt::new().with_max_iterations(ITERATIONS).minimize(&mut misfit, &start) {
+            Ok(report) => (report.sum_of_squares(), report.x),
+            Err(_) => (f64::INFINITY, start),
+        }
+    });
+    if second.0 < part * first.0 { second.1 } else { first.1 }
+}

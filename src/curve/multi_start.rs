@@ -1,0 +1,258 @@
+//! Fits from many starts.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use thiserror::Error;
+
+use super::failure::FitFailure;
+use super::likelihood::Likelihood;
+use super::map::ParameterMap;
+use super::minima::Minima;
+use super::robust::Robustness;
+use super::setting::Setting;
+use super::{Curve, CurveError, CurveFit};
+use crate::statistics::latin_hypercube;
+use crate::{Real, parallel};
+
+/// Starts unless said otherwise.
+const STARTS: usize = 32;
+
+/// A [`CurveFit`] from many starts, ready to run; made by [`CurveFit::multi_start`].
+///
+/// Starts are a Latin hypercube within the [bounds](CurveFit::bounds) of the free parameters, or within ranges of their
+/// own.
+pub struct MultiStart<'a, T: Real, C> {
+    fit: CurveFit<'a, T, C>,
+    starts: usize,
+    seed: u64,
+    ranges: Vec<(String, StartRange<T>)>,
+    observer: Option<Box<Observer<'a>>>,
+}
+
+/// Is told how many fits are done, and of how many.
+type Observer<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
+
+/// Where a parameter may start.
+#[derive(Debug, Clone, Copy)]
+struct StartRange<T> {
+    low: T,
+    high: T,
+    is_logarithmic: bool,
+}
+
+/// Why there is no fit from many starts.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MultiStartError {
+    /// What is wrong with the data or the parameters.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+    /// Nothing is to be done.
+    #[error("at least one start is needed")]
+    NoStarts,
+    /// A parameter could start anywhere.
+    #[error("{name} has neither finite bounds nor a range to start from")]
+    Unlimited {
+        /// The parameter.
+        name: String,
+    },
+    /// A range for a parameter that is not fitted.
+    #[error("{name} is fixed or tied to others, and has no start")]
+    NotFree {
+        /// The parameter.
+        name: String,
+    },
+    /// A range makes no sense.
+    #[error("{name} cannot start from {low} to {high}: {reason}")]
+    Range {
+        /// The parameter.
+        name: String,
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Not one start led anywhere.
+    #[error("none of {} starts could be solved from; of the first: {}", .failed.len(), .failed[0])]
+    AllFailed {
+        /// Why not, in the order of the starts.
+        failed: Vec<FitFailure>,
+    },
+}
+
+impl<'a, T: Real, C: Curve<T> + Sync> CurveFit<'a, T, C> {
+    /// Fits from many starts, on all cores with the feature `rayon`, to find the lowest minimum and the others.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// // The sum of squares of a sine has a minimum near every frequency that beats with the true one.
+    /// let x: Vec<f64> = (0..30).map(|i| 0.2 * i as f64).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| 2.0 * (3.0 * x + 0.5).sin()).collect();
+    /// let wave = CurveFit::new(|x, [a, w, p]| a * (w * x + p).sin(), &x, &y, [1.0, 0.5, 0.0]).names(["a", "w", "p"]);
+    /// let wave = wave.bounds("a", 0.0..=10.0).bounds("w", 0.0..=8.0).bounds("p", -4.0..=4.0);
+    /// let minima = wave.multi_start().starts(20).run().unwrap();
+    /// assert!((minima.best.parameters()[1].value - 3.0).abs() < 1e-9);
+    /// for minimum in &minima.minima {
+    ///     println!("cost {} at {:?}, from {} starts", minimum.cost, minimum.parameters, minimum.starts);
+    /// }
+    /// ```
+    pub fn multi_start(self) -> MultiStart<'a, T, C> {
+        MultiStart { fit: self, starts: STARTS, seed: 0, ranges: Vec::new(), observer: None }
+    }
+}
+
+impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
+    /// How many starts there are; 32 by default. The first is that of the fit itself.
+    pub fn starts(self, starts: usize) -> Self {
+        MultiStart { starts, ..self }
+    }
+
+    /// What the random numbers start from.
+    pub fn seed(self, seed: u64) -> Self {
+        MultiStart { seed, ..self }
+    }
+
+    /// Where a parameter may start, evenly; its bounds unless said otherwise.
+    pub fn range(self, name: &str, range: RangeInclusive<T>) -> Self {
+        self.with_range(name, range, false)
+    }
+
+    /// Where a positive parameter may start, as often in each decade.
+    pub fn log_range(self, name: &str, range: RangeInclusive<T>) -> Self {
+        self.with_range(name, range, true)
+    }
+
+    fn with_range(mut self, name: &str, range: RangeInclusive<T>, is_logarithmic: bool) -> Self {
+        let (low, high) = range.into_inner();
+        self.ranges.push((name.to_owned(), StartRange { low, high, is_logarithmic }));
+        self
+    }
+
+    /// Calls `observer` after each fit with the number of those done, and of all. The calls come from all threads, and not
+    /// always in order.
+    pub fn observe(self, observer: impl Fn(usize, usize) + Send + Sync + 'a) -> Self {
+        MultiStart { observer: Some(Box::new(observer)), ..self }
+    }
+
+    /// Draws a bar on the terminal, feature `progress`.
+    #[cfg(feature = "progress")]
+    pub fn progress(self) -> Self {
+        self.observe(super::progress::bar())
+    }
+
+    /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
+    /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
+    /// the same starts. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
+    ///
+    /// # Errors
+    ///
+    /// [`MultiStartError`] names what is wrong with the data, the parameters or their ranges, or holds what every start
+    /// failed by. A start that fails while others do not is none, but counted in the result.
+    pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
+        let MultiStart { mut fit, starts: count, seed, ranges, observer } = self;
+        let robust = fit.take_robust();
+        let mut setting = fit.setting()?;
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
+        if count == 0 {
+            return Err(MultiStartError::NoStarts);
+        }
+        let ranges = if count > 1 { start_ranges(&setting.map, &ranges)? } else { Vec::new() };
+        let starts = starts(&setting.map, &ranges, count, seed);
+        let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
+        let (done, all) = (AtomicUsize::new(0), if judges_scale { 2 * count } else { count });
+        let solve_all = |setting: &Setting<'a, T, C>| {
+            parallel::map(count, |index| {
+                let report = setting.solve(&starts[index]);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                observer.iter().for_each(|observe| observe(done, all));
+                report
+            })
+        };
+        match robust {
+            Some(Robustness { loss, scale: Some(scale) }) => setting.likelihood = Likelihood::Robust(loss, scale),
+            Some(robust) => {
+                let reports = solve_all(&setting);
+                let lowest = reports.iter().flatten().min_by(|a, b| a.cost.to_f64().total_cmp(&b.cost.to_f64()));
+                setting
+                    .solve_robust(robust, lowest.map_or(&starts[0], |report| &report.x))
+                    .map_err(CurveError::from)?;
+            }
+            None => {}
+        }
+        let reports = solve_all(&setting);
+        Minima::gather(setting, starts, reports)
+    }
+}
+
+/// Where the free parameters may start, in their order.
+fn start_ranges<T: Real>(
+    map: &ParameterMap<T>,
+    given: &[(String, StartRange<T>)],
+) -> Result<Vec<StartRange<T>>, MultiStartError> {
+    for (name, range) in given {
+        let Some(index) = map.index(name) else {
+            let known = map.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+            return Err(CurveError::NoSuchParameter { name: name.clone(), known }.into());
+        };
+        if !map.free().contains(&index) {
+            return Err(MultiStartError::NotFree { name: name.clone() });
+        }
+        let bounds = (map.parameters[index].lower, map.parameters[index].upper);
+        if let Some(reason) = range.objection(bounds) {
+            let (low, high) = (range.low.to_f64(), range.high.to_f64());
+            return Err(MultiStartError::Range { name: name.clone(), low, high, reason });
+        }
+    }
+    let of = |&index: &usize| {
+        let parameter = &map.parameters[index];
+        let (low, high) = (parameter.lower, parameter.upper);
+        match given.iter().rev().find(|(name, _)| *name == parameter.name) {
+            Some((_, range)) => Ok(*range),
+            None if low.is_finite() && high.is_finite() => Ok(StartRange { low, high, is_logarithmic: false }),
+            None => Err(MultiStartError::Unlimited { name: parameter.name.clone() }),
+        }
+    };
+    map.free().iter().map(of).collect()
+}
+
+impl<T: Real> StartRange<T> {
+    /// What is wrong with the range of a parameter that has these bounds.
+    fn objection(&self, (lower, upper): (T, T)) -> Option<&'static str> {
+        let StartRange { low, high, is_logarithmic } = *self;
+        if !(low.is_finite() && high.is_finite()) {
+            Some("both ends must be finite")
+        } else if low > high {
+            Some("the lower end is above the upper one")
+        } else if is_logarithmic && !(low > T::ZERO) {
+            Some("a logarithmic range must be positive")
+        } else if low < lower || high > upper {
+            Some("it is not within the bounds")
+        } else {
+            None
+        }
+    }
+
+    /// The value at a share of the way.
+    fn at(&self, share: f64) -> T {
+        let (low, high) = (self.low.to_f64(), self.high.to_f64());
+        let value = if self.is_logarithmic { low * (high / low).powf(share) } else { low + share * (high - low) };
+        T::from_f64(value).max(self.low).min(self.high)
+    }
+}
+
+/// All parameters at each start, that of the fit first.
+fn starts<T: Real>(map: &ParameterMap<T>, ranges: &[StartRange<T>], count: usize, seed: u64) -> Vec<Vec<T>> {
+    let given: Vec<T> = map.parameters.iter().map(|parameter| parameter.start).collect();
+    let cube = latin_hypercube(count - 1, ranges.len(), seed);
+    let drawn = cube.into_iter().map(|point| {
+        let mut start = given.clone();
+        let values = ranges.iter().zip(point).map(|(range, share)| range.at(share));
+        map.free().iter().zip(values).for_each(|(&index, value)| start[index] = value);
+        start
+    });
+    std::iter::once(given.clone()).chain(drawn).collect()
+}

@@ -1,0 +1,84 @@
+//! Why a statistic of a fit could not be computed.
+
+use thiserror::Error;
+
+use crate::EvaluationError;
+
+/// Why there is no such statistic of a fit.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StatisticsError {
+    /// A level of confidence is no probability between zero and one.
+    #[error("the level of confidence must be between 0 and 1, not {level}")]
+    Level {
+        /// The level asked for.
+        level: f64,
+    },
+    /// No parameter has this name.
+    #[error("there is no parameter {name}; there are {}", .known.join(", "))]
+    NoSuchParameter {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The curve has another number of predictors.
+    #[error("the curve has {expected} predictors, not {found}")]
+    PredictorCount {
+        /// Predictors of the curve.
+        expected: usize,
+        /// Numbers in a row.
+        found: usize,
+    },
+    /// The curve could not be evaluated.
+    #[error("the curve could not be evaluated: {0}")]
+    Evaluation(#[source] EvaluationError),
+    /// The curve or its derivative is NaN or infinite.
+    #[error("the curve or its derivative is not finite in row {row}")]
+    NonFiniteCurve {
+        /// Which row, from 0.
+        row: usize,
+    },
+    /// A quantity computed from parameters, or its derivative, is NaN or infinite.
+    #[error("the quantity of {}, or its derivative, is not finite", .of.join(", "))]
+    NonFiniteQuantity {
+        /// The parameters that it is computed from.
+        of: Vec<String>,
+    },
+    /// The noise of new responses does not follow from that of the old ones.
+    #[error("sigma differs from row to row: say what it is in the new ones, with prediction_band_with_sigma")]
+    UnknownSigma,
+    /// Counts have no standard deviations of their own.
+    #[error("counts have no sigma: their variance is their mean")]
+    SigmaOfCounts,
+    /// Standard deviations do not match the responses.
+    #[error("there are {sigma} standard deviations for {responses} responses")]
+    SigmaLength {
+        /// Standard deviations.
+        sigma: usize,
+        /// Responses.
+        responses: usize,
+    },
+    /// A standard deviation is not positive.
+    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    NonPositiveSigma {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The mean of a count would be negative.
+    #[error("the curve is {value} in row {row}: the mean of a count must not be negative")]
+    NegativeMean {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Nothing says how large the noise is.
+    #[error("there are no degrees of freedom to judge the noise by, and it is not known")]
+    NoDegreesOfFreedom,
+    /// Under a robust loss, a response has no influence in the sense of least squares.
+    #[error("leverage and Cook's distance are those of least squares, and this fit is robust")]
+    RobustFit,
+}
