@@ -140,8 +140,8 @@ fn a_legend_gives_way_to_data() {
     assert!(numbers(legend, "x")[0] < 900.0 * SCALE / 2.0);
 }
 
-#[test]
-fn strange_data_are_drawn_as_far_as_they_go() {
+/// Plots of data with something wrong.
+fn strange() -> impl Iterator<Item = Plot> {
     let strange: [&[(f64, f64)]; 11] = [
         &[],
         &[(1.0, 2.0)],
@@ -155,32 +155,37 @@ fn strange_data_are_drawn_as_far_as_they_go() {
         &[(1.0, 1.0), (1.0 + f64::EPSILON, 1.0 - f64::EPSILON)],
         &[(1e15, -3e-9), (1e15 + 1.0, 4e9)],
     ];
-    for points in strange {
-        for is_logarithmic in [false, true] {
-            let series = Series::new()
-                .points_with_errors(points.iter().map(|&(x, y)| (x, y, y / 2.0)))
-                .outliers(points.iter().copied())
-                .omitted(points.iter().copied())
-                .curve(points.iter().copied())
-                .confidence_band(0.9, points.iter().map(|&(x, y)| (x, f64::NEG_INFINITY, y)))
-                .residuals(points.iter().copied());
-            let plot = Plot::new().size(300, 240).residual_band(f64::INFINITY).series(series);
-            let plot = if is_logarithmic { plot.log_x().log_y() } else { plot };
-            let svg = plot.to_svg();
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?}\n{svg}");
-            for (attribute, end) in [("cx", 300.0), ("x", 300.0), ("cy", 240.0), ("y", 240.0)] {
-                let all = numbers(&svg, attribute);
-                assert!(
-                    all.iter().all(|number| (0.0..=SCALE * end).contains(number)),
-                    "{points:?}, {attribute}: {all:?}"
-                );
-            }
-            let ticks = texts(&svg).iter().filter(|text| text.parse::<f64>().is_ok()).count();
-            assert!((4..30).contains(&ticks), "{points:?} {:?}", texts(&svg));
-            if is_logarithmic && points.len() == 2 {
-                assert_eq!(png_size(&plot.to_png()), (300, 240));
-            }
+    strange.into_iter().flat_map(|points| {
+        let series = Series::new()
+            .points_with_errors(points.iter().map(|&(x, y)| (x, y, y / 2.0)))
+            .outliers(points.iter().copied())
+            .omitted(points.iter().copied())
+            .curve(points.iter().copied())
+            .confidence_band(0.9, points.iter().map(|&(x, y)| (x, f64::NEG_INFINITY, y)))
+            .residuals(points.iter().copied());
+        let plot = Plot::new().size(240, 240).series(series);
+        [plot.clone().residual_band(f64::INFINITY), plot.residual_band(f64::NAN).log_x().log_y()]
+    })
+}
+
+#[test]
+fn strange_data_are_drawn_as_far_as_they_go() {
+    for plot in strange() {
+        let svg = plot.to_svg();
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{plot:?}\n{svg}");
+        for attribute in ["cx", "x", "cy", "y"] {
+            let all = numbers(&svg, attribute);
+            assert!(all.iter().all(|number| (0.0..=SCALE * 240.0).contains(number)), "{plot:?}, {attribute}: {all:?}");
         }
+        let ticks = texts(&svg).iter().filter(|text| text.parse::<f64>().is_ok()).count();
+        assert!((4..30).contains(&ticks), "{plot:?} {:?}", texts(&svg));
+    }
+}
+
+#[test]
+fn strange_data_become_pixels() {
+    for plot in strange().skip(14).step_by(3) {
+        assert_eq!(png_size(&plot.to_png()), (240, 240));
     }
 }
 
@@ -254,7 +259,6 @@ fn png_size(png: &[u8]) -> (u32, u32) {
 
 #[test]
 fn sizes_are_as_asked_for_within_limits() {
-    assert_eq!(png_size(&everything().to_png()), (360, 300));
     assert_eq!(png_size(&everything().size(320, 280).to_png()), (320, 280));
     assert_eq!(png_size(&everything().size(0, 1).to_png()), (240, 240));
     assert!(everything().size(320, 280).to_svg().contains("width=\"320\" height=\"280\""));
