@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use marquardt::models::Named;
-use marquardt::{Comparison, CurveFit, FTest, Series, Table, f_test};
+use marquardt::{Comparison, CurveFit, EvaluationError, FTest, Plot, Series, Table, f_test};
 
 const MODELS: [&str; 6] = ["linear", "quadratic", "power_law", "exponential_rise", "michaelis_menten", "hill"];
 
@@ -36,11 +36,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The best with its data, and the curves of the others.
     let best = comparison.best();
     println!("\n{}: {}\n", best.name, best.name.parse::<Named>()?.formula());
-    let mut plot = of_name(&best.name)?.plot()?.title(format!("An enzyme's rate: {} is the best of these", best.name));
     let (least, greatest) = conc.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
     let grid: Vec<f64> = (0..=200).map(|part| least + (greatest - least) * f64::from(part) / 200.0).collect();
-    for (name, fit) in fits.iter().filter(|(name, _)| *name != best.name) {
-        plot = plot.series(Series::new().name(*name).curve(grid.iter().copied().zip(fit.predict(&grid)?)));
+    let mut plot = Plot::new().title(format!("An enzyme's rate: {} is the best of these", best.name));
+    for (name, fit) in &fits {
+        let curve =
+            || Ok::<_, EvaluationError>(vec![Series::new().curve(grid.iter().copied().zip(fit.predict(&grid)?))]);
+        let drawn = if *name == best.name { fit.plot_series()? } else { curve()? };
+        plot = drawn.into_iter().fold(plot, |plot, series| plot.series(series.name(*name)));
     }
     plot.x_label("concentration (mmol/l)").y_label("rate (µmol/min)").save("compare_models.svg")?;
     println!("drawn to compare_models.svg");

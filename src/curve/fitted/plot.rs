@@ -46,6 +46,36 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plot(&self) -> Result<Plot, PlotError> {
+        let plot = match (self.unit(), &self.setting.data.noise) {
+            (Some(_), _) if self.is_weighted() => {
+                Plot::new().residual_label("standardised residual").residual_band(1.0)
+            }
+            (Some(unit), Noise::Uniform) => Plot::new().residual_band(unit),
+            _ => Plot::new(),
+        };
+        Ok(self.plot_series()?.into_iter().fold(plot, Plot::series))
+    }
+
+    /// The series of the [plot](Self::plot), to name them, or to draw several fits in one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`plot`](Self::plot).
+    ///
+    /// ```
+    /// use marquardt::{Plot, curve_fit};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
+    /// let before = curve_fit(|x, [a, b]| a + b * x, &x, &[0.1, 1.2, 1.9, 3.1, 4.0], [0.0, 1.0])?;
+    /// let after = curve_fit(|x, [a, b]| a + b * x, &x, &[0.9, 2.1, 3.1, 3.9, 5.1], [0.0, 1.0])?;
+    /// let mut plot = Plot::new();
+    /// for (name, fit) in [("before", before), ("after", after)] {
+    ///     plot = fit.plot_series()?.into_iter().fold(plot, |plot, series| plot.series(series.name(name)));
+    /// }
+    /// assert!(plot.to_svg().contains("before"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plot_series(&self) -> Result<Vec<Series>, PlotError> {
         let (data, sets) = (&self.setting.data, self.setting.curve.data_set_names());
         let (width, outputs) = (data.width(), data.outputs());
         let predictors = width.saturating_sub(usize::from(!sets.is_empty()));
@@ -53,7 +83,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             return Err(PlotError::NotOnePredictor { predictors });
         }
         let points = self.points();
-        let mut plot = self.residual_panel(Plot::new());
+        let mut all = Vec::with_capacity(outputs * sets.len().max(1));
         for set in 0..sets.len().max(1) {
             let is_of_set = |row: &usize| sets.is_empty() || data.x()[row * width].to_f64() == set as f64;
             let rows: Vec<usize> = (0..data.rows()).filter(is_of_set).collect();
@@ -82,10 +112,10 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
                 if prediction.iter().any(exists) {
                     series = series.prediction_band(LEVEL, prediction);
                 }
-                plot = plot.series(series);
+                all.push(series);
             }
         }
-        Ok(plot)
+        Ok(all)
     }
 
     /// The data, response after response.
@@ -114,15 +144,6 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             Point { x, y, error, residual, is_outlier }
         };
         (0..data.y().len()).map(point).collect()
-    }
-
-    /// What the residuals are, and how large they should be.
-    fn residual_panel(&self, plot: Plot) -> Plot {
-        match (self.unit(), &self.setting.data.noise) {
-            (Some(_), _) if self.is_weighted() => plot.residual_label("standardised residual").residual_band(1.0),
-            (Some(unit), Noise::Uniform) => plot.residual_band(unit),
-            _ => plot,
-        }
     }
 
     /// The standard deviation of a response whose sigma is one, where it is known.
