@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use marquardt::models::Named;
-use marquardt::{Comparison, CurveFit, EvaluationError, FTest, Plot, Series, Table, f_test};
+use marquardt::{Comparison, CurveFit, FTest, Plot, Series, Table, f_test};
 
 const MODELS: [&str; 6] = ["linear", "quadratic", "power_law", "exponential_rise", "michaelis_menten", "hill"];
 
@@ -40,9 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let grid: Vec<f64> = (0..=200).map(|part| least + (greatest - least) * f64::from(part) / 200.0).collect();
     let mut plot = Plot::new().title(format!("An enzyme's rate: {} is the best of these", best.name));
     for (name, fit) in &fits {
-        let curve =
-            || Ok::<_, EvaluationError>(vec![Series::new().curve(grid.iter().copied().zip(fit.predict(&grid)?))]);
-        let drawn = if *name == best.name { fit.plot_series()? } else { curve()? };
+        let drawn = if *name == best.name {
+            fit.plot_series()?
+        } else {
+            vec![Series::new().curve(grid.iter().copied().zip(fit.predict(&grid)?))]
+        };
         plot = drawn.into_iter().fold(plot, |plot, series| plot.series(series.name(*name)));
     }
     plot.x_label("concentration (mmol/l)").y_label("rate (µmol/min)").save("compare_models.svg")?;

@@ -145,6 +145,8 @@ fn number(text: &str) -> Result<f64, SettingError> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::CommandFactory;
     use clap::error::ErrorKind;
 
@@ -158,7 +160,7 @@ mod tests {
     fn nothing_need_be_said() {
         Options::command().debug_assert();
         let options = parse("").unwrap();
-        assert!(options.file.is_none() && options.plot == PathBuf::from("fit_curve.svg"));
+        assert!(options.file.is_none() && options.plot == Path::new("fit_curve.svg"));
     }
 
     #[test]

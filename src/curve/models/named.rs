@@ -166,7 +166,7 @@ impl<T: Real> Model<T> for Terms<'_> {
         let mut sum = self.0[0].response(x, own);
         for term in &self.0[1..] {
             let (own, behind) = rest.split_at(term.entry().parameters.len());
-            sum = sum + term.response(x, own);
+            sum += term.response(x, own);
             rest = behind;
         }
         sum
