@@ -63,13 +63,12 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// As for [`plot`](Self::plot).
     ///
     /// ```
-    /// use marquardt::{Plot, curve_fit};
+    /// use marquardt::{CurveFit, Plot, models::Linear};
     ///
-    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
-    /// let before = curve_fit(|x, [a, b]| a + b * x, &x, &[0.1, 1.2, 1.9, 3.1, 4.0], [0.0, 1.0])?;
-    /// let after = curve_fit(|x, [a, b]| a + b * x, &x, &[0.9, 2.1, 3.1, 3.9, 5.1], [0.0, 1.0])?;
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0];
     /// let mut plot = Plot::new();
-    /// for (name, fit) in [("before", before), ("after", after)] {
+    /// for (name, y) in [("before", [0.1, 1.2, 1.9, 3.1, 4.0]), ("after", [0.9, 2.1, 3.1, 3.9, 5.1])] {
+    ///     let fit = CurveFit::guessed(Linear, &x, &y).fit()?;
     ///     plot = fit.plot_series()?.into_iter().fold(plot, |plot, series| plot.series(series.name(name)));
     /// }
     /// assert!(plot.to_svg().contains("before"));
