@@ -14,6 +14,7 @@ mod options;
 
 use std::error::Error;
 use std::fs;
+use std::io::{self, Write};
 use std::ops::Bound;
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,11 +39,12 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         Some(file) => fit_table(&Table::from_csv(file)?, file, options)?,
         None => fit_peak()?,
     };
-    println!("{summary}\n");
+    let mut out = io::stdout();
+    writeln!(out, "{summary}\n")?;
     let write =
         |path: &Path, text: String| fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()));
     plot.save(&options.plot)?;
-    println!("drawn to {}", options.plot.display());
+    writeln!(out, "drawn to {}", options.plot.display())?;
     options.json.iter().try_for_each(|path| write(path, summary.to_json()))?;
     options.markdown.iter().try_for_each(|path| write(path, summary.to_markdown()))?;
     Ok(())
