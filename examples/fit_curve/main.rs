@@ -1,40 +1,31 @@
 //! Fits a curve to data, prints the report, and draws data, curve and residuals.
 //!
 //! ```text
-//! cargo run --release --example fit_curve                                     a peak, to measurements by NIST
-//! cargo run --release --example fit_curve -- DATA.csv MODEL [START...]        a curve by name, to data of your own
-//! cargo run --release --example fit_curve -- --help                           the names of the curves
+//! cargo run --release --example fit_curve                    a peak, to measurements by NIST
+//! cargo run --release --example fit_curve -- --help          all there is to say, and the names of the curves
+//! cargo run --release --example fit_curve -- examples/data/enzyme.csv --x conc --y rate --model michaelis_menten
+//! cargo run --release --example fit_curve -- data.csv --model gaussian+linear --bounds sigma=0.. --plot fit.png
 //! ```
 
-mod data;
-mod models;
 #[path = "../../tests/nist/mod.rs"]
 #[allow(dead_code, reason = "one of the sets is enough here")]
 mod nist;
-mod plot;
+mod options;
 
 use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::ops::Bound;
+use std::path::Path;
 use std::process::ExitCode;
 
-use data::Data;
-use marquardt::{Curve, CurveFit, FittedCurve};
-use models::Named;
-
-/// Where the drawing goes.
-const DRAWING: &str = "fit_curve.svg";
+use clap::Parser;
+use marquardt::models::{Guess, Named, UnknownModel};
+use marquardt::{CurveError, CurveFit, FitSummary, NanPolicy, Plot, Table};
+use options::{Bounds, Fix, Options, Start};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => fit_peak(),
-        ["-h" | "--help"] => {
-            print_help();
-            Ok(())
-        }
-        [path, model, ref start @ ..] => fit_file(path, model, start),
-        [_] => Err("a file and the name of a model are needed; see --help".into()),
-    };
-    match done {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -43,58 +34,155 @@ fn main() -> ExitCode {
     }
 }
 
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let (summary, plot) = match &options.file {
+        Some(file) => fit_table(&Table::from_csv(file)?, file, options)?,
+        None => fit_peak()?,
+    };
+    let mut out = io::stdout();
+    writeln!(out, "{summary}\n")?;
+    let write =
+        |path: &Path, text: String| fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()));
+    plot.save(&options.plot)?;
+    writeln!(out, "drawn to {}", options.plot.display())?;
+    options.json.iter().try_for_each(|path| write(path, summary.to_json()))?;
+    options.markdown.iter().try_for_each(|path| write(path, summary.to_markdown()))?;
+    Ok(())
+}
+
 /// A peak whose parameters have names, from NIST's far start.
-fn fit_peak() -> Result<(), Box<dyn Error>> {
-    let data = data::interference_filter();
+fn fit_peak() -> Result<(FitSummary, Plot), Box<dyn Error>> {
+    let data = nist::DataSet::load(nist::Model::Eckerle4);
+    let wavelength: Vec<f64> = data.x.iter().map(|row| row[0]).collect();
     let fit = CurveFit::new(
         |x, [area, width, center]| area / width * (-0.5 * ((x - center) / width).powi(2)).exp(),
-        &data.x,
+        &wavelength,
         &data.y,
         [1.0, 10.0, 500.0],
     )
     .names(["area", "width", "center"])
     .fit()?;
-    show(&data, &fit)
+    let plot = fit.plot()?.title("Transmittance of an interference filter (NIST, Eckerle4)");
+    Ok((fit.summary(), plot.x_label("wavelength (nm)").y_label("transmittance")))
 }
 
-/// A curve by name, from the start given or else guessed.
-fn fit_file(path: &str, model: &str, start: &[&str]) -> Result<(), Box<dyn Error>> {
-    let model = Named::of_name(model).ok_or_else(|| format!("there is no model {model:?}; see --help"))?;
-    let data = data::read(path)?;
-    let start = if start.is_empty() { model.start(&data) } else { parse_start(model, start)? };
-    let fit = CurveFit::model(model, &data.x, &data.y, &start).fit()?;
-    show(&data, &fit)
-}
-
-fn parse_start(model: Named, start: &[&str]) -> Result<Vec<f64>, String> {
-    let names = model.parameters();
-    if start.len() != names.len() {
-        return Err(format!("{} starts from {}: {}", model.name(), names.len(), names.join(", ")));
+/// A curve by name, to columns of a file.
+fn fit_table(table: &Table, file: &Path, options: &Options) -> Result<(FitSummary, Plot), Box<dyn Error>> {
+    let model: Named = options.model.as_deref().unwrap_or_default().parse().map_err(with_list)?;
+    let [x_name, y_name] = [(&options.x, 1), (&options.y, 2)].map(|(name, number)| column_name(table, name, number));
+    let (x, y) = (table.column(&x_name)?, table.column(&y_name)?);
+    let mut start = model.guess(x, y);
+    // A guess knows nothing of bounds.
+    for Bounds { name, low, high } in &options.bounds {
+        if let Some(index) = model.parameters().iter().position(|parameter| parameter == name) {
+            start[index] = start[index].max(*low).min(*high);
+        }
     }
-    let number = |(name, text): (&&str, &&str)| {
-        text.parse::<f64>().map_err(|_| format!("the start of {name} must be a number, not {text:?}"))
-    };
-    names.iter().zip(start).map(number).collect()
+    let mut fit = CurveFit::model(model.clone(), x, y, &start);
+    for Start { name, value } in &options.start {
+        fit = fit.start(name, *value);
+    }
+    for Bounds { name, low, high } in &options.bounds {
+        fit = fit.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
+    }
+    for Fix { name, value } in &options.fix {
+        fit = value.map_or_else(|| fit.clone().fix(name), |value| fit.clone().fix_at(name, value));
+    }
+    if let Some(sigma) = &options.sigma {
+        fit = fit.sigma(table.column(sigma)?).absolute_sigma(options.absolute_sigma);
+    }
+    if let Some(loss) = options.robust {
+        fit = fit.robust(loss);
+    }
+    if options.counts {
+        fit = fit.counts();
+    }
+    if options.omit_missing {
+        fit = fit.nan_policy(NanPolicy::Omit);
+    }
+    let fit = fit.fit().map_err(with_remedy)?;
+    let title = format!("{}: {model}", file.display());
+    let formula = Some(format!("{y_name} = {}", model.formula()));
+    let summary = FitSummary { title: Some(title.clone()), model: formula, ..fit.summary() };
+    Ok((summary, fit.plot()?.title(title).x_label(x_name).y_label(y_name)))
 }
 
-fn show<C: Curve<f64>>(data: &Data, fit: &FittedCurve<'_, f64, C>) -> Result<(), Box<dyn Error>> {
-    println!("{fit}");
-    plot::draw(data, fit, DRAWING).map_err(|error| format!("{DRAWING}: {error}"))?;
-    println!("\ndrawn to {DRAWING}");
-    Ok(())
+/// The name of the column asked for by name or number, or else of this number.
+fn column_name(table: &Table, asked: &Option<String>, number: usize) -> String {
+    let names: Vec<&str> = table.column_names().collect();
+    let of_number =
+        |number: usize| number.checked_sub(1).and_then(|index| names.get(index)).map(|name| name.to_string());
+    match asked {
+        Some(name) if names.contains(&name.as_str()) => name.clone(),
+        Some(name) => name.parse().ok().and_then(of_number).unwrap_or_else(|| name.clone()),
+        None => of_number(number).unwrap_or_else(|| number.to_string()),
+    }
 }
 
-fn print_help() {
-    println!("usage: fit_curve [DATA.csv MODEL [START...]]");
-    println!();
-    println!("Fits MODEL to the first two columns of DATA.csv, x and y; a heading is optional.");
-    println!(
-        "START are the parameters to start from, in the order listed; without them they are guessed from the data."
-    );
-    println!("Without arguments a peak is fitted to measurements by NIST.");
-    println!();
-    println!("{:<18}  {:<51}  parameters", "model", "y =");
-    for model in Named::ALL {
-        println!("{:<18}  {:<51}  {}", model.name(), model.formula(), model.parameters().join(" "));
+fn with_list(unknown: UnknownModel) -> Box<dyn Error> {
+    if unknown.near.is_empty() { format!("{unknown}; --help lists them").into() } else { unknown.into() }
+}
+
+fn with_remedy(error: CurveError) -> Box<dyn Error> {
+    match error {
+        CurveError::NonFiniteDatum { .. } => format!("{error}; --omit-missing leaves such rows out").into(),
+        error => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str =
+        "sample,conc,rate,sd\n1,0.5,1.9,0.1\n2,1,3.1,0.1\n3,2,4.6,0.2\n4,4,5.9,0.2\n5,8,6.8,0.3\n6,,7,0.3\n";
+
+    fn fit(line: &str) -> Result<FitSummary, String> {
+        let options = Options::parse_from(["fit_curve", "data.csv"].into_iter().chain(line.split_whitespace()));
+        let table = Table::from_reader(TABLE.as_bytes()).unwrap();
+        let (summary, plot) = fit_table(&table, Path::new("data.csv"), &options).map_err(|error| error.to_string())?;
+        assert!(plot.to_svg().contains("conc"));
+        Ok(summary)
+    }
+
+    #[test]
+    fn the_peak_is_nists() {
+        let (summary, plot) = fit_peak().unwrap();
+        assert!((summary.parameters[2].value - 451.54121844).abs() < 1e-7);
+        assert!(plot.to_svg().contains("wavelength (nm)"));
+    }
+
+    #[test]
+    fn a_table_is_fitted() {
+        let line = "--x conc --y rate --model michaelis_menten --omit-missing";
+        let free = fit(line).unwrap();
+        assert!(free.is_converged && free.data.observations == 5 && free.data.missing == 1);
+        assert_eq!(free.model.as_deref(), Some("rate = vmax x / (km + x)"));
+        // By number, with all that can be set.
+        let line = "--x 2 --y 3 --model michaelis_menten --omit-missing --sigma sd --absolute-sigma --start vmax=5 \
+                    --bounds vmax=..6,km=0.. --robust huber";
+        let bounded = fit(line).unwrap();
+        assert_eq!(bounded.parameters[0].value, 6.0);
+        assert_eq!((bounded.parameters[0].start, bounded.data.noise.as_str()), (Some(5.0), "absolute sigma"));
+        assert_eq!(bounded.data.loss.unwrap().name, "huber");
+        let fixed = fit("--x conc --y rate --model michaelis_menten --omit-missing --fix km=1.5 --counts").unwrap();
+        assert_eq!((fixed.parameters[1].value, fixed.data.noise.as_str()), (1.5, "Poisson counts"));
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        let error = |line: &str| fit(line).unwrap_err();
+        assert_eq!(
+            error("--x time --y rate --model linear"),
+            "input: there is no column \"time\", only sample, conc, rate, sd"
+        );
+        assert_eq!(error("--model gausian"), "there is no model \"gausian\"; did you mean gaussian?");
+        assert_eq!(error("--model qqqqqq"), "there is no model \"qqqqqq\"; --help lists them");
+        assert_eq!(error("--model linear"), "y is NaN in row 5; --omit-missing leaves such rows out");
+        let line = "--x conc --y rate --model michaelis_menten --omit-missing";
+        assert_eq!(error(&format!("{line} --fix half=1")), "there is no parameter half; there are vmax, km");
+        assert!(error(&format!("{line} --start km=2 --bounds km=3..")).contains("km"));
+        assert!(error(&format!("{line} --bounds km=3..1")).contains("the lower bound of km, 3"));
+        assert!(error(&format!("{line} --sigma sd --counts")).contains("exclude each other"));
     }
 }

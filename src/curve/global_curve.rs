@@ -92,6 +92,10 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
         self.parts[0].curve.response_count()
     }
 
+    fn data_set_names(&self) -> Vec<String> {
+        self.parts.iter().map(|part| part.name.clone()).collect()
+    }
+
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
         let outputs = self.response_count();
         self.for_runs(x, width, b, |part, rows, x, b| {

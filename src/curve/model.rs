@@ -55,6 +55,11 @@ pub trait Curve<T: Real> {
         1
     }
 
+    /// The names of the data sets, where a row of predictors begins with the number of its set, counted from 0; else none.
+    fn data_set_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Fills `y` with the responses to rows of `width` predictors, row after row.
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError>;
 

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::cases::{Case, cases};
 
-fn responses(model: Named, x: &[f64], b: &[f64]) -> Vec<f64> {
+fn responses(model: &Named, x: &[f64], b: &[f64]) -> Vec<f64> {
     x.iter().map(|&x| model.response(&[x], b)).collect()
 }
 
@@ -20,10 +20,10 @@ fn noisy(y: &[f64], part: f64, seed: u64) -> Vec<f64> {
 }
 
 /// The fit from the guess of exact data finds the truth.
-fn finds_the_truth(model: Named, Case { x, truth }: &Case) {
+fn finds_the_truth(model: &Named, Case { x, truth }: &Case) {
     let y = responses(model, x, truth);
     let start = model.guess(x, &y);
-    let fit = CurveFit::model(model, x, &y, &start).fit().unwrap();
+    let fit = CurveFit::model(model.clone(), x, &y, &start).fit().unwrap();
     for (parameter, &truth) in fit.parameters().iter().zip(truth) {
         let error = (parameter.value - truth).abs();
         assert!(error <= 1e-6 * truth.abs().max(1e-3), "{model} from {start:?}: {parameter:?} instead of {truth}");
@@ -31,11 +31,11 @@ fn finds_the_truth(model: Named, Case { x, truth }: &Case) {
 }
 
 /// The fit from the guess of noisy data does as well as the one from the truth, and ends near the truth.
-fn finds_the_best(model: Named, Case { x, truth }: &Case, seed: u64) {
+fn finds_the_best(model: &Named, Case { x, truth }: &Case, seed: u64) {
     let y = noisy(&responses(model, x, truth), 0.02, seed);
     let start = model.guess(x, &y);
-    let fit = CurveFit::model(model, x, &y, &start).fit().unwrap();
-    let best = CurveFit::model(model, x, &y, truth).fit().unwrap();
+    let fit = CurveFit::model(model.clone(), x, &y, &start).fit().unwrap();
+    let best = CurveFit::model(model.clone(), x, &y, truth).fit().unwrap();
     let [sum, least] = [&fit, &best].map(|fit| fit.report().sum_of_squares());
     assert!(sum <= least * (1.0 + 1e-6), "{model} {truth:?} from {start:?}: {sum:e} instead of {least:e}");
     for (parameter, truth) in fit.parameters().iter().zip(truth) {
@@ -54,8 +54,8 @@ macro_rules! fits_from_guesses {
                 let cases = cases(name);
                 assert!(cases.len() >= 3);
                 for (case, seed) in cases.iter().zip(1..) {
-                    finds_the_truth(model, case);
-                    finds_the_best(model, case, seed);
+                    finds_the_truth(&model, case);
+                    finds_the_best(&model, case, seed);
                 }
             }
         )*
@@ -63,7 +63,7 @@ macro_rules! fits_from_guesses {
         #[test]
         fn all_models_are_tested() {
             let tested = [$(stringify!($name)),*];
-            assert_eq!(Named::all().map(Named::name).collect::<Vec<_>>(), tested);
+            assert_eq!(Named::all().map(|model| model.to_string()).collect::<Vec<_>>(), tested);
         }
     };
 }
@@ -106,7 +106,7 @@ fn the_order_of_the_data_does_not_matter() {
     for name in ["gaussian", "sine", "logistic4", "bi_exponential"] {
         let model = Named::of_name(name).unwrap();
         let Case { x, truth } = cases(name).swap_remove(0);
-        let y = responses(model, &x, &truth);
+        let y = responses(&model, &x, &truth);
         let backwards = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
         assert_eq!(model.guess(&x, &y), model.guess(&backwards(&x), &backwards(&y)));
     }
@@ -116,6 +116,6 @@ fn the_order_of_the_data_does_not_matter() {
 fn many_data_are_no_trouble() {
     let x: Vec<f64> = (0..200_000).map(|i| f64::from(i) * 1e-3).collect();
     let model = Named::of_name("gaussian").unwrap();
-    let start = model.guess(&x, &responses(model, &x, &[3.0, 77.0, 0.9]));
+    let start = model.guess(&x, &responses(&model, &x, &[3.0, 77.0, 0.9]));
     assert!((start[1] - 77.0).abs() < 0.3 && (start[2] - 0.9).abs() < 0.5, "{start:?}");
 }

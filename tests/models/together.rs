@@ -24,8 +24,9 @@ fn finds(model: impl Guess<f64> + Copy, x: &[f64], truth: &[f64]) {
 fn finds_any<M: Guess<f64> + Clone>(model: &M, x: &[f64], truth: &[f64], equals: &[&[f64]]) {
     let y = responses(model, x, truth);
     let start = model.guess(x, &y);
-    let names = (0..start.len()).map(|index| format!("b{index}"));
-    let fit = CurveFit::model(model.clone(), x, &y, &start).names(names).fit().unwrap();
+    // Parts of a kind have names in common.
+    let numbered = (0..start.len()).map(|index| format!("b{index}"));
+    let fit = CurveFit::model(model.clone(), x, &y, &start).names(numbered).fit().unwrap();
     let found: Vec<f64> = fit.parameters().iter().map(|parameter| parameter.value).collect();
     let near =
         |truth: &&[f64]| found.iter().zip(*truth).all(|(found, truth)| (found - truth).abs() < 1e-6 * truth.abs());
@@ -186,4 +187,51 @@ fn a_formula_adds_and_multiplies() {
     assert_eq!(response, 3.0 * (2.0 * 2.0 * x).cos() * (2.0 * 5.0 * x).cos());
     let both: f64 = Sum(wave, wave).response(&[x], &[2.0, 5.0]);
     assert_eq!(both, (2.0 * 2.0 * x).cos() + (2.0 * 5.0 * x).cos());
+}
+
+#[test]
+fn sums_have_names() {
+    let parameters = |name: &str| Named::of_name(name).unwrap().parameters().to_vec();
+    assert_eq!(parameters("gaussian+linear"), ["amplitude", "center", "sigma", "slope", "intercept"]);
+    assert_eq!(
+        parameters("gaussian + lorentzian"),
+        [
+            "gaussian_amplitude",
+            "gaussian_center",
+            "gaussian_sigma",
+            "lorentzian_amplitude",
+            "lorentzian_center",
+            "lorentzian_sigma"
+        ]
+    );
+    assert_eq!(parameters("linear+constant+constant"), ["slope", "intercept", "constant1_c", "constant2_c"]);
+    let sum = Named::of_name("constant+quadratic").unwrap();
+    assert_eq!(sum.formula(), "constant_c + quadratic_a x^2 + quadratic_b x + quadratic_c");
+    assert_eq!(names(&sum), sum.parameters());
+    assert_eq!(sum.to_string(), "constant+quadratic");
+    let commas = Named::of_name("pseudo_voigt+linear").unwrap();
+    assert!(commas.formula().starts_with('[') && commas.formula().ends_with("each of area 1] + slope x + intercept"));
+}
+
+#[test]
+fn sums_by_name_are_those_by_type() {
+    let by_name = Named::of_name("lorentzian+gaussian+linear").unwrap();
+    let by_type = Lorentzian.prefixed("lorentzian_") + Gaussian.prefixed("gaussian_") + Linear;
+    assert_eq!(names(&by_name), names(&by_type));
+    let x = even(0.0, 10.0, 80);
+    let truth = [2.0, 3.0, 0.4, 3.0, 6.5, 0.6, 0.2, 1.0];
+    let y = responses(&by_type, &x, &truth);
+    assert_eq!(responses(&by_name, &x, &truth), y);
+    assert_eq!(by_name.guess(&x, &y), by_type.guess(&x, &y));
+    assert_eq!(Guess::<f64>::linear_parameters(&by_name), Guess::<f64>::linear_parameters(&by_type));
+}
+
+#[test]
+fn what_is_no_model_is_named() {
+    let unknown = |name: &str| name.parse::<Named>().unwrap_err();
+    assert_eq!(unknown("gaussian+lin").name, "lin");
+    assert!(unknown("gaussian+lin").near.contains(&"linear"));
+    assert_eq!(unknown("gaussian+").to_string(), "there is no model \"\"");
+    assert_eq!(unknown("michaelis").to_string(), "there is no model \"michaelis\"; did you mean michaelis_menten?");
+    assert_eq!(Named::of_name("+"), None);
 }

@@ -154,7 +154,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     }
 
     /// The variance of a response whose sigma is one; infinite where nothing is known of it.
-    fn unit_variance(&self) -> T {
+    pub(super) fn unit_variance(&self) -> T {
         let known = self.covariance.is_absolute().then_some(T::ONE);
         let judged = self.covariance.residual_variance().map(|variance| {
             // Outliers are not what a robust fit takes for noise.

@@ -9,6 +9,8 @@ mod data_sets;
 mod derived;
 mod influence;
 mod intervals;
+#[cfg(feature = "plot")]
+mod plot;
 mod profile;
 mod ray;
 mod resampling;

@@ -3,7 +3,7 @@
 //! Each is a [`Model`](crate::Model) of one predictor with named parameters, and finds a start by [`Guess`]. Where lmfit has
 //! the model, names and meaning of the parameters are lmfit's: `amplitude` is the area of a peak. They add and multiply,
 //! with others and with models of one's own; a [prefix](Gaussian::prefixed) tells parameters of like parts apart.
-//! [`Named`] finds them by name.
+//! [`Named`] finds them and their sums by name.
 //!
 //! | | |
 //! |---|---|
@@ -45,9 +45,11 @@ mod polish;
 mod polynomial;
 mod power_law;
 mod rational;
+mod registry;
 mod skewed_peak;
 mod special;
 mod step;
+mod unknown_model;
 mod wave;
 
 pub use arrhenius::Arrhenius;
@@ -66,4 +68,5 @@ pub use power_law::{Logarithmic, PowerLaw, PowerLawOffset};
 pub use rational::Rational;
 pub use skewed_peak::{ExponentialGaussian, LogNormal, SkewedGaussian};
 pub use step::{ArctanStep, ErfStep, LogisticStep};
+pub use unknown_model::UnknownModel;
 pub use wave::{DampedSine, Sine};

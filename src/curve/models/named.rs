@@ -1,18 +1,12 @@
-//! Models by name.
+//! Models by name, and their sums.
 
 use std::fmt;
+use std::str::FromStr;
 
 use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::Formula;
-use super::*;
+use super::registry::Kind;
+use super::{Guess, UnknownModel};
 use crate::{Model, Real, Scalar};
-
-/// What the library knows of one of its models.
-struct Entry {
-    name: &'static str,
-    formula: &'static str,
-    parameters: &'static [&'static str],
-}
 
 /// A model of the library by its name, as a program asks for it that lets its users choose.
 ///
@@ -20,167 +14,97 @@ struct Entry {
 /// use marquardt::CurveFit;
 /// use marquardt::models::{Guess, Named};
 ///
-/// let model = Named::of_name("michaelis_menten").unwrap();
+/// let model: Named = "michaelis_menten".parse()?;
 /// assert_eq!(model.formula(), "vmax x / (km + x)");
 /// assert_eq!(model.parameters(), ["vmax", "km"]);
 ///
 /// let x = [0.02, 0.06, 0.11, 0.22, 0.56, 1.10_f64];
 /// let y = [61.5, 102.0, 131.0, 155.5, 194.0, 203.5];
-/// let fit = CurveFit::model(model, &x, &y, &model.guess(&x, &y)).fit()?;
+/// let fit = CurveFit::model(model.clone(), &x, &y, &model.guess(&x, &y)).fit()?;
 /// assert!((fit.parameter("vmax").unwrap().value - 215.0).abs() < 5.0);
-/// # Ok::<(), marquardt::CurveError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Polynomials of a degree from 3 to 9 are named `polynomial3` to `polynomial9`; below are `constant`, `linear` and
 /// `quadratic`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Named(Kind);
-
-macro_rules! registry {
-    ($($model:ident),* $(,)?) => {
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        enum Kind {
-            $($model,)*
-            Polynomial(usize),
-        }
-
-        impl Kind {
-            /// All but the polynomials.
-            const SINGLE: &[Kind] = &[$(Kind::$model),*];
-
-            fn entry(self) -> Entry {
-                match self {
-                    $(Kind::$model => Entry {
-                        name: <$model as Formula>::NAME,
-                        formula: <$model as Formula>::FORMULA,
-                        parameters: <$model as Formula>::PARAMETERS,
-                    },)*
-                    Kind::Polynomial(degree) => Entry {
-                        name: POLYNOMIALS[degree - LOWEST].0,
-                        formula: POLYNOMIALS[degree - LOWEST].1,
-                        parameters: &COEFFICIENTS[..=degree],
-                    },
-                }
-            }
-        }
-
-        impl<T: Real> Model<T> for Named {
-            fn parameter_count(&self) -> usize {
-                self.parameters().len()
-            }
-
-            fn parameter_name(&self, index: usize) -> String {
-                self.parameters()[index].to_owned()
-            }
-
-            fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
-                match self.0 {
-                    $(Kind::$model => $model.response(x, b),)*
-                    Kind::Polynomial(degree) => Polynomial { degree }.response(x, b),
-                }
-            }
-        }
-
-        impl<T: Real> Guess<T> for Named {
-            fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-                match self.0 {
-                    $(Kind::$model => $model.guess(x, y),)*
-                    Kind::Polynomial(degree) => Polynomial { degree }.guess(x, y),
-                }
-            }
-
-            fn linear_parameters(&self) -> Vec<usize> {
-                match self.0 {
-                    $(Kind::$model => Guess::<T>::linear_parameters(&$model),)*
-                    Kind::Polynomial(degree) => Guess::<T>::linear_parameters(&Polynomial { degree }),
-                }
-            }
-        }
-    };
+///
+/// Names with `+` between them are the sum of those models, such as a peak on a background. Parameters keep their names
+/// where these differ; a term that has one in common with another has its own name before all of its parameters, numbered
+/// where there are several of its kind.
+///
+/// ```
+/// use marquardt::models::Named;
+///
+/// let peaks: Named = "gaussian + gaussian + linear".parse()?;
+/// assert_eq!(peaks.name(), "gaussian+gaussian+linear");
+/// assert_eq!(peaks.parameters()[1], "gaussian1_center");
+/// assert_eq!(peaks.parameters()[4], "gaussian2_center");
+/// assert_eq!(peaks.parameters()[6..], ["slope", "intercept"]);
+///
+/// let unknown = "gausian+linear".parse::<Named>().unwrap_err();
+/// assert_eq!(unknown.to_string(), "there is no model \"gausian\"; did you mean gaussian?");
+/// # Ok::<(), marquardt::models::UnknownModel>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Named {
+    /// There is at least one.
+    terms: Vec<Kind>,
+    name: String,
+    formula: String,
+    parameters: Vec<String>,
 }
-
-registry!(
-    Constant,
-    Linear,
-    Quadratic,
-    ExponentialDecay,
-    ExponentialDecayOffset,
-    ExponentialRise,
-    ExponentialRiseOffset,
-    BiExponential,
-    StretchedExponential,
-    PowerLaw,
-    PowerLawOffset,
-    Logarithmic,
-    Gaussian,
-    Lorentzian,
-    Voigt,
-    PseudoVoigt,
-    Moffat,
-    ExponentialGaussian,
-    SkewedGaussian,
-    LogNormal,
-    Logistic,
-    Gompertz,
-    Richards,
-    WeibullGrowth,
-    MichaelisMenten,
-    Hill,
-    Logistic4,
-    Logistic5,
-    Boltzmann,
-    ArctanStep,
-    ErfStep,
-    LogisticStep,
-    Sine,
-    DampedSine,
-    Arrhenius,
-    Rational,
-);
 
 compose! { [] Named; }
 
-/// The lowest degree of a polynomial that is named by its degree.
-const LOWEST: usize = 3;
-
-/// Names and formulas of the polynomials from [`LOWEST`] on.
-const POLYNOMIALS: [(&str, &str); 7] = [
-    ("polynomial3", "c0 + c1 x + c2 x^2 + c3 x^3"),
-    ("polynomial4", "c0 + c1 x + ... + c4 x^4"),
-    ("polynomial5", "c0 + c1 x + ... + c5 x^5"),
-    ("polynomial6", "c0 + c1 x + ... + c6 x^6"),
-    ("polynomial7", "c0 + c1 x + ... + c7 x^7"),
-    ("polynomial8", "c0 + c1 x + ... + c8 x^8"),
-    ("polynomial9", "c0 + c1 x + ... + c9 x^9"),
-];
-
-const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"];
-
 impl Named {
-    /// All of them.
+    /// All of them, without sums.
     pub fn all() -> impl Iterator<Item = Named> {
-        let polynomials = (LOWEST..LOWEST + POLYNOMIALS.len()).map(Kind::Polynomial);
-        Kind::SINGLE.iter().copied().chain(polynomials).map(Named)
+        Kind::all().map(|kind| Named::of_terms(vec![kind]))
     }
 
-    /// The model of this name.
+    /// The model of this name, or the sum of models; [`str::parse`] says what is wrong where there is none.
     pub fn of_name(name: &str) -> Option<Named> {
-        Self::all().find(|model| model.name() == name)
+        name.parse().ok()
     }
 
     /// Its name, in snake case.
-    pub fn name(self) -> &'static str {
-        self.0.entry().name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// How it is computed.
-    pub fn formula(self) -> &'static str {
-        self.0.entry().formula
+    pub fn formula(&self) -> &str {
+        &self.formula
     }
 
     /// What its parameters are called.
-    pub fn parameters(self) -> &'static [&'static str] {
-        self.0.entry().parameters
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    fn of_terms(terms: Vec<Kind>) -> Named {
+        let (mut names, mut formulas, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, term) in terms.iter().enumerate() {
+            let (entry, prefix) = (term.entry(), prefix(&terms, index));
+            let formula = prefixed(entry.formula, entry.parameters, &prefix);
+            names.push(entry.name);
+            // Those with a comma explain themselves behind it.
+            formulas.push(if terms.len() > 1 && formula.contains(',') { format!("[{formula}]") } else { formula });
+            parameters.extend(entry.parameters.iter().map(|parameter| format!("{prefix}{parameter}")));
+        }
+        Named { name: names.join("+"), formula: formulas.join(" + "), parameters, terms }
+    }
+}
+
+impl FromStr for Named {
+    type Err = UnknownModel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownModel> {
+        let term = |name: &str| {
+            Kind::all().find(|kind| kind.entry().name == name).ok_or_else(|| UnknownModel::new(name, Kind::all()))
+        };
+        let terms = name.split('+').map(|name| term(name.trim())).collect::<Result<_, _>>()?;
+        Ok(Named::of_terms(terms))
     }
 }
 
@@ -188,5 +112,101 @@ impl Named {
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// What goes before the parameters of a term: nothing where no other term has one of the same name.
+fn prefix(terms: &[Kind], index: usize) -> String {
+    let own = terms[index].entry();
+    let is_like = |term: &&Kind| **term == terms[index];
+    let has_own = |term: &Kind| term.entry().parameters.iter().any(|parameter| own.parameters.contains(parameter));
+    let mut others = terms.iter().enumerate().filter(|&(other, _)| other != index);
+    match terms.iter().filter(is_like).count() {
+        _ if !others.any(|(_, other)| has_own(other)) => String::new(),
+        1 => format!("{}_", own.name),
+        _ => format!("{}{}_", own.name, 1 + terms[..index].iter().filter(is_like).count()),
+    }
+}
+
+/// The formula with a prefix to the names of its parameters.
+fn prefixed(formula: &str, parameters: &[&str], prefix: &str) -> String {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut text, mut rest) = (String::new(), formula);
+    while let Some(first) = rest.chars().next() {
+        let end =
+            if is_of_name(first) { rest.find(|c| !is_of_name(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let (word, behind) = rest.split_at(end);
+        if parameters.contains(&word) {
+            text.push_str(prefix);
+        }
+        text.push_str(word);
+        rest = behind;
+    }
+    text
+}
+
+/// The sum of these, one at least.
+struct Terms<'a>(&'a [Kind]);
+
+impl<'a> Terms<'a> {
+    /// As a sum of two parts; `None` for a single term.
+    fn halves(&self) -> Option<Sum<Terms<'a>, Terms<'a>>> {
+        let (first, second) = self.0.split_at(self.0.len().div_ceil(2));
+        (!second.is_empty()).then_some(Sum(Terms(first), Terms(second)))
+    }
+}
+
+impl<T: Real> Model<T> for Terms<'_> {
+    fn parameter_count(&self) -> usize {
+        self.0.iter().map(|term| term.entry().parameters.len()).sum()
+    }
+
+    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+        let (own, mut rest) = b.split_at(self.0[0].entry().parameters.len());
+        let mut sum = self.0[0].response(x, own);
+        for term in &self.0[1..] {
+            let (own, behind) = rest.split_at(term.entry().parameters.len());
+            sum += term.response(x, own);
+            rest = behind;
+        }
+        sum
+    }
+}
+
+impl<T: Real> Guess<T> for Terms<'_> {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        self.halves().map_or_else(|| self.0[0].guess(x, y), |halves| halves.guess(x, y))
+    }
+
+    fn linear_parameters(&self) -> Vec<usize> {
+        match self.halves() {
+            Some(halves) => Guess::<T>::linear_parameters(&halves),
+            None => Guess::<T>::linear_parameters(&self.0[0]),
+        }
+    }
+}
+
+impl<T: Real> Model<T> for Named {
+    fn parameter_count(&self) -> usize {
+        self.parameters.len()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.parameters[index].clone()
+    }
+
+    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+        Terms(&self.terms).response(x, b)
+    }
+}
+
+/// That of a sum is its [`Sum`]'s.
+impl<T: Real> Guess<T> for Named {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        Terms(&self.terms).guess(x, y)
+    }
+
+    fn linear_parameters(&self) -> Vec<usize> {
+        Guess::<T>::linear_parameters(&Terms(&self.terms))
     }
 }

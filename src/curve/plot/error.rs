@@ -1,14 +1,25 @@
-//! Why a plot could not be saved.
+//! Why there is no plot.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a plot could not be saved.
+use crate::EvaluationError;
+
+/// Why a plot could not be made or saved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
+    /// A fitted curve has several predictors, or none.
+    #[error("only curves of one predictor are drawn, and this one has {predictors}")]
+    NotOnePredictor {
+        /// Its predictors.
+        predictors: usize,
+    },
+    /// A fitted curve could not be evaluated between the data.
+    #[error("the curve could not be evaluated: {0}")]
+    Evaluation(#[source] EvaluationError),
     /// The name of the file ends neither in `.svg` nor in `.png`.
     #[error("{}: a plot is saved as .svg or .png", path.display())]
     UnknownFormat {

@@ -1,0 +1,140 @@
+//! All models of the library as one type.
+
+use super::formula::Formula;
+use super::*;
+use crate::{Model, Real, Scalar};
+
+/// What the library knows of one of its models.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) formula: &'static str,
+    pub(super) parameters: &'static [&'static str],
+}
+
+macro_rules! registry {
+    ($($model:ident),* $(,)?) => {
+        /// One model of the library.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(super) enum Kind {
+            $($model,)*
+            Polynomial(usize),
+        }
+
+        impl Kind {
+            /// All but the polynomials.
+            const SINGLE: &[Kind] = &[$(Kind::$model),*];
+
+            /// What the library knows of it.
+            pub(super) fn entry(self) -> Entry {
+                match self {
+                    $(Kind::$model => Entry {
+                        name: <$model as Formula>::NAME,
+                        formula: <$model as Formula>::FORMULA,
+                        parameters: <$model as Formula>::PARAMETERS,
+                    },)*
+                    Kind::Polynomial(degree) => Entry {
+                        name: POLYNOMIALS[degree - LOWEST].0,
+                        formula: POLYNOMIALS[degree - LOWEST].1,
+                        parameters: &COEFFICIENTS[..=degree],
+                    },
+                }
+            }
+        }
+
+        impl<T: Real> Model<T> for Kind {
+            fn parameter_count(&self) -> usize {
+                self.entry().parameters.len()
+            }
+
+            fn parameter_name(&self, index: usize) -> String {
+                self.entry().parameters[index].to_owned()
+            }
+
+            fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+                match *self {
+                    $(Kind::$model => $model.response(x, b),)*
+                    Kind::Polynomial(degree) => Polynomial { degree }.response(x, b),
+                }
+            }
+        }
+
+        impl<T: Real> Guess<T> for Kind {
+            fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+                match *self {
+                    $(Kind::$model => $model.guess(x, y),)*
+                    Kind::Polynomial(degree) => Polynomial { degree }.guess(x, y),
+                }
+            }
+
+            fn linear_parameters(&self) -> Vec<usize> {
+                match *self {
+                    $(Kind::$model => Guess::<T>::linear_parameters(&$model),)*
+                    Kind::Polynomial(degree) => Guess::<T>::linear_parameters(&Polynomial { degree }),
+                }
+            }
+        }
+    };
+}
+
+registry!(
+    Constant,
+    Linear,
+    Quadratic,
+    ExponentialDecay,
+    ExponentialDecayOffset,
+    ExponentialRise,
+    ExponentialRiseOffset,
+    BiExponential,
+    StretchedExponential,
+    PowerLaw,
+    PowerLawOffset,
+    Logarithmic,
+    Gaussian,
+    Lorentzian,
+    Voigt,
+    PseudoVoigt,
+    Moffat,
+    ExponentialGaussian,
+    SkewedGaussian,
+    LogNormal,
+    Logistic,
+    Gompertz,
+    Richards,
+    WeibullGrowth,
+    MichaelisMenten,
+    Hill,
+    Logistic4,
+    Logistic5,
+    Boltzmann,
+    ArctanStep,
+    ErfStep,
+    LogisticStep,
+    Sine,
+    DampedSine,
+    Arrhenius,
+    Rational,
+);
+
+/// The lowest degree of a polynomial that is named by its degree.
+const LOWEST: usize = 3;
+
+/// Names and formulas of the polynomials from [`LOWEST`] on.
+const POLYNOMIALS: [(&str, &str); 7] = [
+    ("polynomial3", "c0 + c1 x + c2 x^2 + c3 x^3"),
+    ("polynomial4", "c0 + c1 x + ... + c4 x^4"),
+    ("polynomial5", "c0 + c1 x + ... + c5 x^5"),
+    ("polynomial6", "c0 + c1 x + ... + c6 x^6"),
+    ("polynomial7", "c0 + c1 x + ... + c7 x^7"),
+    ("polynomial8", "c0 + c1 x + ... + c8 x^8"),
+    ("polynomial9", "c0 + c1 x + ... + c9 x^9"),
+];
+
+const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"];
+
+impl Kind {
+    /// All of them.
+    pub(super) fn all() -> impl Iterator<Item = Kind> {
+        let polynomials = (LOWEST..LOWEST + POLYNOMIALS.len()).map(Kind::Polynomial);
+        Kind::SINGLE.iter().copied().chain(polynomials)
+    }
+}
