@@ -95,8 +95,8 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`] |
-//! | statistics | of a fit: intervals, bands, [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`]; [`GlobalFit`] of several data sets, [`MultiStart`] |
+//! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
@@ -115,7 +115,7 @@
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
-//! | `progress` | `train::Progress` draws bars on the terminal |
+//! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | fits from many starts and of resampled data run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |

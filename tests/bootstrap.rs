@@ -69,6 +69,8 @@ fn a_seed_gives_the_same_replicates_whatever_the_number_of_threads() {
     let first = run(7);
     assert_eq!(first, run(7));
     assert_ne!(first, run(8));
+    #[cfg(feature = "progress")]
+    assert_eq!(first, fit.bootstrap().replicates(12).seed(7).progress().run().unwrap().estimates());
     // More replicates go on where fewer ended.
     let more = fit.bootstrap().replicates(15).seed(7).run().unwrap();
     assert_eq!(first, more.estimates().slice(ndarray::s![..12, ..]));

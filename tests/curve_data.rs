@@ -1,6 +1,6 @@
 //! What is said of the data of a fit: noise, covariance, masks, missing values, counts.
 
-use marquardt::{CurveError, CurveFit, Dual, FittedCurve, NanPolicy, SolveError};
+use marquardt::{CurveError, CurveFit, Dual, FittedCurve, NanPolicy};
 use ndarray::{Array2, array};
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0];
@@ -167,7 +167,16 @@ fn counts_are_not_negative_and_their_mean_is_positive() {
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [1.0, 0.0]).counts();
     assert_eq!(message(counts), "y is -1 in row 1: counts must not be negative");
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &x, &[3.0, 1.0, 2.0], [1.0, -1.0]).counts();
-    assert!(matches!(counts.fit().unwrap_err(), CurveError::Solve(SolveError::NonFiniteResidual { .. })));
+    assert_eq!(message(counts), "the curve is 0 in row 1 at the start: the mean of counts must be positive");
     let weighted = CurveFit::new(|x, [a, b]| a + b * x, &x, &[3.0, 1.0, 2.0], [1.0, 0.0]).counts().sigma(&[1.0; 3]);
     assert!(message(weighted).starts_with("counts and sigma exclude each other"));
+}
+
+#[test]
+fn a_curve_that_is_not_finite_at_the_start_is_named_by_the_row_as_it_came_in() {
+    let y = [f64::NAN, 1.0, 2.0, f64::NAN, 1.5, 1.2];
+    let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    let root = |x: f64, [a, b]: [Dual<f64, 2>; 2]| a * (b - x).sqrt();
+    let fit = CurveFit::new(root, &x, &y, [1.0, 2.5]).nan_policy(NanPolicy::Omit);
+    assert_eq!(message(fit), "the curve is NaN in row 4 at the start");
 }

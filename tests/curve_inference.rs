@@ -121,24 +121,19 @@ proptest! {
 
     /// What single responses decide, by leaving each of them out: exact for a straight line.
     #[test]
-    fn influence_is_what_leaving_out_shows(noise in noise(), sigma in vec(0.2..2.0, X.len())) {
+    fn influence_is_what_leaving_out_shows(noise in noise(), sigma in vec(0.2..2.0, X.len()), out in 0..X.len()) {
         let y = responses(&noise);
         let line = || CurveFit::new(|x, [a, b]| a + b * x, &X, &y, [0.0, 1.0]).sigma(&sigma);
         let all = line().fit().unwrap();
         let (influence, fitted) = (all.influence().unwrap(), all.fitted().unwrap());
-        let variance = all.reduced_chi_square().unwrap();
-        for left_out in 0..X.len() {
-            let mask: Vec<bool> = (0..X.len()).map(|row| row != left_out).collect();
-            let others = line().mask(mask).fit().unwrap();
-            let new = others.prediction_band_with_sigma(&X[left_out..=left_out], &sigma[left_out..=left_out], 0.95);
-            let new = new.unwrap()[0];
-            let studentized = influence.studentized_residuals.as_ref().unwrap()[left_out];
-            prop_assert!(close(studentized, (y[left_out] - new.value) / new.standard_error, 1e-8));
-            let moved = others.predict(&X).unwrap();
-            let moves = moved.iter().zip(&fitted).zip(&sigma).map(|((moved, fitted), sigma)| (moved - fitted) / sigma);
-            let distance = moves.map(|moved| moved * moved).sum::<f64>() / (2.0 * variance);
-            prop_assert!(close(influence.cooks_distance[left_out], distance, 1e-8));
-        }
+        let others = line().mask((0..X.len()).map(|row| row != out).collect::<Vec<_>>()).fit().unwrap();
+        let new = others.prediction_band_with_sigma(&X[out..=out], &sigma[out..=out], 0.95).unwrap()[0];
+        let studentized = influence.studentized_residuals.as_ref().unwrap()[out];
+        prop_assert!(close(studentized, (y[out] - new.value) / new.standard_error, 1e-8));
+        let moved = others.predict(&X).unwrap();
+        let moves = moved.iter().zip(&fitted).zip(&sigma).map(|((moved, fitted), sigma)| (moved - fitted) / sigma);
+        let distance = moves.map(|moved| moved * moved).sum::<f64>() / (2.0 * all.reduced_chi_square().unwrap());
+        prop_assert!(close(influence.cooks_distance[out], distance, 1e-8));
     }
 }
 
@@ -344,6 +339,20 @@ fn robust_fits_have_the_statistics_that_make_sense() {
     assert_eq!(Comparison::of([("robust", criteria), ("again", criteria)]), Err(ComparisonError::Robust));
     assert_eq!(robust.goodness_of_fit(), None);
     assert_no_nan(&robust);
+}
+
+/// A cubic about 1000: its parameters are uncertain by thousands of times what the curve is, and the band must not be
+/// the difference of such numbers. Against the same cubic about zero.
+#[test]
+fn bands_keep_their_digits_where_parameters_lose_theirs() {
+    let y = responses(&[0.3, -0.2, 0.5, -0.9, 0.1, 0.4, -0.6, 0.2, 0.0]);
+    let far = X.map(|x| x + 1000.0);
+    let cubic = |x: f64, [a, b, c, d]: [Dual<f64, 4>; 4]| a + (b + (c + d * x) * x) * x;
+    let near = curve_fit(cubic, &X, &y, [1.0; 4]).unwrap().confidence_band(&X, 0.95).unwrap();
+    let far = curve_fit(cubic, &far, &y, [1.0; 4]).unwrap().confidence_band(&far, 0.95).unwrap();
+    for (near, far) in near.iter().zip(&far) {
+        assert!(close(near.standard_error, far.standard_error, 1e-5), "{near:?}, {far:?}");
+    }
 }
 
 /// A parameter that a bound holds is a constant.

@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "some of the sets are enough here")]
 mod nist;
 #[path = "reference/mod.rs"]
-#[allow(dead_code, reason = "there are no networks here")]
 mod reference;
 
 use marquardt::{CurveFit, Dual, FittedCurve, Loss, RobustLoss, Scalar};

@@ -6,8 +6,8 @@ mod nist;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::{
-    Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Minima, Model, MultiStart, MultiStartError,
-    Scalar, SolveError, Status, Tie,
+    Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Loss, Minima, Model, MultiStart,
+    MultiStartError, Scalar, SolveError, Status, Tie,
 };
 use nist::DataSet;
 
@@ -223,4 +223,35 @@ fn what_makes_no_sense_is_named() {
     );
     let fixed = fit().fix("height").multi_start().range("height", 0.0..=1.0);
     assert_eq!(message(fixed), "height is fixed or tied to others, and has no start");
+}
+
+/// A frequency found in spite of outliers: the scale is judged once, and the objective is the same for all starts.
+#[test]
+fn a_robust_loss_is_the_same_for_all_starts() {
+    let (x, mut y) = wave();
+    for i in [4, 11, 18] {
+        y[i] += 4.0;
+    }
+    for scale in [None, Some(0.3)] {
+        let fit = frequency(&x, &y).robust(Loss::Cauchy);
+        let fit = if let Some(scale) = scale { fit.f_scale(scale) } else { fit };
+        let minima = fit.multi_start().range("frequency", 0.0..=8.0).starts(30).run().unwrap();
+        assert_accounted_for(&minima, 30);
+        assert!((minima.best.parameters()[0].value - 3.0).abs() < 0.05, "{:?}", minima.minima);
+        let found = minima.best.robust_scale().unwrap();
+        assert!(scale.map_or((0.02..1.0).contains(&found), |scale| scale == found), "{found}");
+    }
+    let counts = frequency(&x, &y).robust(Loss::Cauchy).counts().multi_start().range("frequency", 0.0..=8.0);
+    assert!(matches!(counts.run().unwrap_err(), MultiStartError::Curve(_)));
+}
+
+/// Within bounds a minimum may lie on one of them.
+#[test]
+fn minima_keep_to_the_bounds() {
+    let (x, y) = wave();
+    let fit = frequency(&x, &y).start("frequency", 3.3).bounds("frequency", 3.2..=5.0);
+    let minima = fit.multi_start().starts(12).run().unwrap();
+    assert_accounted_for(&minima, 12);
+    assert!(minima.minima.iter().all(|minimum| (3.2..=5.0).contains(&minimum.parameters[0])));
+    assert_eq!(minima.best.parameters()[0].value, 3.2);
 }

@@ -53,7 +53,7 @@ fn assert_reference(model: nist::Model, case: &str) {
     let eighths = (0..8).map(|k| (FRAC_PI_4 * f64::from(k)).sin_cos()).map(|(sine, cosine)| [cosine, sine]);
     let contour = fit.contour_towards("b1", "b2", 0.95, &eighths.collect::<Vec<_>>()).unwrap();
     let [first, second] = ["contour_first", "contour_second"].map(|name| reference.of(case, name));
-    assert_eq!(contour.points.len(), 8);
+    assert_eq!((contour.points.len(), contour.failed.len()), (8, 0));
     for (point, (&first, &second)) in contour.points.iter().zip(first.iter().zip(second)) {
         assert_eq!(point.end, IntervalEnd::Level);
         assert_close(point.at[0], first, 1e-10);
@@ -164,6 +164,20 @@ fn bounds_end_an_interval() {
     assert!(contour.points.iter().any(|point| point.end == IntervalEnd::Bound));
 }
 
+/// Without a count the mean may be anything down to zero, where the likelihood ends.
+#[test]
+fn the_edge_of_what_has_a_value_ends_an_interval() {
+    let counts = [3.0, 1.0];
+    let fit = CurveFit::new(|x, [mean, excess]| mean + excess * x, &[0.0, 1.0], &counts, [2.0, 0.1]).counts();
+    let fit = fit.fix_at("b1", 0.5).fit().unwrap();
+    let interval = fit.profile_interval("b2", 0.9999).unwrap();
+    assert!((interval.low + 0.5).abs() < 0.01 && interval.low > -0.5, "{interval:?}");
+    let certain = CurveFit::new(|_, [mean]| mean.sqrt() * 3.0 + 5.0, &[0.0, 1.0], &[5.5, 5.7], [0.04]).fit().unwrap();
+    let interval = certain.profile_interval("b1", 0.95).unwrap();
+    assert_eq!(interval.low_end, IntervalEnd::Bound);
+    assert!(interval.low.abs() < 1e-12, "{interval:?}");
+}
+
 /// From data without a plateau the rate may be zero, and the height infinite.
 #[test]
 fn flat_profiles_are_open() {
@@ -269,4 +283,13 @@ fn a_robust_loss_has_profiles_of_its_own() {
     let with_outlier = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &X, &y, [5.0, 0.5]).robust(Loss::Tukey);
     let robust = with_outlier.fit().unwrap().profile_interval("b2", 0.95).unwrap();
     assert!((robust.low - plain.low).abs() < 0.05 && (robust.high - plain.high).abs() < 0.05, "{robust:?}, {plain:?}");
+}
+
+/// A generalised logistic curve turns into Gompertz's, which the data do not exclude: one direction leads far away.
+#[test]
+fn a_direction_that_is_lost_does_not_take_the_others_along() {
+    let fit = certified(nist::Model::Rat43);
+    let contour = fit.contour("b1", "b2", 0.95, 8).unwrap();
+    let at_level = contour.points.iter().filter(|point| point.end == IntervalEnd::Level).count();
+    assert!(at_level >= 7 && contour.points.len() + contour.failed.len() == 8, "{contour:?}");
 }

@@ -19,14 +19,15 @@ mod random;
 use std::error::Error;
 use std::fmt;
 use std::fs::File;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point};
 use data::{CLASSES, Digits, PIXELS, TRAINING};
-use marquardt::Variables;
 use marquardt::nn::{MeanSquaredError, Network, NetworkError, Sequential, SparseCategoricalCrossentropy};
 use marquardt::train::{Accuracy, History, OnEpochEnd, Trainer};
+use marquardt::{PlotError, Variables};
 use ndarray::Array2;
 use optimizers::Named;
 
@@ -57,9 +58,9 @@ struct Options {
     /// What is minimised
     #[arg(long, default_value = "crossentropy")]
     loss: Loss,
-    /// Where the losses are drawn
+    /// Where the losses are drawn, over steps; over seconds in a file beside it
     #[arg(long, default_value = "classify.svg")]
-    plot: String,
+    plot: PathBuf,
     /// Trains with the chosen optimizer alone, and draws nothing
     #[arg(long)]
     no_plot: bool,
@@ -103,8 +104,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if !options.no_plot {
         let other = train(options.optimizer.other())?;
         let chosen = train(options.optimizer)?;
-        draw(options, &[&chosen, &other]).map_err(|error| format!("{}: {error}", options.plot))?;
-        println!("drawn to {}\n{other}\n{chosen}", options.plot);
+        draw(options, &[&chosen, &other])?;
+        println!("{other}\n{chosen}");
     } else {
         println!("{}", train(options.optimizer)?);
     }
@@ -165,14 +166,14 @@ fn network(options: &Options, variables: &mut Variables<f64>) -> Result<Network<
     }
 }
 
-fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> {
+fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), PlotError> {
     let loss = match options.loss {
         Loss::Crossentropy => "cross-entropy",
         Loss::Mse => "mean squared error",
     };
     let batches = TRAINING.div_ceil(options.batch) as u64;
     let mut curves = Vec::new();
-    for (column, images, opacity) in [("val_loss", "test", 0.35), ("loss", "training", 1.0)] {
+    for (column, images) in [("loss", "training"), ("val_loss", "test")] {
         for &outcome in outcomes {
             let of = |name| outcome.history.column(name).unwrap_or_default();
             let (mut steps, mut seconds) = (0, 0.0);
@@ -181,8 +182,7 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), Box<dyn Error>> 
                 Point { steps, seconds, loss }
             });
             let name = format!("{}, {images} images", outcome.optimizer);
-            let optimizer = usize::from(outcome.optimizer == Named::Adam);
-            curves.push(Curve { name, optimizer, opacity, points: points.collect() });
+            curves.push(Curve { name, points: points.collect() });
         }
     }
     let title = format!("8×8 digits in minibatches of {}, after each epoch", options.batch);

@@ -15,6 +15,7 @@ mod race;
 mod random;
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -42,9 +43,9 @@ struct Options {
     /// Adam's, of which the best is taken for each goal
     #[arg(long, value_delimiter = ',', default_value = "1e-2,3e-3,1e-3")]
     learning_rate: Vec<f64>,
-    /// Where the errors are drawn
+    /// Where the errors are drawn, over steps; over seconds in a file beside it
     #[arg(long, default_value = "friedman.svg")]
-    plot: String,
+    plot: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -80,21 +81,14 @@ fn compare<T: Real>(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut train = |name: String, optimizer: Box<dyn Optimizer<T>>| -> Result<Outcome, Box<dyn Error>> {
         let outcome = race::train(rules, &data, optimizer)?;
         report(&name, &outcome);
-        // Adam's first learning rate is the palest.
-        let (optimizer, opacity) = match curves.len() {
-            0 => (0, 1.0),
-            number => (1, number as f64 / options.learning_rate.len() as f64),
-        };
-        curves.push(Curve { name, optimizer, opacity, points: outcome.points.clone() });
+        curves.push(Curve { name, points: outcome.points.clone() });
         Ok(outcome)
     };
     let levenberg_marquardt = train("lm".to_owned(), Box::new(LevenbergMarquardt::new()))?;
     let adams = options.learning_rate.iter().map(|&rate| train(format!("adam {rate:e}"), Box::new(Adam::new(rate))));
     let adams: Vec<Outcome> = adams.collect::<Result<_, _>>()?;
     let title = "Friedman's first function, 10-32-32-1";
-    curves::draw(title, "mean squared error, validation", &curves, &options.plot)
-        .map_err(|error| format!("{}: {error}", options.plot))?;
-    println!("drawn to {}", options.plot);
+    curves::draw(title, "mean squared error, validation", &curves, &options.plot)?;
     print_result("adam", &adams);
     print_result("lm", &[levenberg_marquardt]);
     Ok(())

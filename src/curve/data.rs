@@ -61,6 +61,11 @@ impl<'a, T: Real> Data<'a, T> {
         &self.omitted
     }
 
+    /// The number of a row in the data as they came in.
+    pub(super) fn original_row(&self, row: usize) -> usize {
+        self.omitted.iter().fold(row, |row, &omitted| row + usize::from(omitted <= row))
+    }
+
     /// The predictors of `count` responses from response `first` on, which begin and end with a row.
     #[inline]
     pub(super) fn predictors(&self, first: usize, count: usize) -> &[T] {

@@ -104,6 +104,22 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// The curve is NaN or infinite at the start.
+    #[error("the curve is {value} in row {row} at the start")]
+    NonFiniteResponse {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The curve is not positive at the start, although it should be the mean of counts.
+    #[error("the curve is {value} in row {row} at the start: the mean of counts must be positive")]
+    NonPositiveMean {
+        /// Which row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
     /// Two settings exclude each other.
     #[error("{first} and {second} exclude each other: {reason}")]
     Conflict {
@@ -126,7 +142,7 @@ pub enum CurveError {
     #[error("no parameter is free to be fitted")]
     NothingToFit,
     /// Two parameters have the same name.
-    #[error("two parameters are called {name}")]
+    #[error("two parameters are called {name}; a prefix would tell them apart")]
     DuplicateName {
         /// The name.
         name: String,

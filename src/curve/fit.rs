@@ -339,13 +339,18 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
-    pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let (mut setting, robust) = self.robust_setting()?;
+    pub fn fit(mut self) -> Result<FittedCurve<'a, T, C>, CurveError> {
+        let robust = self.take_robust();
+        let mut setting = self.setting()?;
         let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let report = match robust {
-            Some(robust) => setting.solve_robust(robust, &start)?,
-            None => setting.solve(&start)?,
+        let solved = match robust {
+            Some(robust) => {
+                setting.check_robust(&robust)?;
+                setting.solve_robust(robust, &start)
+            }
+            None => setting.solve(&start),
         };
+        let report = solved.map_err(|error| setting.explain(error, &start))?;
         FittedCurve::new(setting, report)
     }
 
@@ -374,16 +379,13 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.robust.is_some()
     }
 
-    /// Checks everything, and hands out the robust loss that was asked for.
-    pub(super) fn robust_setting(mut self) -> Result<(Setting<'a, T, C>, Option<Robustness<T>>), CurveError> {
-        let robust = self.robust.take();
-        let setting = self.setting()?;
-        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
-        Ok((setting, robust))
+    /// Hands out the robust loss that was asked for, to be checked against the setting.
+    pub(super) fn take_robust(&mut self) -> Option<Robustness<T>> {
+        self.robust.take()
     }
 
     /// Checks everything but what a robust loss goes with.
-    fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let setting = self.unchecked_setting()?;
         setting.check()?;
         Ok(setting)

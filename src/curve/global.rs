@@ -23,7 +23,7 @@ use crate::Real;
 ///
 /// let t = [0.0, 1.0, 2.0, 3.0_f64];
 /// let (low, high) = ([2.1, 1.2, 0.8, 0.4], [10.0, 6.0, 3.7, 2.2, 1.4]);
-/// let decay = |t, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
+/// let decay = |t: f64, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
 /// let fit = GlobalFit::new()
 ///     .data_set("low", CurveFit::new(decay, &t, &low, [1.0, 1.0]).names(["amplitude", "rate"]))
 ///     .data_set("high", CurveFit::new(decay, &[0.0, 1.0, 2.0, 3.0, 4.0], &high, [5.0, 1.0]).names(["amplitude", "rate"]))
@@ -140,7 +140,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     }
 
     /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
-    /// [start many times](CurveFit::multi_start). The solver is that of the first data set.
+    /// [start many times](CurveFit::multi_start). Solver and
+    /// [variable projection](CurveFit::variable_projection) are those of the first data set.
     ///
     /// # Errors
     ///
@@ -162,8 +163,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         let Joined { parameters, own } = join(&sets, &self.shared)?;
         let data = Data::joined(sets.iter().map(|(_, setting)| &setting.data))?;
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let Setting { likelihood, absolute_sigma, solver, .. } = &sets[0].1;
-        let (likelihood, absolute_sigma, solver) = (likelihood.clone(), *absolute_sigma, solver.clone());
+        let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
+        let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
         let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
             name,
             curve: setting.curve,
@@ -171,7 +172,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
             parameters,
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
-        Ok(CurveFit::of_parts(curve, data, parameters, likelihood).absolute_sigma(absolute_sigma).solver(solver))
+        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver);
+        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection))
     }
 
     /// Fits all data sets together.

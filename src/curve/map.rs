@@ -207,10 +207,10 @@ fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
     if !(*scale > T::ZERO && scale.is_finite()) {
         return Err(CurveError::Scale { name: name(), value: scale.to_f64() });
     }
-    if let Some((mean, deviation)) = prior {
-        if !(mean.is_finite() && *deviation > T::ZERO && deviation.is_finite()) {
-            return Err(CurveError::Prior { name: name(), mean: mean.to_f64(), deviation: deviation.to_f64() });
-        }
+    if let Some((mean, deviation)) = prior
+        && !(mean.is_finite() && *deviation > T::ZERO && deviation.is_finite())
+    {
+        return Err(CurveError::Prior { name: name(), mean: mean.to_f64(), deviation: deviation.to_f64() });
     }
     if let Role::Tied(_) = role {
         let bounded = *lower > -T::INFINITY || *upper < T::INFINITY;

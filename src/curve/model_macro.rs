@@ -43,9 +43,9 @@ macro_rules! model {
 /// use marquardt::{Tie, tie};
 ///
 /// let rest: Tie<f64> = tie!(|a, c| 1 - a - 2 * c);
-/// assert_eq!(rest.of, ["a", "c"]);
+/// assert_eq!(rest.of(), ["a", "c"]);
 /// let mut gradient = [0.0; 2];
-/// assert_eq!((rest.value)(&[0.25, 0.125], Some(&mut gradient)), 0.5);
+/// assert_eq!(rest.value(&[0.25, 0.125], Some(&mut gradient)), 0.5);
 /// assert_eq!(gradient, [-1.0, -2.0]);
 /// ```
 #[macro_export]

@@ -146,15 +146,17 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
 
     /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
     /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
-    /// the same starts.
+    /// the same starts. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
     ///
     /// # Errors
     ///
     /// [`MultiStartError`] names what is wrong with the data, the parameters or their ranges, or holds what every start
     /// failed by. A start that fails while others do not is none, but counted in the result.
     pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
-        let MultiStart { fit, starts: count, seed, ranges, observer } = self;
-        let (mut setting, robust) = fit.robust_setting()?;
+        let MultiStart { mut fit, starts: count, seed, ranges, observer } = self;
+        let robust = fit.take_robust();
+        let mut setting = fit.setting()?;
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
         if count == 0 {
             return Err(MultiStartError::NoStarts);
         }

@@ -76,6 +76,26 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(())
     }
 
+    /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in.
+    pub(super) fn explain(&self, error: SolveError, start: &[T]) -> CurveError {
+        if !matches!(error, SolveError::NonFiniteResidual { .. }) {
+            return error.into();
+        }
+        let mut responses = vec![T::ZERO; self.data.y().len()];
+        if self.curve.responses(self.data.x(), self.data.width(), start, &mut responses).is_err() {
+            return error.into();
+        }
+        let row_of = |index: usize| self.data.original_row(index / self.data.outputs());
+        let is_impossible = |response: &T| matches!(self.likelihood, Likelihood::Poisson) && !(*response > T::ZERO);
+        if let Some(index) = responses.iter().position(|response| !response.is_finite()) {
+            CurveError::NonFiniteResponse { row: row_of(index), value: responses[index].to_f64() }
+        } else if let Some(index) = responses.iter().position(is_impossible) {
+            CurveError::NonPositiveMean { row: row_of(index), value: responses[index].to_f64() }
+        } else {
+            error.into()
+        }
+    }
+
     /// The least-squares problem.
     pub(super) fn misfit(&self) -> Misfit<'_, T, C> {
         Misfit::new(&self.curve, &self.data, &self.map, &self.likelihood)

@@ -51,6 +51,8 @@ use crate::{Bounds, EvaluationError, LeastSquares, Real};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Covariance<T> {
+    /// A root `F` of `(JᵀJ)⁻¹ = F Fᵀ`, in which no digits are lost to cancellation; zeros for what is held or undetermined.
+    pub(super) root: Array2<T>,
     pub(super) unscaled: Array2<T>,
     pub(super) sum_of_squares: T,
     pub(super) degrees_of_freedom: usize,
@@ -135,20 +137,15 @@ impl<T: Real> Covariance<T> {
         let (seen, unseen) = vectors.split_at(rank * n);
         let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
         let is_undetermined: Vec<bool> = (0..n).map(|j| !is_held[j] && freedom(j) > T::EPSILON.sqrt()).collect();
-        let unscaled = Array2::from_shape_fn((n, n), |(i, j)| {
-            if is_held[i] || is_held[j] {
-                return T::ZERO;
-            }
-            if is_undetermined[i] || is_undetermined[j] {
-                return if i == j { T::INFINITY } else { T::ZERO };
-            }
-            let terms = seen.chunks_exact(n).zip(&values);
-            terms.fold(T::ZERO, |sum, (v, &s)| sum + (v[i] / s) * (v[j] / s)) / (lengths[i] * lengths[j])
+        let root = Array2::from_shape_fn((n, rank), |(j, k)| {
+            if is_held[j] || is_undetermined[j] { T::ZERO } else { seen[k * n + j] / values[k] / lengths[j] }
         });
+        let unscaled = square(&root, &is_undetermined);
         let degrees_of_freedom = m.saturating_sub(rank);
         let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.parameter_name(j)).collect();
         let (undetermined, held) = (names(&is_undetermined), names(&is_held));
         let covariance = Covariance {
+            root,
             unscaled,
             sum_of_squares,
             degrees_of_freedom,
@@ -227,6 +224,17 @@ impl<T: Real> Covariance<T> {
     pub fn held(&self) -> &[String] {
         &self.held
     }
+}
+
+/// `F Fᵀ`, with infinite variances for what is undetermined.
+pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Array2<T> {
+    let n = root.nrows();
+    Array2::from_shape_fn((n, n), |(i, j)| {
+        if i == j && is_undetermined[i] {
+            return T::INFINITY;
+        }
+        root.row(i).iter().zip(root.row(j)).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
+    })
 }
 
 /// The Jacobian at a point, reduced.

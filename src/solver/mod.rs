@@ -8,6 +8,7 @@ mod error;
 mod iteration;
 mod journal;
 mod levenberg_marquardt;
+mod mixing;
 mod observer;
 mod polish;
 mod products;

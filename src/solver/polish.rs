@@ -12,14 +12,14 @@ use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// Steps after which the polish ends whatever it gains.
-const MAX_STEPS: usize = 30;
+pub(super) const MAX_STEPS: usize = 30;
 
 /// A step that moves every parameter by less than so many units of its last digit is not worth taking, and a cost above
 /// the start's by less than that is none.
-const LAST_DIGITS: f64 = 64.0;
+pub(super) const LAST_DIGITS: f64 = 64.0;
 
 /// A step must leave less than this share of the promise to be worth another.
-const WORTHWHILE: f64 = 0.5;
+pub(super) const WORTHWHILE: f64 = 0.5;
 
 impl<T, S, D> Iteration<T, S, D>
 where
@@ -27,9 +27,9 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's, but for
-    /// rounding.
-    /// Where the data do not determine all parameters there is no such step, and the point is left as it is.
+    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's,
+    /// but for rounding; where that comes to an end before rounding does, steps are [mixed](Self::mix). Where the data do not
+    /// determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
@@ -51,14 +51,13 @@ where
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
             let mut moves = self.step.as_ref().iter().zip(self.x.as_ref());
             if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs()) {
-                break;
+                return Ok(status);
             }
             let before = self.cost;
             self.move_trial();
-            let Some(cost) = self.linearize_trial(problem)? else { break };
-            let rounding = settings.ftol.max(T::EPSILON) * before.abs();
-            let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
-            let left = if cost <= (before + promise + rounding).min(start) { self.gauss_newton(problem) } else { None };
+            let Some(cost) = self.linearize_trial(problem)? else { return Ok(status) };
+            let is_low = cost <= self.highest_cost(settings, before, promise);
+            let left = if is_low { self.gauss_newton(problem) } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {
                 self.return_from_trial(before);
                 break;
@@ -73,7 +72,7 @@ where
             }
             promise = left;
         }
-        Ok(status)
+        self.mix(settings, problem, journal, status)
     }
 
     /// Solves for the undamped step and returns the reduction it promises.

@@ -1,8 +1,9 @@
 //! Covariance of functions of the parameters, by their derivatives.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use super::Covariance;
+use super::covariance::square;
 use crate::Real;
 
 impl<T: Real> Covariance<T> {
@@ -26,34 +27,35 @@ impl<T: Real> Covariance<T> {
     pub(crate) fn propagated<'n>(self, derivatives: &[T], names: impl Iterator<Item = &'n str>) -> Self {
         let n = self.unscaled.nrows();
         let count = derivatives.len() / n;
-        let is_undetermined: Vec<bool> = derivatives
-            .chunks_exact(n)
-            .map(|row| {
-                row.iter()
-                    .zip(self.unscaled.diag())
-                    .any(|(&slope, &variance)| slope != T::ZERO && variance == T::INFINITY)
-            })
-            .collect();
-        let finite = self.unscaled.mapv(|c| if c.is_finite() { c } else { T::ZERO });
+        let is_undetermined: Vec<bool> = derivatives.chunks_exact(n).map(|row| self.leaves_open(row)).collect();
         let rows = ArrayView2::from_shape((count, n), derivatives).expect("rows of as many derivatives");
-        let mut unscaled: Array2<T> = Array2::from_shape_fn((count, count), |(i, j)| {
-            // The same sum for (i, j) as for (j, i).
-            let (i, j) = (i.max(j), i.min(j));
-            let mut sum = T::ZERO;
-            for k in 0..n {
-                for l in 0..n {
-                    sum += rows[[i, k]] * finite[[k, l]] * rows[[j, l]];
-                }
-            }
-            // Rounding does not make a variance negative.
-            if i == j { sum.max(T::ZERO) } else { sum }
+        let mut root = Array2::from_shape_fn((count, self.root.ncols()), |(i, k)| {
+            rows.row(i).iter().zip(self.root.column(k)).fold(T::ZERO, |sum, (&slope, &root)| sum + slope * root)
         });
         for i in (0..count).filter(|&i| is_undetermined[i]) {
-            unscaled.row_mut(i).fill(T::ZERO);
-            unscaled.column_mut(i).fill(T::ZERO);
-            unscaled[[i, i]] = T::INFINITY;
+            root.row_mut(i).fill(T::ZERO);
         }
+        let unscaled = square(&root, &is_undetermined);
         let named = names.zip(is_undetermined).filter(|(_, is_undetermined)| *is_undetermined);
-        Covariance { unscaled, undetermined: named.map(|(name, _)| name.to_owned()).collect(), ..self }
+        Covariance { root, unscaled, undetermined: named.map(|(name, _)| name.to_owned()).collect(), ..self }
+    }
+
+    /// The variance of a function of the parameters with this gradient; infinite where it depends on what is undetermined, or
+    /// nothing is known of the noise.
+    pub(crate) fn variance_along(&self, gradient: &[T]) -> T {
+        let along = |root: ArrayView1<'_, T>| gradient.iter().zip(root).fold(T::ZERO, |sum, (&g, &f)| sum + g * f);
+        let unscaled = self.root.columns().into_iter().map(along).fold(T::ZERO, |sum, along| sum + along * along);
+        match self.variance {
+            _ if self.leaves_open(gradient) => T::INFINITY,
+            Some(variance) => variance * unscaled,
+            None if unscaled > T::ZERO => T::INFINITY,
+            None => T::ZERO,
+        }
+    }
+
+    /// A function of the parameters with this gradient depends on what is undetermined.
+    fn leaves_open(&self, gradient: &[T]) -> bool {
+        let mut parts = gradient.iter().zip(self.unscaled.diag());
+        parts.any(|(&slope, &variance)| slope != T::ZERO && variance == T::INFINITY)
     }
 }

@@ -1,6 +1,6 @@
 //! Quantiles and tail probabilities, by the crate `statrs`.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use statrs::function::beta::{beta_reg, ln_beta};
 
 /// Where the standard normal distribution has the probability `p` below.
@@ -13,18 +13,18 @@ pub(crate) fn normal_tail(z: f64) -> f64 {
     Normal::standard().sf(z)
 }
 
-/// Where Student's t distribution has the probability `p` below; the normal one's quantile for infinite `freedom`.
-pub(crate) fn t_quantile(p: f64, freedom: f64) -> f64 {
-    let tail = p.min(1.0 - p);
-    let quantile = if freedom > NEARLY_NORMAL {
-        let z = -normal_quantile(tail);
+/// How many standard errors to either side of an estimate have the probability `level` between them: a quantile of Student's
+/// t distribution, the normal one's for infinite `freedom`, and infinite for none.
+pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
+    if freedom > NEARLY_NORMAL {
+        let z = -normal_quantile(0.5 * (1.0 - level));
         z + nearly_normal_excess(z, freedom)
+    } else if freedom > 0.0 {
+        // t²/ν is the ratio of two χ².
+        (freedom * beta_odds(0.5, 0.5 * freedom, level, 1.0 - level)).sqrt()
     } else {
-        // t²/ν is the ratio of two χ²; the middle and both tails in a digit of their own.
-        let (middle, outside) = (1.0 - 2.0 * tail, 2.0 * tail);
-        (freedom * beta_odds(0.5, 0.5 * freedom, middle, outside)).sqrt()
-    };
-    if p < 0.5 { -quantile } else { quantile }
+        f64::INFINITY
+    }
 }
 
 /// From so many degrees of freedom on, the expansion about the normal distribution has all digits.
@@ -74,19 +74,11 @@ fn beta_odds(a: f64, b: f64, below: f64, above: f64) -> f64 {
     if is_lower { log_odds.exp() } else { (-log_odds).exp() }
 }
 
-/// How many standard errors to either side of an estimate have the probability `level` between them: the normal
-/// distribution's for infinite `freedom`, and infinite for none.
-pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
-    match freedom {
-        0.0 => f64::INFINITY,
-        f64::INFINITY => -normal_quantile(0.5 * (1.0 - level)),
-        _ => -t_quantile(0.5 * (1.0 - level), freedom),
-    }
-}
-
-/// Where the χ² distribution has the probability `p` below.
-pub(crate) fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
-    ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.inverse_cdf(p))
+/// Where twice an F number of 2 and `freedom` degrees of freedom has the probability `p` below; a χ² number of 2 for infinite
+/// `freedom`.
+pub(crate) fn pair_quantile(p: f64, freedom: f64) -> f64 {
+    let log_tail = (-p).ln_1p();
+    if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail }
 }
 
 /// Probability that a χ² number is above `x`.
@@ -94,14 +86,10 @@ pub(crate) fn chi_squared_tail(x: f64, freedom: f64) -> f64 {
     ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.sf(x))
 }
 
-/// Where the F distribution has the probability `p` below.
-pub(crate) fn f_quantile(p: f64, numerator: f64, denominator: f64) -> f64 {
-    denominator / numerator * beta_odds(0.5 * numerator, 0.5 * denominator, p, 1.0 - p)
-}
-
 /// Probability that an F number is above `x`.
 pub(crate) fn f_tail(x: f64, numerator: f64, denominator: f64) -> f64 {
-    FisherSnedecor::new(numerator, denominator).map_or(f64::NAN, |f| f.sf(x))
+    // In this form, all digits of small probabilities are kept.
+    beta_reg(0.5 * denominator, 0.5 * numerator, denominator / (denominator + numerator * x.max(0.0)))
 }
 
 #[cfg(test)]
@@ -136,16 +124,26 @@ mod tests {
         let [df, p, above, above_f] = ["df", "probability", "x_positive", "x_f"].map(reference);
         assert_close(&of_all(&[0.0], &p, |_, p| normal_quantile(p)), "normal_quantile", 1e-13);
         assert_close(&of_all(&[0.0], &reference("x_symmetric"), |_, x| normal_tail(x)), "normal_sf", 1e-10);
-        assert_close(&of_all(&df, &p, |df, p| t_quantile(p, df)), "t_quantile", 1e-12);
-        assert_close(&of_all(&df, &p, |df, p| chi_squared_quantile(p, df)), "chi2_quantile", 1e-9);
+        assert_close(&of_all(&df, &p, |df, p| two_sided_quantile(2.0 * p - 1.0, df)), "t_quantile", 1e-12);
         assert_close(&of_all(&df, &above, |df, x| chi_squared_tail(x, df)), "chi2_sf", 1e-11);
         let numerators = reference("numerator");
-        let of_f = |values: &[f64], f: fn(f64, f64, f64) -> f64| -> Vec<f64> {
-            let pairs = numerators.iter().flat_map(|&numerator| df.iter().map(move |&df| (numerator, df)));
-            pairs.flat_map(|(numerator, df)| values.iter().map(move |&value| f(value, numerator, df))).collect()
-        };
-        assert_close(&of_f(&p, f_quantile), "f_quantile", 1e-11);
-        assert_close(&of_f(&above_f, f_tail), "f_sf", 1e-11);
+        let pairs = of_all(&numerators, &df, |numerator, df| 1e3 * numerator + df);
+        let tail = |pair: f64, x| f_tail(x, (pair / 1e3).floor(), pair % 1e3);
+        assert_close(&of_all(&pairs, &above_f, tail), "f_sf", 1e-11);
+    }
+
+    #[test]
+    fn quantiles_of_pairs_are_those_of_f_and_chi_squared() {
+        let [df, p, numerators] = ["df", "probability", "numerator"].map(reference);
+        assert_eq!((df[1], numerators[1]), (2.0, 2.0));
+        let (count, all) = (df.len() * p.len(), [reference("f_quantile"), reference("chi2_quantile")]);
+        let of_f = all[0][count..2 * count].iter().map(|f| 2.0 * f);
+        let expected: Vec<f64> = of_f.chain(all[1][p.len()..2 * p.len()].iter().copied()).collect();
+        let found = of_all(&[&df[..], &[f64::INFINITY]].concat(), &p, |df, p| pair_quantile(p, df));
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found / expected - 1.0).abs() < 1e-13, "{found} is not {expected}");
+        }
     }
 
     #[test]
@@ -160,7 +158,9 @@ mod tests {
 
     #[test]
     fn the_end_of_the_line_is_improbable() {
-        assert_eq!(f_tail(f64::INFINITY, 2.0, 3.0), 0.0);
+        assert_eq!([f_tail(f64::INFINITY, 2.0, 3.0), f_tail(0.0, 2.0, 3.0)], [0.0, 1.0]);
+        // Closed, for two degrees of freedom in the numerator.
+        assert!((f_tail(1e20, 2.0, 3.0) / (1.0 + 2e20_f64 / 3.0).powf(-1.5) - 1.0).abs() < 1e-12);
         assert_eq!(chi_squared_tail(f64::INFINITY, 2.0), 0.0);
     }
 }

@@ -6,7 +6,6 @@ mod common;
 #[allow(dead_code, reason = "the certified values are of other minima")]
 mod data;
 #[path = "../reference/mod.rs"]
-#[allow(dead_code, reason = "other suites take the rest")]
 mod reference;
 
 mod bad_input;

@@ -24,9 +24,8 @@ fn finds(model: impl Guess<f64> + Copy, x: &[f64], truth: &[f64]) {
 fn finds_any<M: Guess<f64> + Clone>(model: &M, x: &[f64], truth: &[f64], equals: &[&[f64]]) {
     let y = responses(model, x, truth);
     let start = model.guess(x, &y);
-    // Parts of a kind have names in common.
-    let numbered = (0..start.len()).map(|index| format!("b{index}"));
-    let fit = CurveFit::model(model.clone(), x, &y, &start).names(numbered).fit().unwrap();
+    let names = (0..start.len()).map(|index| format!("b{index}"));
+    let fit = CurveFit::model(model.clone(), x, &y, &start).names(names).fit().unwrap();
     let found: Vec<f64> = fit.parameters().iter().map(|parameter| parameter.value).collect();
     let near =
         |truth: &&[f64]| found.iter().zip(*truth).all(|(found, truth)| (found - truth).abs() < 1e-6 * truth.abs());

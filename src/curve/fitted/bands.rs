@@ -1,7 +1,5 @@
 //! How far the curve, and new responses to it, may be off.
 
-use ndarray::Array2;
-
 use super::FittedCurve;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::likelihood::Likelihood;
@@ -137,13 +135,12 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         let curve = &self.setting.curve;
         let linearized = curve.linearize(&x.into_flat(), expected, &self.report.x, &mut y, &mut jacobian);
         linearized.map_err(StatisticsError::Evaluation)?;
-        let covariance = self.covariance.matrix();
         let points = y.into_iter().zip(jacobian.chunks_exact(n)).enumerate();
         let points = points.map(|(index, (value, gradient))| {
             if !(value.is_finite() && all_finite(gradient)) {
                 return Err(StatisticsError::NonFiniteCurve { row: index / outputs });
             }
-            let standard_error = (variance(&covariance, gradient) + noise(index, value)?).sqrt();
+            let standard_error = (self.covariance.variance_along(gradient) + noise(index, value)?).sqrt();
             let Interval { low, high } = Interval::about(value, standard_error, quantile);
             Ok(BandPoint { value, standard_error, low, high })
         });
@@ -175,17 +172,4 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let is_uniform = matches!(data.noise, Noise::Uniform);
         (is_uniform || (0..data.y().len()).all(is_common)).then_some(sigma)
     }
-}
-
-/// `gᵀCg`; infinite where the gradient has a part in what is undetermined.
-fn variance<T: Real>(covariance: &Array2<T>, gradient: &[T]) -> T {
-    let mut sum = T::ZERO;
-    for (row, &slope) in covariance.rows().into_iter().zip(gradient) {
-        if slope != T::ZERO {
-            let terms = row.iter().zip(gradient).filter(|&(_, &other)| other != T::ZERO);
-            sum += slope * terms.fold(T::ZERO, |sum, (&covariance, &other)| sum + covariance * other);
-        }
-    }
-    // Rounding does not make a variance negative.
-    sum.max(T::ZERO)
 }

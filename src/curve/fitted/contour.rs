@@ -6,15 +6,18 @@ use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
 use crate::curve::{Curve, StatisticsError};
+use crate::statistics::distributions::pair_quantile;
 use crate::{Real, parallel};
 
 /// The border of the joint region of two parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Contour<T> {
     /// The parameters.
     pub names: [String; 2],
     /// Points of the border, in order; the last is followed by the first.
     pub points: Vec<ContourPoint<T>>,
+    /// Why there is no point in some directions: fits that fail, far out.
+    pub failed: Vec<ProfileError>,
 }
 
 /// One point of a contour.
@@ -35,7 +38,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
     ///
     /// # Errors
     ///
-    /// As [`profile_interval`](Self::profile_interval).
+    /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not concern the others.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
@@ -89,8 +92,15 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         }
         let root = self.joint_root_level(level)?;
         let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
-        let points = parallel::map(steps.len(), trace).into_iter().collect::<Result<_, _>>()?;
-        Ok(Contour { names: names.map(String::from), points })
+        let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
+        for point in parallel::map(steps.len(), trace) {
+            match point {
+                Ok(point) => points.push(point),
+                Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),
+                Err(error) => failed.push(error),
+            }
+        }
+        Ok(Contour { names: names.map(String::from), points, failed })
     }
 
     fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
@@ -107,15 +117,12 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         Ok(ContourPoint { at, end })
     }
 
-    /// The signed root that two parameters keep to with this probability. Quantiles with two degrees of freedom have closed
-    /// forms.
+    /// The signed root that two parameters keep to with this probability.
     fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatisticsError::Level { level });
+        if level > 0.0 && level < 1.0 {
+            Ok(pair_quantile(level, self.freedom()).sqrt())
+        } else {
+            Err(StatisticsError::Level { level })
         }
-        let (freedom, log_tail) = (self.freedom(), (-level).ln_1p());
-        let squared =
-            if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail };
-        Ok(squared.sqrt())
     }
 }

@@ -53,9 +53,10 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     }
 
     /// `R²`, the share of the variance that the curve explains: one minus the sum of squares about the curve over that about
-    /// the mean, of each response its own. Both are weighted by sigma or the data's covariance, as is the mean
-    /// (as in R and statsmodels; lmfit leaves weights out of it). For counts, the sums are deviances. It may be negative
-    /// for a curve that describes the data worse than a constant; `None` where the responses are all equal.
+    /// the mean, of each response its own. Both are weighted by sigma or the data's covariance, as is the mean (as in R and
+    /// statsmodels; lmfit leaves weights out of it). For counts, they are deviances. The data sets of a global fit have one
+    /// mean. `R²` may be negative for a curve that describes the data worse than a constant; it is `None` where the responses
+    /// are all equal.
     pub fn r_squared(&self) -> Option<T> {
         let about_curve = self.deviance() - self.prior_squares();
         let about_mean = self.deviance_about_mean();

@@ -27,8 +27,8 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     pub fn derived(&self, quantity: &Tie<T>) -> Result<Estimate<T>, StatisticsError> {
         let mut gradient = vec![T::ZERO; self.parameters.len()];
         let value = self.differentiate(quantity, &mut gradient)?;
-        let covariance = self.covariance.clone().propagated(&gradient, [""].into_iter());
-        Ok(Estimate { value, standard_error: covariance.standard_errors()[0], degrees_of_freedom: self.freedom() })
+        let standard_error = self.covariance.variance_along(&gradient).sqrt();
+        Ok(Estimate { value, standard_error, degrees_of_freedom: self.freedom() })
     }
 
     /// The covariance of several [derived](Self::derived) quantities, each with a name.

@@ -13,7 +13,7 @@ use crate::{Real, SolveError, Status};
 pub enum IntervalEnd {
     /// The level is reached.
     Level,
-    /// A bound of a parameter comes first.
+    /// A bound of a parameter comes first, or the edge of where the curve has a value.
     Bound,
     /// The level is never reached: the data do not limit the parameter on this side.
     Open,
@@ -93,6 +93,12 @@ pub enum ProfileError {
         held: String,
         /// Why the solve ended.
         status: Status,
+    },
+    /// The profile jumps: the others find no way from one side to the other.
+    #[error("the fit jumps with {held}: on one side it ends in another minimum")]
+    Jump {
+        /// What was held, and where.
+        held: String,
     },
     /// The curve could not be fitted at all.
     #[error("no fit with {held}: {source}")]

@@ -6,7 +6,7 @@ use crate::curve::likelihood::Likelihood;
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, StatisticsError};
 use crate::statistics::root;
-use crate::{Real, SolveError};
+use crate::{Real, Report, SolveError, Status};
 
 /// The level is out of reach where it is not met at this multiple of the distance at which a linear curve would meet it.
 const FARTHEST: f64 = 1e9;
@@ -185,7 +185,14 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         };
         let (below, above) = ((low.0, low.1 - level), (high.0, high.1 - level));
         let way = root(below, above, |way| self.root_at(way).map(|root| root - level), arrived)?;
-        Ok((way, IntervalEnd::Level))
+        if (self.root_at(way)? - level).abs() <= 64.0 * epsilon.sqrt() * level {
+            return Ok((way, IntervalEnd::Level));
+        }
+        let edge = self.visited.iter().find(|point| point.way >= way && point.root >= level);
+        match edge {
+            Some(point) if point.root.is_finite() => Err(ProfileError::Jump { held: self.describe(way) }),
+            _ => Ok((way, IntervalEnd::Bound)),
+        }
     }
 
     /// The signed root at a point.
@@ -205,7 +212,8 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         Ok(root)
     }
 
-    /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one.
+    /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one, or else
+    /// from the optimum.
     fn fit_at(&self, way: f64, place: usize) -> Result<(Vec<T>, T), ProfileError> {
         let setting = &self.fit.setting;
         let map = self.held_at(way).fold(setting.map.clone(), |map, (index, value)| map.fixing(index, value));
@@ -213,26 +221,25 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         if map.free().is_empty() {
             return setting.evaluate(&map).map_err(|error| failed(SolveError::Evaluation(error)));
         }
-        let nearest = self.nearest(way, place);
         let mut failure = None;
-        for start in [self.predicted(way, place), nearest.parameters.clone()] {
+        for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {
             match setting.solve_with(&setting.data, &map, &start) {
-                Ok(report) if report.is_converged() => return Ok((report.x, report.cost)),
+                Ok(report) if is_stationary(&report) => return Ok((report.x, report.cost)),
                 Ok(report) => {
                     failure = Some(ProfileError::NotConverged { held: self.describe(way), status: report.status });
                 }
                 Err(error) => failure = failure.or(Some(failed(error))),
             }
         }
-        Err(failure.expect("both starts have failed"))
+        Err(failure.expect("all starts have failed"))
     }
 
-    /// The visited point closest to a place that would be inserted at `place`.
-    fn nearest(&self, way: f64, place: usize) -> &RayPoint<T> {
+    /// The parameters at the visited point closest to a place that would be inserted at `place`.
+    fn nearest(&self, way: f64, place: usize) -> &[T] {
         let before = &self.visited[place - 1];
         match self.visited.get(place) {
-            Some(after) if after.way - way < way - before.way => after,
-            _ => before,
+            Some(after) if after.way - way < way - before.way => &after.parameters,
+            _ => &before.parameters,
         }
     }
 
@@ -272,6 +279,12 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         let name = |index: usize| &self.fit.parameters[index].name;
         self.held_at(way).map(|(index, value)| format!("{} = {value}", name(index))).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The solve has converged, or rounding lets it go no further where the cost is its minimum to all digits of interest.
+fn is_stationary<T: Real>(report: &Report<T>) -> bool {
+    let is_level = report.gradient_cosine <= T::from_f64(64.0) * T::EPSILON.sqrt();
+    report.is_converged() || report.status == Status::NoProgress && is_level
 }
 
 /// How all parameters follow the held ones if the curve is linear, `C_·h C_hh⁻¹ d`, and the way `1/√(dᵀ C_hh⁻¹ d)`, by the

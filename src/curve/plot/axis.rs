@@ -1,175 +1,168 @@
-//! One axis: from numbers to pixels.
+//! One axis: its range, its round numbers, and where values lie on it.
 
-use super::ticks::{self, Tick};
+use std::ops::Range;
 
-/// A range of numbers along a stretch of pixels.
-#[derive(Debug, Clone, PartialEq)]
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
+
+/// An axis. Plotters is given coordinates, which are values, or their logarithms, less `offset`, in units of
+/// `10^exponent`: it would not stop looking for round numbers among the greatest floats, the least, and the nearest.
+#[derive(Clone)]
 pub(super) struct Axis {
     is_logarithmic: bool,
-    /// The ends, as logarithms where the axis is logarithmic.
-    low: f64,
-    high: f64,
-    pub(super) ticks: Vec<Tick>,
-    /// What is to be added to the labels.
-    pub(super) offset: f64,
-    /// The pixels of the ends.
-    pub(super) pixels: (f64, f64),
+    offset: f64,
+    exponent: i32,
+    unit: f64,
+    coordinates: RangedCoordf64,
+    /// Coordinates and labels.
+    ticks: Vec<(f64, String)>,
+}
+
+/// The least and the greatest of the finite values; of those that are positive, and no less than precise, where logarithms
+/// are taken.
+pub(super) fn extremes(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Option<(f64, f64)> {
+    let drawn = values.filter(|value| value.is_finite() && (!is_logarithmic || *value >= f64::MIN_POSITIVE));
+    drawn.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 impl Axis {
-    /// An axis with room around the values; what it has no place for is ignored.
+    /// An axis with room around the values. One that is to be logarithmic is linear if the greatest is not three times
+    /// the least: it would look the same, with fewer round numbers.
     pub(super) fn around(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Axis {
-        let fits = |value: &f64| value.is_finite() && (!is_logarithmic || *value > 0.0);
-        let scaled = values.filter(fits).map(|value| if is_logarithmic { value.log10() } else { value });
-        let (low, high) = scaled.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
-        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        let nothing = if is_logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
+        let (low, high) = extremes(values, is_logarithmic).unwrap_or(nothing);
+        let is_logarithmic = is_logarithmic && high / 3.0 > low;
+        let (low, high) = if is_logarithmic { (low.log10(), high.log10()) } else { (low, high) };
         let largest = low.abs().max(high.abs());
-        // Less than this is rounding, and not a range.
-        let is_range = high - low > 1e-14 * largest && high - low > 1e-290;
-        let pad = match is_range {
-            true => 0.05 * (high / 2.0 - low / 2.0) * 2.0,
-            false if is_logarithmic => 0.3,
+        // Halves do not overflow. What is less than this is rounding, and not a range.
+        let half = high / 2.0 - low / 2.0;
+        let pad = match half > 1e-14 * largest && half > 1e-290 {
+            true => 0.1 * half,
             false if largest > 1e-290 => 0.05 * largest,
             false => 1.0,
         };
-        let (low, high) = if is_logarithmic {
-            // Powers of ten outside of these are not floats.
-            ((low - pad).max(-323.3), (high + pad).min(f64::MAX.log10()))
-        } else {
-            ((low - pad).max(-f64::MAX), (high + pad).min(f64::MAX))
-        };
-        Axis { is_logarithmic, low, high, ticks: Vec::new(), offset: 0.0, pixels: (0.0, 1.0) }
+        let greatest = if is_logarithmic { f64::MAX.log10() } else { f64::MAX };
+        let (low, high) = ((low - pad).max(-greatest), (high + pad).min(greatest));
+        let is_narrow = !is_logarithmic && half + pad < 1e-4 * largest;
+        let offset = if is_narrow { rounded(low, exponent(high - low) + 1) } else { 0.0 };
+        let exponent = exponent((low - offset).abs().max((high - offset).abs()));
+        let unit = decimal(1.0, exponent);
+        let coordinates = RangedCoordf64::from((low - offset) / unit..(high - offset) / unit);
+        Axis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
-    /// Chooses about so many ticks, or as many as `room`, given the labels, says there is room for.
-    pub(super) fn with_ticks(mut self, count: usize, room: impl Fn(&[Tick]) -> usize) -> Axis {
-        for count in (1..=count).rev() {
-            (self.ticks, self.offset) = if self.is_logarithmic {
-                (ticks::logarithmic(self.value(self.low), self.value(self.high), count), 0.0)
-            } else {
-                ticks::linear(self.low, self.high, count)
-            };
-            if self.ticks.len() <= room(&self.ticks).max(1) {
-                break;
-            }
-        }
+    /// Chooses so many round numbers at most.
+    pub(super) fn with_ticks(mut self, most: usize) -> Axis {
+        let coordinates = self.coordinates.key_points(most.max(2));
+        // Adding zero turns -0 into 0.
+        let values: Vec<f64> = coordinates.iter().map(|&place| decimal(place, self.exponent) + 0.0).collect();
+        self.ticks = if self.is_logarithmic {
+            let powers =
+                values.into_iter().filter(|power| power.fract() == 0.0).map(|power| decimal(1.0, power as i32));
+            let values = self.multiples(powers.collect(), most.max(2));
+            values.iter().map(|&value| self.coordinate(value)).zip(labels(&values, false)).collect()
+        } else {
+            coordinates.into_iter().zip(labels(&values, true)).collect()
+        };
         self
     }
 
-    /// Puts the ends there.
-    pub(super) fn between(self, low: f64, high: f64) -> Axis {
-        Axis { pixels: (low, high), ..self }
+    /// Powers of ten that are on the axis, or where they are few, multiples of powers.
+    fn multiples(&self, powers: Vec<f64>, most: usize) -> Vec<f64> {
+        let digits: &[f64] =
+            if powers.len() > 1 { &[1.0, 2.0, 5.0] } else { &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] };
+        if powers.len() > 2 {
+            return powers;
+        }
+        let [first, last] = [self.range().start, self.range().end].map(|end| (end * self.unit).floor() as i32);
+        let all = (first..=last).flat_map(|power| digits.iter().map(move |&digit| decimal(digit, power)));
+        let multiples: Vec<f64> = all.filter(|&value| self.place(value).is_some()).collect();
+        multiples.iter().copied().step_by(multiples.len().div_ceil(most).max(1)).collect()
     }
 
-    fn value(&self, scaled: f64) -> f64 {
-        if self.is_logarithmic { 10_f64.powf(scaled).min(f64::MAX) } else { scaled }
+    /// The numbers at the axis.
+    pub(super) fn tick_labels(&self) -> impl Iterator<Item = &str> {
+        self.ticks.iter().map(|(_, label)| label.as_str())
     }
 
-    /// The pixel of a value, which may be outside of the axis; infinite for what is infinitely far, NaN for NaN.
-    pub(super) fn pixel(&self, value: f64) -> f64 {
+    /// The label of the axis, with what its numbers leave out.
+    pub(super) fn label(&self, label: &str) -> String {
+        let sign = if self.offset > 0.0 { '−' } else { '+' };
+        let offset = labels(&[self.offset.abs()], true).concat();
+        if self.offset == 0.0 { label.to_owned() } else { format!("{label} {sign} {offset}") }
+    }
+
+    /// The coordinate of a value; infinite for what is infinitely far, NaN for NaN.
+    pub(super) fn coordinate(&self, value: f64) -> f64 {
         let scaled = match self.is_logarithmic {
             true if value <= 0.0 => f64::NEG_INFINITY,
             true => value.log10(),
             false => value,
         };
-        // Halves do not overflow.
-        let share = (scaled / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
-        self.pixels.0 + share * (self.pixels.1 - self.pixels.0)
+        (scaled - self.offset) / self.unit
     }
 
-    /// The pixel of a value, or of the nearest end where it lies outside; none for NaN.
-    pub(super) fn nearest_pixel(&self, value: f64) -> Option<f64> {
-        let (first, last) = (self.pixels.0.min(self.pixels.1), self.pixels.0.max(self.pixels.1));
-        Some(self.pixel(value)).filter(|pixel| !pixel.is_nan()).map(|pixel| pixel.clamp(first, last))
+    /// The coordinate of a value, or of the nearest end where it lies outside; none for NaN.
+    pub(super) fn nearest(&self, value: f64) -> Option<f64> {
+        let coordinate = self.coordinate(value).clamp(self.range().start, self.range().end);
+        Some(coordinate).filter(|coordinate| !coordinate.is_nan())
     }
 
-    /// Whether a value has a place on the axis.
-    pub(super) fn holds(&self, value: f64) -> bool {
-        value.is_finite() && (!self.is_logarithmic || value > 0.0)
-    }
-
-    /// The label of the axis, with what its numbers leave out.
-    pub(super) fn label(&self, label: &str) -> String {
-        match self.offset {
-            offset if offset > 0.0 => format!("{label} − {}", brief(offset)),
-            offset if offset < 0.0 => format!("{label} + {}", brief(-offset)),
-            _ => label.to_owned(),
-        }
-        .trim()
-        .to_owned()
+    /// The coordinate of a value that lies on the axis.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        self.nearest(value).filter(|&nearest| nearest == self.coordinate(value))
     }
 }
 
-fn brief(value: f64) -> String {
-    if (1e-4..1e15).contains(&value) { value.to_string() } else { format!("{value:e}") }
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, coordinate: &f64, limits: (i32, i32)) -> i32 {
+        self.coordinates.map(coordinate, limits)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let is_light = hint.weight().allow_light_points();
+        self.ticks.iter().filter(|_| !is_light).map(|&(coordinate, _)| coordinate).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.coordinates.range()
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ends(axis: &Axis) -> (f64, f64) {
-        (axis.low, axis.high)
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, coordinate: &f64) -> String {
+        self.ticks.iter().find(|tick| tick.0 == *coordinate).map_or(String::new(), |(_, label)| label.clone())
     }
+}
 
-    #[test]
-    fn there_is_room_around_the_values() {
-        let axis = Axis::around([f64::NAN, 10.0, f64::INFINITY, 0.0].into_iter(), false).between(100.0, 0.0);
-        assert_eq!(ends(&axis), (-0.5, 10.5));
-        assert_eq!((axis.pixel(-0.5), axis.pixel(10.5), axis.pixel(5.0)), (100.0, 0.0, 50.0));
-        assert_eq!((axis.nearest_pixel(1e9), axis.nearest_pixel(f64::NEG_INFINITY)), (Some(0.0), Some(100.0)));
-        assert_eq!(axis.nearest_pixel(f64::NAN), None);
-    }
+/// That of the leading digit.
+fn exponent(value: f64) -> i32 {
+    value.log10().floor() as i32
+}
 
-    #[test]
-    fn every_range_is_one() {
-        for values in [
-            &[][..],
-            &[0.0],
-            &[5.0, 5.0],
-            &[-1e-300],
-            &[1e308],
-            &[-f64::MAX, f64::MAX],
-            &[f64::MAX],
-            &[f64::MIN_POSITIVE, 1.0],
-            &[1.0, 1.0 + 1e-16],
-        ] {
-            for is_logarithmic in [false, true] {
-                let axis = Axis::around(values.iter().copied(), is_logarithmic).with_ticks(6, |_| 6).between(0.0, 1.0);
-                assert!(axis.low < axis.high && axis.high.is_finite(), "{values:?} {axis:?}");
-                assert!(!axis.ticks.is_empty() && axis.ticks.len() <= 6, "{values:?} {axis:?}");
-                let pixels: Vec<f64> = axis.ticks.iter().map(|tick| axis.pixel(tick.value)).collect();
-                assert!(pixels.iter().all(|pixel| (-1e-9..=1.0 + 1e-9).contains(pixel)), "{values:?} {pixels:?}");
-            }
-        }
-    }
+/// The float nearest to `mantissa·10^exponent`, without the rounding of arithmetic.
+fn decimal(mantissa: f64, exponent: i32) -> f64 {
+    format!("{mantissa:.9}e{exponent}").parse().unwrap_or(f64::NAN)
+}
 
-    #[test]
-    fn any_two_numbers_have_an_axis() {
-        let mut bits = 1_u64;
-        let mut any = || {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f64::from_bits(bits ^ (bits >> 33))
-        };
-        for trial in 0..1500 {
-            let first = any();
-            // Every other time, numbers that are near each other.
-            let second = if trial % 2 == 0 { any() } else { first * (1.0 + 1e-15 * (1_u64 << (trial % 50)) as f64) };
-            for is_logarithmic in [false, true] {
-                let axis = Axis::around([first, second].into_iter(), is_logarithmic).with_ticks(4, |_| 6);
-                assert!(!axis.ticks.is_empty() && axis.ticks.len() <= 6, "{first} {second} {axis:?}");
-                for value in [first, second].into_iter().filter(|&value| axis.holds(value)) {
-                    assert!((0.0..=1.0).contains(&axis.pixel(value)), "{first} {second} {axis:?}");
-                }
-            }
-        }
-    }
+/// The multiple of `10^exponent` that is nearest to a value.
+fn rounded(value: f64, exponent: i32) -> f64 {
+    decimal((value / decimal(1.0, exponent)).round(), exponent)
+}
 
-    #[test]
-    fn logarithmic_axes_have_no_place_for_zero() {
-        let axis = Axis::around([0.0, -1.0, 0.1, 1000.0].into_iter(), true).between(0.0, 1.0);
-        assert!(axis.pixel(0.1) > 0.0 && axis.pixel(0.1) < 0.1);
-        assert!(!axis.holds(0.0) && axis.holds(1e-9));
-        assert_eq!(axis.nearest_pixel(-1.0), Some(0.0));
-    }
+/// Numbers with as many decimals as they need, or if aligned, as any of them needs, or else with exponents.
+fn labels(values: &[f64], are_aligned: bool) -> Vec<String> {
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let is_plain = (1e-3..1e7).contains(&largest) && (are_aligned || values.iter().all(|&value| value >= 1e-3));
+    let decimals = |value: &f64| value.to_string().split('.').nth(1).map_or(0, str::len);
+    let most = values.iter().map(decimals).max().unwrap_or(0);
+    let label = |&value: &f64| match is_plain {
+        true if are_aligned => format!("{value:.most$}"),
+        false if value != 0.0 => format!("{value:e}"),
+        _ => value.to_string(),
+    };
+    values.iter().map(label).collect()
 }

@@ -1,138 +1,87 @@
 //! What the colours mean.
 
-use super::Plot;
-use super::drawing::{Align, Paint, Place, Shape};
-use super::font;
-use super::layout::{self, INK, TICK_SIZE};
-use super::panel::{fitted, text};
-use super::series::{Band, Mark, Series};
+use plotters::prelude::*;
 
-/// Room for a picture before a name, and between entries.
-const PICTURE: f64 = 26.0;
-const GAP: f64 = 20.0;
-/// From line to line.
-pub(super) const LINE: f64 = 20.0;
+use super::series::{Band, Mark, Series};
+use super::style::{self, INK, px, stroke};
 
 /// What is drawn before a name.
+#[derive(Clone, Copy)]
 enum Picture {
-    Disk(Paint),
-    Line(Paint),
-    DiskOnLine(Paint, Paint),
-    Patch(Paint),
-    Ring(Paint),
-    Cross(Paint),
+    Disk,
+    Ring,
+    Cross,
+    Line,
+    Patch,
 }
 
-/// An entry with its place: line, and pixels from the left.
-struct Entry {
+/// A name, and what is drawn before it.
+pub(super) struct Entry {
+    pub(super) name: String,
     picture: Picture,
-    name: String,
-    line: usize,
-    left: f64,
-    right: f64,
+    color: RGBAColor,
 }
 
-/// The entries of a plot, in lines.
-pub(super) struct Legend(Vec<Entry>);
+/// Width of a picture.
+pub(super) const PICTURE: f64 = 22.0;
 
-impl Legend {
-    /// The entries of a plot, in lines of that width, as many as there is room for; none where data and curve speak for
-    /// themselves.
-    pub(super) fn of(plot: &Plot, width: f64, height: f64) -> Legend {
-        let named = if plot.series.len() > 1 { several(&plot.series) } else { single(&plot.series) };
-        let (mut line, mut left) = (0, 0.0);
-        let entries = named.into_iter().map(|(picture, name)| {
-            let (name, _) = fitted(&name, TICK_SIZE / 0.75, width - PICTURE);
-            let needed = PICTURE + font::width(&name, TICK_SIZE);
-            if left > 0.0 && left + needed > width {
-                (line, left) = (line + 1, 0.0);
-            }
-            let entry = Entry { picture, name, line, left, right: left + needed };
-            left += needed + GAP;
-            entry
-        });
-        Legend(entries.take_while(|entry| LINE * (entry.line + 1) as f64 <= height).collect())
-    }
-
-    /// How high it is.
-    pub(super) fn height(&self) -> f64 {
-        self.0.last().map_or(0.0, |entry| LINE * (entry.line + 1) as f64)
-    }
-
-    /// How wide it is.
-    pub(super) fn width(&self) -> f64 {
-        self.0.iter().map(|entry| entry.right).fold(0.0, f64::max)
-    }
-
-    /// Draws it from that corner on.
-    pub(super) fn draw(&self, shapes: &mut Vec<Shape>, corner: Place) {
-        for entry in &self.0 {
-            let (left, top) = (corner.0 + entry.left, corner.1 + LINE * entry.line as f64);
-            let middle = top + LINE / 2.0;
-            let center = (left + 9.0, middle);
-            let stroke = |paint| Shape::Line { points: vec![(left, middle), (left + 18.0, middle)], width: 2.0, paint };
-            match entry.picture {
-                Picture::Disk(paint) => shapes.push(Shape::Disk { center, radius: 3.5, paint }),
-                Picture::Line(paint) => shapes.push(stroke(paint)),
-                Picture::DiskOnLine(disk, line) => {
-                    shapes.extend([stroke(line), Shape::Disk { center, radius: 3.5, paint: disk }]);
-                }
-                Picture::Patch(paint) => {
-                    shapes.push(Shape::Rectangle { corner: (left, middle - 5.0), size: (18.0, 10.0), paint });
-                }
-                Picture::Ring(paint) => shapes.push(layout::ring(center, 3.5, paint)),
-                Picture::Cross(paint) => shapes.extend(layout::cross(center, 3.5, paint)),
-            }
-            let at = (left + PICTURE, middle + font::CAPITAL * TICK_SIZE / 2.0);
-            shapes.push(text(&entry.name, at, TICK_SIZE, Align::Start));
-        }
-    }
-}
-
-/// Data, curve, bands and marks of the only series there is.
-fn single(series: &[Series]) -> Vec<(Picture, String)> {
-    let Some(series) = series.first() else { return Vec::new() };
-    let (data, curve) = layout::colors(0, 1);
-    let has = |mark| series.points.iter().any(|point| point.mark == mark);
-    let mut further = bands(std::slice::from_ref(series), curve);
-    further.extend(has(Mark::Outlier).then(|| (Picture::Ring(data), "outliers".to_owned())));
-    further.extend(has(Mark::Omitted).then(|| (Picture::Cross(data), "left out".to_owned())));
-    if further.is_empty() && series.name.is_none() {
-        return Vec::new();
-    }
-    let name = series.name.clone().unwrap_or_else(|| "data".to_owned());
+/// The entries of a plot; none where data and curve speak for themselves.
+pub(super) fn entries(series: &[Series]) -> Vec<Entry> {
+    let entry = |name: &str, picture, color: RGBAColor| Entry { name: name.to_owned(), picture, color };
+    let (data, curve) = style::colors(0, 1);
+    let (mark, band) = if series.len() > 1 { (INK, INK) } else { (data, curve) };
+    let has = |mark| series.iter().any(|one| one.points.iter().any(|point| point.mark == mark));
+    let patch = |band_of: fn(&Series) -> &Option<Band>, kind: &str, opacity| {
+        let found = series.iter().find_map(|one| band_of(one).as_ref());
+        let name = |found: &Band| format!("{} % {kind} band", (found.level * 1e4).round() / 100.0);
+        found.map(|found| entry(&name(found), Picture::Patch, band.mix(opacity)))
+    };
+    let mut further = Vec::new();
+    further.extend(patch(|one| &one.confidence_band, "confidence", style::CONFIDENCE));
+    further.extend(patch(|one| &one.prediction_band, "prediction", style::PREDICTION));
+    further.extend(has(Mark::Outlier).then(|| entry("outliers", Picture::Ring, mark.into())));
+    further.extend(has(Mark::Omitted).then(|| entry("left out", Picture::Cross, mark.into())));
     let mut entries = Vec::new();
-    entries.extend(has(Mark::Datum).then_some((Picture::Disk(data), name)));
-    entries.extend((!series.curve.is_empty()).then(|| (Picture::Line(curve), "fit".to_owned())));
+    match series {
+        [only] if only.name.is_some() || !further.is_empty() => {
+            let name = only.name.as_deref().unwrap_or("data");
+            entries.extend(has(Mark::Datum).then(|| entry(name, Picture::Disk, data.into())));
+            entries.extend((!only.curve.is_empty()).then(|| entry("fit", Picture::Line, curve.into())));
+        }
+        [] | [_] => {}
+        several => entries.extend(several.iter().enumerate().map(|(index, one)| {
+            let name = one.name.clone().unwrap_or_else(|| format!("series {}", index + 1));
+            let picture = if one.points.is_empty() { Picture::Line } else { Picture::Disk };
+            entry(&name, picture, style::colors(index, several.len()).0.into())
+        })),
+    }
     entries.extend(further);
     entries
 }
 
-/// The names of several series, and what else occurs in any of them.
-fn several(series: &[Series]) -> Vec<(Picture, String)> {
-    let entry = |(index, one): (usize, &Series)| {
-        let (data, curve) = layout::colors(index, series.len());
-        let picture = match (one.points.is_empty(), one.curve.is_empty()) {
-            (false, false) => Picture::DiskOnLine(data, curve),
-            (true, false) => Picture::Line(curve),
-            _ => Picture::Disk(data),
-        };
-        (picture, one.name.clone().unwrap_or_else(|| format!("series {}", index + 1)))
-    };
-    let mut entries: Vec<_> = series.iter().enumerate().map(entry).collect();
-    let has = |mark| series.iter().any(|one| one.points.iter().any(|point| point.mark == mark));
-    entries.extend(bands(series, INK));
-    entries.extend(has(Mark::Outlier).then(|| (Picture::Ring(INK), "outliers".to_owned())));
-    entries.extend(has(Mark::Omitted).then(|| (Picture::Cross(INK), "left out".to_owned())));
-    entries
+impl Entry {
+    /// The picture at that place.
+    pub(super) fn draw<DB: DrawingBackend>(&self, (x, y): (i32, i32)) -> DynElement<'static, DB, (i32, i32)> {
+        let (middle, end, color) = ((x + px(PICTURE / 2.0), y), x + px(PICTURE), self.color);
+        match self.picture {
+            Picture::Disk => Circle::new(middle, px(3.5), color.filled()).into_dyn(),
+            Picture::Ring => Circle::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
+            Picture::Cross => Cross::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
+            Picture::Line => PathElement::new([(x, y), (end, y)], stroke(color, 2.0)).into_dyn(),
+            Picture::Patch => Rectangle::new([(x, y - px(5.0)), (end, y + px(5.0))], color.filled()).into_dyn(),
+        }
+    }
 }
 
-fn bands(series: &[Series], paint: Paint) -> Vec<(Picture, String)> {
-    let percent = |band: &Band| (band.level * 1e4).round() / 100.0;
-    let confidence = series.iter().find_map(|one| one.confidence_band.as_ref());
-    let prediction = series.iter().find_map(|one| one.prediction_band.as_ref());
-    let confidence = confidence.map(|band| (layout::CONFIDENCE, format!("{} % confidence band", percent(band))));
-    let prediction = prediction.map(|band| (layout::PREDICTION, format!("{} % prediction band", percent(band))));
-    let patch = |(opacity, name)| (Picture::Patch(paint.with_opacity(opacity)), name);
-    confidence.into_iter().chain(prediction).map(patch).collect()
+/// The corner from which on a legend of that size covers the fewest places; all are shares of the panel from its lower left.
+pub(super) fn corner(size: (f64, f64), places: &[(f64, f64)]) -> (f64, f64) {
+    // The upper ones at the right and the left first.
+    let corners =
+        [1.0, 0.0, 0.5].into_iter().flat_map(|y| [1.0, 0.0, 0.5].map(|x| (x * (1.0 - size.0), y * (1.0 - size.1))));
+    let covered = |&(left, low): &(f64, f64)| {
+        let is_covered =
+            |&&(x, y): &&(f64, f64)| (left..=left + size.0).contains(&x) && (low..=low + size.1).contains(&y);
+        places.iter().filter(is_covered).count()
+    };
+    corners.min_by_key(covered).unwrap_or((0.0, 0.0))
 }

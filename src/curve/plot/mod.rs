@@ -1,25 +1,24 @@
 //! Plots of data and the curves fitted to them.
 
+mod axes;
 mod axis;
-mod bitmap;
-mod drawing;
 mod error;
-mod font;
 mod layout;
 mod legend;
 mod panel;
+mod parts;
+mod picture;
 mod series;
-mod svg;
-mod ticks;
+mod style;
 
 use std::path::Path;
 
 pub use error::PlotError;
 pub use series::Series;
 
-use drawing::Drawing;
-
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
+///
+/// A legend says what is what where it leaves enough room for the data.
 ///
 /// ```
 /// use marquardt::{Plot, Series};
@@ -104,12 +103,12 @@ impl Plot {
         Plot { residual_band: Some(height.abs()), ..self }
     }
 
-    /// Makes the x axis logarithmic.
+    /// Makes the x axis logarithmic, unless all that is drawn lies within a factor of three.
     pub fn log_x(self) -> Self {
         Plot { is_x_logarithmic: true, ..self }
     }
 
-    /// Makes the y axis logarithmic, but not that of the residuals.
+    /// Makes the y axis logarithmic, unless all that is drawn lies within a factor of three, but not that of the residuals.
     pub fn log_y(self) -> Self {
         Plot { is_y_logarithmic: true, ..self }
     }
@@ -137,15 +136,25 @@ impl Plot {
 
     /// The text of an SVG file.
     pub fn to_svg(&self) -> String {
-        svg::render(&self.draw())
+        picture::svg(self)
     }
 
     /// The bytes of a PNG file.
     pub fn to_png(&self) -> Vec<u8> {
-        bitmap::render(&self.draw())
+        picture::png(self)
     }
 
-    fn draw(&self) -> Drawing {
-        layout::draw(self)
+    /// The same with other letters.
+    fn with_letters(&self, letter: impl Fn(char) -> char) -> Plot {
+        let written = |text: &String| text.chars().map(&letter).collect();
+        let renamed = |series: &Series| Series { name: series.name.as_ref().map(written), ..series.clone() };
+        Plot {
+            title: self.title.as_ref().map(written),
+            x_label: written(&self.x_label),
+            y_label: written(&self.y_label),
+            residual_label: written(&self.residual_label),
+            series: self.series.iter().map(renamed).collect(),
+            ..self.clone()
+        }
     }
 }

@@ -1,199 +1,197 @@
 //! One pair of axes, and what lies between them.
 
+use std::ops::Range;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
 use super::axis::Axis;
-use super::drawing::{Align, Paint, Place, Shape, Text};
-use super::font;
-use super::layout::{GRID, GUTTER, INK, LABEL_SIZE, TICK_SIZE};
+use super::legend::{self, PICTURE};
+use super::parts::parts;
+use super::series::{Band, Mark, Point, Series};
+use super::style::{self, CURVE, GRID, INK, letters, px, stroke};
+
+pub(super) type Area<DB> = DrawingArea<DB, Shift>;
+/// What a backend makes of a drawing.
+pub(super) type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// A pair of axes.
-pub(super) struct Panel {
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+pub(super) struct Panel<'a, DB: DrawingBackend> {
+    chart: ChartContext<'a, DB, Cartesian2d<Axis, Axis>>,
+    x: Axis,
+    y: Axis,
 }
 
-/// Between an axis and its numbers.
-pub(super) const TICK_GAP: f64 = 7.0;
+/// Room for the numbers and the label of the x axis.
+pub(super) const BELOW: f64 = 44.0;
+const TICK: f64 = 4.0;
 
-impl Panel {
-    fn left(&self) -> f64 {
-        self.x.pixels.0
+/// How wide a text is at most; browsers write wider than Plotters estimates.
+pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> Drawn<f64, DB> {
+    Ok(1.1 * f64::from(area.estimate_text_size(text, &letters(size))?.0))
+}
+
+/// A text and its size, smaller, or even shorter, where it would be too wide.
+pub(super) fn fitted<DB: DrawingBackend>(
+    area: &Area<DB>,
+    text: &str,
+    size: f64,
+    room: u32,
+) -> Drawn<(String, f64), DB> {
+    let room = f64::from(room);
+    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(0.75, 1.0);
+    let mut fitted = text.to_owned();
+    while !fitted.is_empty() && width(area, &fitted, size)? > room {
+        fitted = fitted.chars().take(fitted.chars().count().saturating_sub(2)).chain(['…']).collect();
+    }
+    Ok((fitted, size))
+}
+
+impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
+    /// Draws the axes, those of `x` only if they have a label, with so much room for the numbers at the left.
+    pub(super) fn on(
+        area: &Area<DB>,
+        (x, y): (Axis, Axis),
+        (x_label, y_label): (Option<&str>, &str),
+        left: i32,
+    ) -> Drawn<Self, DB> {
+        let mut chart = ChartBuilder::on(area)
+            .y_label_area_size(left)
+            .x_label_area_size(if x_label.is_some() { px(BELOW) } else { 0 })
+            .build_cartesian_2d(x.clone(), y.clone())?;
+        let (x_label, y_label) = (x.label(x_label.unwrap_or_default()), y.label(y_label));
+        let (room, height) = chart.plotting_area().dim_in_pixel();
+        let (x_label, x_size) = fitted(area, &x_label, style::LABEL, room)?;
+        let (y_label, y_size) = fitted(area, &y_label, style::LABEL, height)?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(stroke(GRID, 1.0))
+            .axis_style(stroke(INK, 1.0))
+            .set_all_tick_mark_size(px(TICK))
+            .label_style(letters(style::NUMBER))
+            // Digits have no descenders.
+            .y_label_offset(px(1.5))
+            .axis_desc_style(letters(x_size.min(y_size)))
+            .x_desc(x_label)
+            .y_desc(y_label)
+            .draw()?;
+        Ok(Panel { chart, x, y })
     }
 
-    fn right(&self) -> f64 {
-        self.x.pixels.1
+    /// Draws a curve, as far as it lies within.
+    pub(super) fn curve(&mut self, curve: &[(f64, f64)], color: RGBColor) -> Drawn<(), DB> {
+        let place =
+            |&(x, y): &(f64, f64)| Some((self.x.place(x)?, self.y.coordinate(y))).filter(|(_, y)| y.is_finite());
+        let places: Vec<_> = curve.iter().map(place).collect();
+        let parts = parts(&places, &self.y.range()).into_iter();
+        self.chart.draw_series(parts.map(|part| PathElement::new(part, stroke(color, 2.0))))?;
+        Ok(())
     }
 
-    fn bottom(&self) -> f64 {
-        self.y.pixels.0
-    }
-
-    fn top(&self) -> f64 {
-        self.y.pixels.1
-    }
-
-    /// Lines to read values by.
-    pub(super) fn grid(&self, shapes: &mut Vec<Shape>) {
-        for tick in &self.y.ticks {
-            shapes.push(horizontal(self.left(), self.right(), self.y.pixel(tick.value), GRID));
-        }
-        for tick in &self.x.ticks {
-            shapes.push(vertical(self.x.pixel(tick.value), self.top(), self.bottom(), GRID));
-        }
-    }
-
-    /// The axes with their ticks; numbers along `x` only if asked for.
-    pub(super) fn axes(&self, shapes: &mut Vec<Shape>, with_x_numbers: bool) {
-        shapes.push(vertical(self.left(), self.top(), self.bottom(), INK));
-        shapes.push(horizontal(self.left(), self.right(), self.bottom(), INK));
-        for tick in &self.y.ticks {
-            let y = self.y.pixel(tick.value);
-            shapes.push(horizontal(self.left() - 4.0, self.left(), y, INK));
-            let at = (self.left() - TICK_GAP, y + font::CAPITAL * TICK_SIZE / 2.0);
-            shapes.push(text(&tick.label, at, TICK_SIZE, Align::End));
-        }
-        for tick in &self.x.ticks {
-            let x = self.x.pixel(tick.value);
-            shapes.push(vertical(x, self.bottom(), self.bottom() + 4.0, INK));
-            if with_x_numbers {
-                let at = (x, self.bottom() + TICK_GAP + TICK_SIZE);
-                shapes.push(text(&tick.label, at, TICK_SIZE, Align::Middle));
-            }
-        }
-    }
-
-    /// The label of the y axis, beside it.
-    pub(super) fn y_label(&self, shapes: &mut Vec<Shape>, label: &str) {
-        let (label, size) = fitted(&self.y.label(label), LABEL_SIZE, self.bottom() - self.top() + GUTTER - 4.0);
-        let at = (8.0 + LABEL_SIZE, (self.top() + self.bottom()) / 2.0);
-        let paint = INK;
-        shapes.push(Shape::Text(Text { text: label, at, size, align: Align::Middle, is_vertical: true, paint }));
-    }
-
-    /// The label of the x axis, below its numbers.
-    pub(super) fn x_label(&self, shapes: &mut Vec<Shape>, label: &str) {
-        let (label, size) = fitted(&self.x.label(label), LABEL_SIZE, self.right() - self.left());
-        let at = ((self.left() + self.right()) / 2.0, self.bottom() + TICK_GAP + TICK_SIZE + 6.0 + LABEL_SIZE);
-        shapes.push(text(&label, at, size, Align::Middle));
-    }
-
-    /// A place, if it lies on both axes.
-    pub(super) fn place(&self, x: f64, y: f64) -> Option<Place> {
-        let is_here = self.x.holds(x) && self.y.holds(y);
-        is_here.then(|| (self.x.pixel(x), self.y.pixel(y))).filter(|(x, y)| x.is_finite() && y.is_finite())
-    }
-
-    /// A curve, as far as it lies within.
-    pub(super) fn curve(&self, shapes: &mut Vec<Shape>, curve: &[(f64, f64)], width: f64, paint: Paint) {
-        let mut points: Vec<Place> = Vec::new();
-        let mut finish = |points: &mut Vec<Place>| {
-            if points.len() > 1 {
-                shapes.push(Shape::Line { points: std::mem::take(points), width, paint });
-            }
-            points.clear();
-        };
-        for pair in curve.windows(2) {
-            let places = (self.place(pair[0].0, pair[0].1), self.place(pair[1].0, pair[1].1));
-            let (Some(from), Some(to)) = places else {
-                finish(&mut points);
-                continue;
-            };
-            let Some((start, end)) = self.within(from, to) else {
-                finish(&mut points);
-                continue;
-            };
-            if points.last() != Some(&start) {
-                finish(&mut points);
-                points.push(start);
-            }
-            points.push(end);
-        }
-        finish(&mut points);
-    }
-
-    /// The part of a line that lies within the panel; none where it leaps over all of it, as at a pole.
-    fn within(&self, from: Place, to: Place) -> Option<(Place, Place)> {
-        if from.1.min(to.1) < self.top() && from.1.max(to.1) > self.bottom() {
-            return None;
-        }
-        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
-        let sides = [
-            (-dx, from.0 - self.left()),
-            (dx, self.right() - from.0),
-            (-dy, from.1 - self.top()),
-            (dy, self.bottom() - from.1),
-        ];
-        for (speed, distance) in sides {
-            match speed {
-                0.0 if distance < 0.0 => return None,
-                0.0 => {}
-                _ if speed < 0.0 => enter = enter.max(distance / speed),
-                _ => leave = leave.min(distance / speed),
-            }
-        }
-        let at = |share: f64| match share {
-            0.0 => from,
-            1.0 => to,
-            _ => (from.0 + share * dx, from.1 + share * dy),
-        };
-        (enter < leave).then(|| (at(enter), at(leave)))
-    }
-
-    /// A band, cut off where the panel ends; it is interrupted where it is NaN.
-    pub(super) fn band(&self, shapes: &mut Vec<Shape>, edges: &[(f64, f64, f64)], paint: Paint) {
+    /// Draws a band, cut off where the panel ends; it is interrupted where it is NaN.
+    pub(super) fn band(&mut self, band: &Band, color: RGBAColor) -> Drawn<(), DB> {
         let place = |&(x, low, high): &(f64, f64, f64)| {
-            let x = self.x.holds(x).then(|| self.x.nearest_pixel(x)).flatten()?;
-            Some((x, self.y.nearest_pixel(low)?, self.y.nearest_pixel(high)?))
+            let x = self.x.place(x)?;
+            Some([(x, self.y.nearest(low)?), (x, self.y.nearest(high)?)])
         };
-        let places: Vec<Option<(f64, f64, f64)>> = edges.iter().map(place).collect();
-        for run in places.split(Option::is_none) {
-            let low = run.iter().flatten().map(|&(x, low, _)| (x, low));
-            let high = run.iter().flatten().rev().map(|&(x, _, high)| (x, high));
-            if run.len() > 1 {
-                shapes.push(Shape::Polygon { corners: low.chain(high).collect(), paint });
-            }
+        let places: Vec<_> = band.edges.iter().map(place).collect();
+        let polygons = places.split(Option::is_none).filter(|run| run.len() > 1).map(|run| {
+            let low = run.iter().flatten().map(|edges| edges[0]);
+            let corners: Vec<_> = low.chain(run.iter().flatten().rev().map(|edges| edges[1])).collect();
+            Polygon::new(corners, color)
+        });
+        self.chart.draw_series(polygons)?;
+        Ok(())
+    }
+
+    /// Draws points; error bars are cut off where the panel ends.
+    pub(super) fn points(&mut self, points: &[Point], color: RGBColor) -> Drawn<(), DB> {
+        let radius = radius(points.len());
+        let elements = points.iter().filter_map(|point| {
+            let at = (self.x.place(point.x)?, self.y.place(point.y)?);
+            let ends = (self.y.nearest(point.y - point.error), self.y.nearest(point.y + point.error));
+            let element: DynElement<'static, DB, (f64, f64)> = match (point.mark, ends) {
+                (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 => {
+                    let style = ShapeStyle { filled: true, ..stroke(color, 1.2) };
+                    ErrorBar::new_vertical(at.0, low, at.1, high, style, 2 * px(radius) as u32).into_dyn()
+                }
+                (Mark::Datum, _) => Circle::new(at, px(radius), color.filled()).into_dyn(),
+                (Mark::Outlier, _) => Circle::new(at, px(radius + 0.5), stroke(color, 1.4)).into_dyn(),
+                (Mark::Omitted, _) => Cross::new(at, px(radius + 0.5), stroke(color, 1.4)).into_dyn(),
+            };
+            Some(element)
+        });
+        self.chart.draw_series(elements)?;
+        Ok(())
+    }
+
+    /// Draws residuals, with stems where they are few.
+    pub(super) fn residuals(&mut self, residuals: &[(f64, f64)], color: RGBColor) -> Drawn<(), DB> {
+        let places = residuals.iter().filter_map(|&(x, y)| Some((self.x.place(x)?, self.y.place(y)?)));
+        let places: Vec<_> = places.collect();
+        let (zero, radius) = (self.y.coordinate(0.0), radius(residuals.len()));
+        let stems = places.iter().filter(|_| residuals.len() <= FEW);
+        let stems = stems.map(|&(x, y)| PathElement::new([(x, zero), (x, y)], stroke(color.mix(0.5), 1.0)));
+        self.chart.draw_series(stems)?;
+        self.chart.draw_series(places.iter().map(|&place| Circle::new(place, px(radius), color.filled())))?;
+        Ok(())
+    }
+
+    /// Draws a line at zero, and shades so much above and below it.
+    pub(super) fn zero(&mut self, height: f64) -> Drawn<(), DB> {
+        let (x, y) = (self.x.range(), self.y.range());
+        let (low, high) = (self.y.coordinate(-height).max(y.start), self.y.coordinate(height).min(y.end));
+        let shade = Rectangle::new([(x.start, low), (x.end, high)], INK.mix(0.06).filled());
+        self.chart.draw_series([shade])?;
+        let zero = self.y.coordinate(0.0);
+        self.chart.draw_series([PathElement::new([(x.start, zero), (x.end, zero)], stroke(CURVE, 1.5))])?;
+        Ok(())
+    }
+
+    /// Draws a legend where it covers little, if it leaves two thirds of the panel.
+    pub(super) fn legend(&mut self, series: &[Series]) -> Drawn<(), DB> {
+        let area = self.chart.plotting_area().strip_coord_spec();
+        let entries = legend::entries(series);
+        let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));
+        let widest = widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max);
+        let (margin, picture) = (px(8.0), px(PICTURE + 6.0));
+        let line = 1.25 * letters(style::NUMBER).font.get_size();
+        let size = (widest + f64::from(2 * margin + picture), line * entries.len() as f64 + f64::from(2 * margin));
+        let (room, height) = (f64::from(area.dim_in_pixel().0), f64::from(area.dim_in_pixel().1));
+        if entries.is_empty() || size.0 > room || size.1 > height || size.0 * size.1 > room * height / 3.0 {
+            return Ok(());
         }
-    }
-
-    /// A bar across a point, cut off where the panel ends.
-    pub(super) fn error_bar(&self, shapes: &mut Vec<Shape>, x: f64, y: f64, error: f64, paint: Paint) {
-        let ends = (self.y.nearest_pixel(y - error), self.y.nearest_pixel(y + error));
-        if let (Some((x, _)), (Some(low), Some(high))) = (self.place(x, y), ends) {
-            shapes.push(Shape::Line { points: vec![(x, low), (x, high)], width: 1.2, paint });
-            for end in [low, high] {
-                shapes.push(Shape::Line { points: vec![(x - 3.5, end), (x + 3.5, end)], width: 1.2, paint });
-            }
+        let (left, low) = legend::corner((size.0 / room, size.1 / height), &self.covered(series));
+        let corner = SeriesLabelPosition::Coordinate((left * room) as i32, ((1.0 - low) * height - size.1) as i32);
+        for entry in entries {
+            let name = entry.name.clone();
+            let nothing = std::iter::empty::<Circle<(f64, f64), i32>>();
+            self.chart.draw_series(nothing)?.label(name).legend(move |at| entry.draw(at));
         }
+        let mut labels = self.chart.configure_series_labels();
+        labels.position(corner).margin(margin).legend_area_size(picture);
+        labels.background_style(WHITE.mix(0.8)).label_font(letters(style::NUMBER)).draw()
+    }
+
+    /// Places that are drawn at, as shares of the panel from its lower left: those of points, and some along curves.
+    fn covered(&self, series: &[Series]) -> Vec<(f64, f64)> {
+        let (x, y) = (self.x.range(), self.y.range());
+        let share = |coordinate: f64, range: &Range<f64>| (coordinate - range.start) / (range.end - range.start);
+        let place = |at: (f64, f64)| (share(self.x.coordinate(at.0), &x), share(self.y.coordinate(at.1), &y));
+        let points = series.iter().flat_map(|one| one.points.iter().map(|point| place((point.x, point.y))));
+        let lines = series.iter().flat_map(|one| one.curve.windows(2)).map(|pair| (place(pair[0]), place(pair[1])));
+        let along = lines.flat_map(|(from, to)| {
+            let part = move |i: u32| f64::from(i) / 8.0;
+            (0..=8).map(move |i| (from.0 + (to.0 - from.0) * part(i), from.1 + (to.1 - from.1) * part(i)))
+        });
+        points.chain(along).collect()
     }
 }
 
-/// A line one pixel wide.
-fn horizontal(left: f64, right: f64, y: f64, paint: Paint) -> Shape {
-    Shape::Rectangle { corner: (left.round(), y.round()), size: (right.round() - left.round() + 1.0, 1.0), paint }
-}
+/// Points that are not too many to be drawn large.
+const FEW: usize = 300;
 
-/// A line one pixel wide.
-fn vertical(x: f64, top: f64, bottom: f64, paint: Paint) -> Shape {
-    Shape::Rectangle { corner: (x.round(), top.round()), size: (1.0, bottom.round() - top.round() + 1.0), paint }
-}
-
-pub(super) fn text(text: &str, at: Place, size: f64, align: Align) -> Shape {
-    Shape::Text(Text { text: text.to_owned(), at, size, align, is_vertical: false, paint: INK })
-}
-
-/// A text and its size, smaller or shorter where it would be too wide.
-pub(super) fn fitted(text: &str, size: f64, room: f64) -> (String, f64) {
-    let width = font::width(text, size);
-    if width <= room {
-        return (text.to_owned(), size);
-    }
-    let smaller = (size * room / width).max(0.75 * size);
-    if font::width(text, smaller) <= room + 1e-6 {
-        return (text.to_owned(), smaller);
-    }
-    let mut shortened = text.to_owned();
-    while !shortened.is_empty() && font::width(&shortened, smaller) + font::width("…", smaller) > room {
-        shortened.pop();
-    }
-    (shortened + "…", smaller)
+fn radius(points: usize) -> f64 {
+    if points <= FEW { 3.2 } else { 1.6 }
 }

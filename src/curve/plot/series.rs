@@ -98,4 +98,9 @@ impl Series {
     pub fn residuals(self, residuals: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Series { residuals: residuals.into_iter().collect(), ..self }
     }
+
+    /// Those of both bands.
+    pub(super) fn edges(&self) -> impl Iterator<Item = &(f64, f64, f64)> {
+        self.confidence_band.iter().chain(&self.prediction_band).flat_map(|band| &band.edges)
+    }
 }

@@ -1,0 +1,48 @@
+//! The axes that a plot needs.
+
+use super::Plot;
+use super::axis::{Axis, extremes};
+use super::series::Series;
+
+/// The axes of a plot, without ticks.
+pub(super) struct Axes {
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) residual: Axis,
+}
+
+impl Axes {
+    pub(super) fn of(plot: &Plot) -> Axes {
+        let residuals = plot.series.iter().flat_map(|series| series.residuals.iter().map(|&(_, residual)| residual));
+        let band = plot.residual_band.unwrap_or(0.0);
+        Axes {
+            x: Axis::around(plot.series.iter().flat_map(x_values), plot.is_x_logarithmic),
+            y: y_axis(plot),
+            residual: Axis::around(residuals.chain([-band, band]), false),
+        }
+    }
+}
+
+fn x_values(series: &Series) -> impl Iterator<Item = f64> {
+    let points = series.points.iter().map(|point| point.x);
+    let lines = series.curve.iter().chain(&series.residuals).map(|&(x, _)| x);
+    points.chain(lines).chain(series.edges().map(|&(x, ..)| x))
+}
+
+/// Around the points; curves and bands may widen it to three times that, and no pole farther.
+fn y_axis(plot: &Plot) -> Axis {
+    let is_logarithmic = plot.is_y_logarithmic;
+    let points = plot.series.iter().flat_map(|series| &series.points);
+    let points = points.flat_map(|point| [point.y, point.y - point.error, point.y + point.error]);
+    let drawn = plot.series.iter().flat_map(|series| {
+        let edges = series.edges().flat_map(|&(_, low, high)| [low, high]);
+        series.curve.iter().map(|&(_, y)| y).chain(edges).filter(|y| y.is_finite())
+    });
+    let (low, high) = match extremes(points.clone(), is_logarithmic) {
+        Some((low, high)) if low < high && is_logarithmic => (low * (low / high), high * (high / low)),
+        Some((low, high)) if low < high => (low - (high - low), high + (high - low)),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    let drawn = drawn.filter(|y| !is_logarithmic || *y > 0.0);
+    Axis::around(points.chain(drawn.map(|y| y.clamp(low, high))), is_logarithmic)
+}

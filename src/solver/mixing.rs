@@ -1,0 +1,139 @@
+//! The end of the polish where Gauss–Newton steps converge slowly, or not at all.
+//!
+//! With large residuals the second derivative of the cost is far from `JᵀJ`, and undamped steps fall short or overshoot by
+//! the same share again and again. What a step is at two points tells by how much: Anderson mixing takes the combination
+//! of past steps that is smallest (Anderson 1965; Walker & Ni 2011).
+
+use std::iter::zip;
+
+use super::damping::{DampingPolicy, Trial};
+use super::iteration::Iteration;
+use super::journal::Journal;
+use super::polish::{LAST_DIGITS, MAX_STEPS, WORTHWHILE};
+use super::{Observer, Settings, Status};
+use crate::kernels::vector::{add_scaled, scaled_norm};
+use crate::linear::shape::Shape;
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// Points whose steps are mixed.
+const DEPTH: usize = 3;
+
+/// So many attempts in a row that are not worthwhile end it.
+const PATIENCE: usize = 3;
+
+/// Where the square of the gradient's cosine, the promise's share in the cost, is below so many squared units of rounding,
+/// there is nothing to gain.
+const ROUNDING: f64 = 1e5;
+
+/// Points, and the Gauss–Newton steps there.
+#[derive(Debug, Default)]
+struct Mixing<T> {
+    past: Vec<(Vec<T>, Vec<T>)>,
+}
+
+impl<T: Real> Mixing<T> {
+    fn remember(&mut self, x: &[T], step: &[T]) {
+        if self.past.len() == DEPTH {
+            self.past.remove(0);
+        }
+        self.past.push((x.to_vec(), step.to_vec()));
+    }
+
+    /// The step from `x`, where the plain one is `f`: to the point at which the plain steps, were they linear, would be
+    /// shortest, and on by the one there. Columns are made orthogonal one after the other.
+    fn step(&self, d: &[T], x: &[T], f: &[T]) -> Vec<T> {
+        let dot = |a: &[T], b: &[T]| zip(d, zip(a, b)).fold(T::ZERO, |sum, (&d, (&a, &b))| sum + d * a * d * b);
+        let difference = |a: &[T], b: &[T]| zip(a, b).map(|(&a, &b)| a - b).collect::<Vec<T>>();
+        let (mut way, mut left) = (vec![T::ZERO; x.len()], f.to_vec());
+        let mut basis: Vec<(Vec<T>, Vec<T>, T)> = Vec::with_capacity(DEPTH);
+        for (point, step) in self.past.iter().rev() {
+            let (mut dx, mut df) = (difference(point, x), difference(step, f));
+            let size = dot(&df, &df);
+            for (other_x, other_f, square) in &basis {
+                let share = -dot(&df, other_f) / *square;
+                add_scaled(&mut dx, share, other_x);
+                add_scaled(&mut df, share, other_f);
+            }
+            let square = dot(&df, &df);
+            // What is left of a column that depends on the others is noise.
+            if square > T::EPSILON * size {
+                let share = -dot(&left, &df) / square;
+                add_scaled(&mut way, share, &dx);
+                add_scaled(&mut left, share, &df);
+                basis.push((dx, df, square));
+            }
+        }
+        add_scaled(&mut way, T::ONE, &left);
+        way
+    }
+}
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// Takes mixed steps for as long as they shrink what the gradient promises, as the plain ones of
+    /// [`polish`](Self::polish) do.
+    pub(super) fn mix<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
+        journal: &mut Journal<'_, T, O>,
+        status: Status,
+    ) -> Result<Status, EvaluationError> {
+        let Some(mut promise) = self.gauss_newton(problem) else { return Ok(status) };
+        let rounding = T::from_f64(ROUNDING) * T::EPSILON;
+        if promise <= rounding * rounding * self.cost.abs() {
+            return Ok(status);
+        }
+        let mut plain = self.step.as_ref().to_vec();
+        let mut mixing = Mixing::default();
+        let mut stalled = 0;
+        for _ in 0..MAX_STEPS {
+            if stalled == PATIENCE || promise <= rounding * rounding * self.cost.abs() {
+                break;
+            }
+            let step = mixing.step(self.d.as_ref(), self.x.as_ref(), &plain);
+            if zip(&step, self.x.as_ref()).all(|(step, x)| step.abs() <= rounding * x.abs()) {
+                break;
+            }
+            self.step.as_mut().copy_from_slice(&step);
+            let length = scaled_norm(self.d.as_ref(), &step);
+            let slope = self.model.slope(&step);
+            let before = self.cost;
+            self.move_trial();
+            let Some(cost) = self.linearize_trial(problem)? else { break };
+            let Some(left) = self.gauss_newton(problem) else {
+                self.return_from_trial(before);
+                break;
+            };
+            stalled = if left <= T::from_f64(WORTHWHILE) * promise { 0 } else { stalled + 1 };
+            // The trial point was exchanged with the one before.
+            let (here, there) = (self.x.as_ref(), self.trial.as_ref());
+            if left < promise && cost <= self.highest_cost(settings, before, promise) {
+                mixing.remember(there, &plain);
+                plain.copy_from_slice(self.step.as_ref());
+                let (predicted, actual) = (promise, before - cost);
+                let trial = Trial { lambda: T::ZERO, length, slope, predicted, actual, accepted: true };
+                if journal.enter(self, &trial, true).is_break() {
+                    return Ok(Status::Cancelled);
+                }
+                promise = left;
+            } else {
+                mixing.remember(here, self.step.as_ref());
+                self.return_from_trial(before);
+            }
+        }
+        Ok(status)
+    }
+
+    /// Up to which cost a step of the polish may be taken: differences of costs say nothing below what is left to gain and
+    /// below rounding, but the start is not to be lost.
+    pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, promise: T) -> T {
+        let rounding = settings.ftol.max(T::EPSILON) * before.abs();
+        let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
+        (before + promise + rounding).min(start)
+    }
+}
