@@ -583,7 +583,7 @@ mod curves {
             assert!((fit.parameters()[0].value - 2.5).abs() < 1e-12);
         }
         if let Ok(fit) = CurveFit::numeric(|_, b| b[0], Difference::Central, &x, &Y, &[0.0]).fit() {
-            assert_eq!(fit.fitted().unwrap().len(), 4);
+            assert_eq!(fit.fitted().len(), 4);
         }
     }
 

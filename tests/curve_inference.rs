@@ -125,13 +125,13 @@ proptest! {
         let y = responses(&noise);
         let line = || CurveFit::new(|x, [a, b]| a + b * x, &X, &y, [0.0, 1.0]).sigma(&sigma);
         let all = line().fit().unwrap();
-        let (influence, fitted) = (all.influence().unwrap(), all.fitted().unwrap());
+        let (influence, fitted) = (all.influence().unwrap(), all.fitted());
         let others = line().mask((0..X.len()).map(|row| row != out).collect::<Vec<_>>()).fit().unwrap();
         let new = others.prediction_band_with_sigma(&X[out..=out], &sigma[out..=out], 0.95).unwrap()[0];
         let studentized = influence.studentized_residuals.as_ref().unwrap()[out];
         prop_assert!(close(studentized, (y[out] - new.value) / new.standard_error, 1e-8));
         let moved = others.predict(&X).unwrap();
-        let moves = moved.iter().zip(&fitted).zip(&sigma).map(|((moved, fitted), sigma)| (moved - fitted) / sigma);
+        let moves = moved.iter().zip(fitted).zip(&sigma).map(|((moved, fitted), sigma)| (moved - fitted) / sigma);
         let distance = moves.map(|moved| moved * moved).sum::<f64>() / (2.0 * all.reduced_chi_square().unwrap());
         prop_assert!(close(influence.cooks_distance[out], distance, 1e-8));
     }

@@ -63,7 +63,7 @@ fn it_is_the_fit_of_all_rows_written_by_hand() {
     let [low, high] = &fit.data_sets().unwrap()[..] else { panic!("two data sets") };
     assert_eq!((low.name.as_str(), low.rows.clone(), &low.observed[..]), ("low", 0..6, &Y1[..]));
     assert_eq!((high.name.as_str(), high.rows.clone(), &high.observed[..]), ("high", 6..11, &Y2[..]));
-    assert_eq!([&low.fitted[..], &high.fitted].concat(), fit.fitted().unwrap());
+    assert_eq!([&low.fitted[..], &high.fitted].concat(), fit.fitted().to_vec());
     assert_eq!(high.residuals[2], high.observed[2] - high.fitted[2]);
     assert_eq!(fit.predict_data_set("high", &T2).unwrap(), high.fitted);
     assert_eq!(fit.predict(&array![[1.0, 3.0]]).unwrap(), fit.predict_data_set("high", &[3.0]).unwrap());

@@ -9,36 +9,12 @@ use ndarray::{Array2, ArrayView2};
 use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
-use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
 use super::noise::Whitening;
 use super::parameter::{Parameter, Role, Wish};
 use super::robust::Robustness;
 use super::setting::Setting;
-use super::{Curve, CurveError, FittedCurve, Model, NanPolicy, Rows, Tie};
-use crate::{Difference, Dual, LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
-
-/// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
-///
-/// # Errors
-///
-/// [`CurveError`] names what is wrong with the data or the start.
-///
-/// ```
-/// let x = [1.0, 2.0, 4.0, 8.0, 16.0_f64];
-/// let y = [1.8, 3.3, 5.4, 8.0, 9.6];
-/// let fit = marquardt::curve_fit(|x, [top, rate]| top * (1.0 - (-rate * x).exp()), &x, &y, [8.0, 0.1])?;
-/// println!("{fit}");
-/// assert!((fit.parameters()[0].value - 10.0).abs() < 0.3);
-/// # Ok::<(), marquardt::CurveError>(())
-/// ```
-pub fn curve_fit<'a, T: Real, const N: usize>(
-    curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a,
-    x: impl Into<Rows<'a, T>>,
-    y: impl Into<Rows<'a, T>>,
-    start: [T; N],
-) -> Result<FittedCurve<'a, T, impl Curve<T> + 'a>, CurveError> {
-    CurveFit::new(curve, x, y, start).fit()
-}
+use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
+use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 
 /// A curve fit, ready to run.
 ///
@@ -78,98 +54,6 @@ pub struct CurveFit<'a, T: Real, C> {
     robust: Option<Robustness<T>>,
     variable_projection: bool,
     solver: LevenbergMarquardt<T>,
-}
-
-impl<'a, T: Real> CurveFit<'a, T, ()> {
-    /// Fits a closure `|x, [a, b, …]|` of one predictor. The parameters arrive as [`Dual`] numbers, so the derivatives are
-    /// exact; write it as over floats, with the functions of [`Scalar`](crate::Scalar).
-    pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a>(
-        curve: F,
-        x: impl Into<Rows<'a, T>>,
-        y: impl Into<Rows<'a, T>>,
-        start: [T; N],
-    ) -> CurveFit<'a, T, impl Curve<T> + 'a> {
-        let of_row = move |x: &[T], b: [Dual<T, N>; N]| curve(x[0], b);
-        CurveFit::curve(FromClosure(of_row), x.into(), y, &start)
-    }
-
-    /// Fits a closure `|x, [a, b, …]|` of several predictors, `x` being a slice.
-    ///
-    /// ```
-    /// use marquardt::CurveFit;
-    ///
-    /// let x = ndarray::array![[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]];
-    /// let y = [2.1, 3.0, 6.1, 6.9_f64];
-    /// let plane = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &y, [1.0, 1.0]).fit()?;
-    /// assert!((plane.parameters()[0].value - 2.0).abs() < 0.1);
-    /// # Ok::<(), marquardt::CurveError>(())
-    /// ```
-    pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>>(
-        curve: F,
-        x: impl Into<Rows<'a, T>>,
-        y: impl Into<Rows<'a, T>>,
-        start: [T; N],
-    ) -> CurveFit<'a, T, FromClosure<F, N>> {
-        CurveFit::curve(FromClosure(curve), x.into(), y, &start)
-    }
-
-    /// Fits a closure `|x, [a, b, …]| [y1, y2, …]` of several responses to each row of predictors.
-    ///
-    /// ```
-    /// use marquardt::CurveFit;
-    /// use ndarray::array;
-    ///
-    /// // Position and velocity share amplitude and frequency.
-    /// let t = [0.0, 0.5, 1.0, 1.5, 2.0_f64];
-    /// let y = array![[2.01, 0.02], [1.08, -3.35], [-0.82, -3.65], [-1.98, -0.57], [-1.31, 3.03]];
-    /// let motion = CurveFit::with_responses(
-    ///     |t, [a, w]| [a * (w * t[0]).cos(), -a * w * (w * t[0]).sin()],
-    ///     &t,
-    ///     &y,
-    ///     [1.0, 1.8],
-    /// );
-    /// let fit = motion.names(["amplitude", "frequency"]).fit()?;
-    /// assert!((fit.parameter("frequency").unwrap().value - 2.0).abs() < 0.03);
-    /// # Ok::<(), marquardt::CurveError>(())
-    /// ```
-    pub fn with_responses<const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]>(
-        curve: F,
-        x: impl Into<Rows<'a, T>>,
-        y: impl Into<Rows<'a, T>>,
-        start: [T; N],
-    ) -> CurveFit<'a, T, FromVector<F, N, K>> {
-        CurveFit::curve(FromVector(curve), x, y, &start)
-    }
-
-    /// Fits a [`Model`].
-    pub fn model<M: Model<T>>(
-        model: M,
-        x: impl Into<Rows<'a, T>>,
-        y: impl Into<Rows<'a, T>>,
-        start: &[T],
-    ) -> CurveFit<'a, T, FromModel<M>> {
-        CurveFit::curve(FromModel(model), x, y, start)
-    }
-
-    /// Fits a closure `|x, b|` over plain floats, both slices, with derivatives by differences.
-    ///
-    /// ```
-    /// use marquardt::{CurveFit, Difference};
-    ///
-    /// let (x, y) = ([0.0, 1.0, 2.0, 3.0_f64], [1.0, 2.7, 7.4, 20.1]);
-    /// let fit = CurveFit::numeric(|x, b| (b[0] * x[0]).exp(), Difference::Central, &x, &y, &[0.5]).fit()?;
-    /// assert!((fit.parameters()[0].value - 1.0).abs() < 1e-2);
-    /// # Ok::<(), marquardt::CurveError>(())
-    /// ```
-    pub fn numeric<F: Fn(&[T], &[T]) -> T>(
-        response: F,
-        difference: Difference,
-        x: impl Into<Rows<'a, T>>,
-        y: impl Into<Rows<'a, T>>,
-        start: &[T],
-    ) -> CurveFit<'a, T, FromNumeric<T, F>> {
-        CurveFit::curve(FromNumeric::new(response, start.len(), difference), x, y, start)
-    }
 }
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {

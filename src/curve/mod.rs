@@ -1,6 +1,7 @@
 //! Fitting a curve to data.
 
 mod comparison;
+mod constructors;
 mod criteria;
 mod data;
 mod error;
@@ -37,11 +38,12 @@ mod table;
 mod tie;
 
 pub use comparison::{Compared, Comparison, ComparisonError};
+pub use constructors::curve_fit;
 pub use criteria::Criteria;
 pub use error::CurveError;
 pub use estimate::{Estimate, Interval};
 pub use failure::FitFailure;
-pub use fit::{CurveFit, curve_fit};
+pub use fit::CurveFit;
 pub use fitted::{
     BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
     FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,

@@ -1,8 +1,7 @@
 //! Bounds put on any problem.
 
-use std::ops::Range;
-
-use super::{Bounds, BoundsError, EvaluationError, JacobianProducts, LeastSquares};
+use super::forward::forward;
+use super::{Bounds, BoundsError, LeastSquares};
 use crate::Real;
 
 /// A problem with bounds on its parameters, in place of those it may have had.
@@ -60,78 +59,6 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Bounded<T, P> {
         Some(&self.bounds)
     }
 
-    #[inline]
-    fn parameter_count(&self) -> usize {
-        self.problem.parameter_count()
-    }
-
-    #[inline]
-    fn residual_count(&self) -> usize {
-        self.problem.residual_count()
-    }
-
-    #[inline]
-    fn row_group(&self) -> usize {
-        self.problem.row_group()
-    }
-
-    #[inline]
-    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.problem.residuals(x, first, r)
-    }
-
-    #[inline]
-    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
-        self.problem.linearize(x, first, r, jacobian)
-    }
-
-    fn linearize_columns(
-        &mut self,
-        x: &[T],
-        first: usize,
-        r: &mut [T],
-        columns: &[Range<usize>],
-        jacobian: &mut [T],
-    ) -> Result<bool, EvaluationError> {
-        self.problem.linearize_columns(x, first, r, columns, jacobian)
-    }
-
-    #[inline]
-    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
-        self.problem.cost_of(first, r)
-    }
-
-    fn second_directional_derivative(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-    ) -> Result<bool, EvaluationError> {
-        self.problem.second_directional_derivative(x, v, first, second)
-    }
-
-    fn second_derivative_product(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-        product: &mut [T],
-    ) -> Result<bool, EvaluationError> {
-        self.problem.second_derivative_product(x, v, first, second, product)
-    }
-
-    #[inline]
-    fn derivatives_are_cheap(&self) -> bool {
-        self.problem.derivatives_are_cheap()
-    }
-
-    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
-        self.problem.products()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.problem.parameter_name(index)
-    }
+    forward!(self => self.problem; parameter_count residual_count row_group evaluation second_derivatives
+        derivatives_are_cheap products parameter_name);
 }

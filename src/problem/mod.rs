@@ -5,6 +5,7 @@ mod borrowed;
 mod bounded;
 mod bounds;
 mod closure;
+mod forward;
 mod jacobian_products;
 mod least_squares;
 mod mad_scale;

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+use super::forward::forward;
 use super::probe::Probe;
 use super::robust_row::{RobustRow, robust_rows};
-use super::{Bounds, EvaluationError, LeastSquares, RobustLoss};
+use super::{EvaluationError, LeastSquares, RobustLoss};
 use crate::Real;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
@@ -94,17 +95,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
 }
 
 impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T, P, L> {
-    fn parameter_count(&self) -> usize {
-        self.problem.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.problem.residual_count()
-    }
-
-    fn row_group(&self) -> usize {
-        self.problem.row_group()
-    }
+    forward!(self => self.problem; parameter_count residual_count row_group derivatives_are_cheap bounds parameter_name);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         self.problem.residuals(x, first, r)?;
@@ -158,17 +149,5 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
             RobustRow::new(&self.loss, self.scale, r).scale(std::slice::from_mut(second));
         }
         Ok(true)
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        self.problem.derivatives_are_cheap()
-    }
-
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        self.problem.bounds()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.problem.parameter_name(index)
     }
 }

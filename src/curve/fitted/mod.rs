@@ -121,12 +121,8 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     }
 
     /// The responses of the curve to the predictors it was fitted to.
-    ///
-    /// # Errors
-    ///
-    /// What the curve says when it cannot be evaluated.
-    pub fn fitted(&self) -> Result<Vec<T>, EvaluationError> {
-        Ok(self.responses.clone())
+    pub fn fitted(&self) -> ArrayView1<'_, T> {
+        ArrayView1::from(&self.responses)
     }
 
     /// The responses of the curve to other predictors.
