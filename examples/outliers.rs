@@ -49,7 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         // One of the fits says which data it takes for outliers.
         let drawn = match loss {
             Loss::Tukey => fit.plot_series()?,
-            Loss::Linear | Loss::Huber => vec![Series::new().curve(t.iter().copied().zip(fit.fitted().iter().copied()))],
+            Loss::Linear | Loss::Huber => {
+                vec![Series::new().curve(t.iter().copied().zip(fit.fitted().iter().copied()))]
+            }
             _ => Vec::new(),
         };
         plot = drawn.into_iter().fold(plot, |plot, series| plot.series(series.name(name)));

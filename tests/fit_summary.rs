@@ -22,7 +22,7 @@ fn everything() -> FitSummary {
         derivative_evaluations: 7,
         data: DataSummary {
             observations: 20,
-            missing: 3,
+            omitted: 3,
             noise: "absolute sigma".into(),
             loss: Some(LossSummary { name: "Huber".into(), scale: 1.345 }),
         },
@@ -79,7 +79,7 @@ t|0          0.0000000000e0                                                     
 lost         3.0000000000e0    undetermined                         [-inf, inf]
 
 observations                 20
-rows with missing values     3
+rows left out                3
 noise                        absolute sigma
 loss                         Huber, scale 1.345000e0
 degrees of freedom           17
@@ -176,6 +176,6 @@ mod json {
         assert_eq!(value["parameters"][1]["state"], "at_upper_bound");
         assert_eq!(value["statistics"]["aicc"], serde_json::Value::Null);
         assert_eq!(value["statistics"]["residual_standard_deviation"], 0.857_492_925_712_544_2);
-        assert_eq!(value["data"]["missing"], 3);
+        assert_eq!(value["data"]["omitted"], 3);
     }
 }

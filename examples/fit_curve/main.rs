@@ -156,7 +156,7 @@ mod tests {
     fn a_table_is_fitted() {
         let line = "--x conc --y rate --model michaelis_menten --omit-missing";
         let free = fit(line).unwrap();
-        assert!(free.is_converged && free.data.observations == 5 && free.data.missing == 1);
+        assert!(free.is_converged && free.data.observations == 5 && free.data.omitted == 1);
         assert_eq!(free.model.as_deref(), Some("rate = vmax x / (km + x)"));
         // By number, with all that can be set.
         let line = "--x 2 --y 3 --model michaelis_menten --omit-missing --sigma sd --absolute-sigma --start vmax=5 \

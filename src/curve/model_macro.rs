@@ -51,7 +51,7 @@ macro_rules! model {
 #[macro_export]
 macro_rules! tie {
     (|$($b:ident),+ $(,)?| $($formula:tt)+) => {
-        $crate::__formula!(@tie ([$($b)+]) [] [$($formula)+])
+        $crate::__formula!(@tie ([$($b)+]) [] [$($formula)+]).described(stringify!($($formula)+))
     };
 }
 

@@ -24,6 +24,8 @@ type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
 pub struct Tie<T> {
     of: Vec<String>,
     value: Arc<TieFunction<T>>,
+    /// How it is written in reports.
+    formula: Option<String>,
 }
 
 impl<T: Real> Tie<T> {
@@ -39,12 +41,17 @@ impl<T: Real> Tie<T> {
             }
             result.value
         };
-        Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value) }
+        Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value), formula: None }
     }
 
     /// The same, of parameters that are called otherwise.
     pub(super) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
-        Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value) }
+        Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value), formula: None }
+    }
+
+    /// Says how to write it in reports; [`tie!`](crate::tie!) writes its formula.
+    pub fn described(self, formula: impl Into<String>) -> Self {
+        Tie { formula: Some(formula.into()), ..self }
     }
 
     /// The names of the parameters that it is a function of.
@@ -55,6 +62,16 @@ impl<T: Real> Tie<T> {
     /// The function of their values, in the order of the names; fills the gradient if one is asked for.
     pub fn value(&self, at: &[T], gradient: Option<&mut [T]>) -> T {
         (self.value)(at, gradient)
+    }
+}
+
+/// The formula, or only what it is a function of.
+impl<T> fmt::Display for Tie<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.formula {
+            Some(formula) => f.write_str(formula),
+            None => write!(f, "f({})", self.of.join(", ")),
+        }
     }
 }
 
@@ -73,6 +90,7 @@ mod tests {
         let formula: Tie<f64> = crate::tie!(|a, c| 1 - a * exp(2 * c));
         let closure = Tie::<f64>::new(["a", "c"], |[a, c]| 1.0 - a * (2.0 * c).exp());
         assert_eq!(formula.of, closure.of);
+        assert_eq!([formula.to_string(), closure.to_string()], ["1 - a * exp(2 * c)", "f(a, c)"]);
         let at = [0.3, -0.7];
         let [mut by_formula, mut by_closure] = [[0.0; 2]; 2];
         let values = [formula.value(&at, Some(&mut by_formula)), closure.value(&at, Some(&mut by_closure))];

@@ -74,7 +74,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes mixed steps for as long as they shrink what the gradient promises, as the plain ones of
+    /// Takes mixed steps for as long as they shrink what the gradient promises, which is so much now, as the plain ones of
     /// [`polish`](Self::polish) do.
     pub(super) fn mix<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
@@ -82,17 +82,18 @@ where
         problem: &mut P,
         journal: &mut Journal<'_, T, O>,
         status: Status,
+        mut promise: T,
     ) -> Result<Status, EvaluationError> {
-        let Some(mut promise) = self.gauss_newton(problem) else { return Ok(status) };
         let rounding = T::from_f64(ROUNDING) * T::EPSILON;
-        if promise <= rounding * rounding * self.cost.abs() {
+        let is_lost = |promise: T, cost: T| promise <= rounding * rounding * cost.abs();
+        if is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
             return Ok(status);
         }
         let mut plain = self.step.as_ref().to_vec();
         let mut mixing = Mixing::default();
         let mut stalled = 0;
         for _ in 0..MAX_STEPS {
-            if stalled == PATIENCE || promise <= rounding * rounding * self.cost.abs() {
+            if stalled == PATIENCE || is_lost(promise, self.cost) {
                 break;
             }
             let step = mixing.step(self.d.as_ref(), self.x.as_ref(), &plain);

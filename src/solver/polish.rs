@@ -67,12 +67,13 @@ where
             if journal.enter(self, &trial, true).is_break() {
                 return Ok(Status::Cancelled);
             }
-            if left > T::from_f64(WORTHWHILE) * promise {
+            let is_worthwhile = left <= T::from_f64(WORTHWHILE) * promise;
+            promise = left;
+            if !is_worthwhile {
                 break;
             }
-            promise = left;
         }
-        self.mix(settings, problem, journal, status)
+        self.mix(settings, problem, journal, status, promise)
     }
 
     /// Solves for the undamped step and returns the reduction it promises.

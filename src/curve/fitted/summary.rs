@@ -65,7 +65,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             }
             Likelihood::Gaussian | Likelihood::Poisson => None,
         };
-        DataSummary { observations: self.number_of_observations(), missing: setting.data.omitted().len(), noise, loss }
+        DataSummary { observations: self.number_of_observations(), omitted: setting.data.omitted().len(), noise, loss }
     }
 
     fn statistics(&self) -> FitStatistics {
@@ -96,7 +96,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         let summary = described.map(|(index, (fitted, Parameter { start, lower, upper, role, prior, .. }))| {
             let does_move = matches!(fitted.state, ParameterState::Free | ParameterState::Tied);
             let interval = intervals.get(index).filter(|_| does_move && fitted.standard_error.is_finite());
-            let tie = if let Role::Tied(tie) = role { Some(format!("f({})", tie.of().join(", "))) } else { None };
+            let tie = if let Role::Tied(tie) = role { Some(tie.to_string()) } else { None };
             ParameterSummary {
                 name: fitted.name.clone(),
                 value: fitted.value.to_f64(),

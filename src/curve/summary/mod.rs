@@ -56,8 +56,8 @@ pub struct FitSummary {
 pub struct DataSummary {
     /// Observations that the curve was fitted to.
     pub observations: usize,
-    /// Rows left out because a value was missing.
-    pub missing: usize,
+    /// Rows left out: masked, or with a value missing.
+    pub omitted: usize,
     /// What was known of the noise, such as `absolute sigma`; empty for nothing.
     pub noise: String,
     /// The robust loss.

@@ -79,8 +79,8 @@ fn note(parameter: &ParameterSummary) -> String {
 pub(super) fn statistics(summary: &FitSummary) -> Vec<(&'static str, String)> {
     let (data, statistics) = (&summary.data, &summary.statistics);
     let mut rows = vec![("observations", data.observations.to_string())];
-    if data.missing > 0 {
-        rows.push(("rows with missing values", data.missing.to_string()));
+    if data.omitted > 0 {
+        rows.push(("rows left out", data.omitted.to_string()));
     }
     if !data.noise.is_empty() {
         rows.push(("noise", data.noise.clone()));
