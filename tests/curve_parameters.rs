@@ -163,7 +163,10 @@ fn what_is_said_of_parameters_is_checked() {
         Err::<marquardt::FittedCurve<'_, f64, _>, _>(error) => error.to_string(),
     };
     assert_eq!(message(decay().fix("d").fit()), "there is no parameter d; there are a, k, c");
-    assert_eq!(message(decay().names(["a", "k", "a"]).fit()), "two parameters are called a; a prefix would tell them apart");
+    assert_eq!(
+        message(decay().names(["a", "k", "a"]).fit()),
+        "two parameters are called a; a prefix would tell them apart"
+    );
     assert_eq!(
         message(decay().bounds("k", 2.0..=1.0).fit()),
         "the lower bound of k, 2, is not below its upper bound, 1"
