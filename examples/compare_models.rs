@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use marquardt::models::Named;
-use marquardt::{Comparison, CurveFit, FTest, Plot, Series, Table, f_test};
+use marquardt::{Compared, Comparison, CurveFit, FTest, Plot, Series, Table, f_test};
 
 const MODELS: [&str; 6] = ["linear", "quadratic", "power_law", "exponential_rise", "michaelis_menten", "hill"];
 
@@ -33,19 +33,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{full} {verdict} beside {simple}: F({numerator}, {denominator}) = {statistic:.2}, p = {p_value:.2e}");
     }
 
-    // The best with its data, and the curves of the others.
+    // The best is drawn last, with its data.
     let best = comparison.best();
     println!("\n{}: {}\n", best.name, best.name.parse::<Named>()?.formula());
     let (least, greatest) = conc.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
     let grid: Vec<f64> = (0..=200).map(|part| least + (greatest - least) * f64::from(part) / 200.0).collect();
     let mut plot = Plot::new().title(format!("An enzyme's rate: {} is the best of these", best.name));
-    for (name, fit) in &fits {
+    for Compared { name, .. } in comparison.fits().iter().rev() {
+        let fit = of_name(name)?;
         let drawn = if *name == best.name {
             fit.plot_series()?
         } else {
             vec![Series::new().curve(grid.iter().copied().zip(fit.predict(&grid)?))]
         };
-        plot = drawn.into_iter().fold(plot, |plot, series| plot.series(series.name(*name)));
+        plot = drawn.into_iter().fold(plot, |plot, series| plot.series(series.name(name)));
     }
     plot.x_label("concentration (mmol/l)").y_label("rate (µmol/min)").save("compare_models.svg")?;
     println!("drawn to compare_models.svg");
