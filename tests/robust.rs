@@ -82,8 +82,10 @@ proptest! {
         for loss in Loss::ALL.into_iter().filter(|_| (z - 1.0).abs() > 2.0 * h) {
             let [rho, first, second] = loss.rho(z);
             let ([ahead, first_ahead, _], [behind, first_behind, _]) = (loss.rho(above), loss.rho(below));
-            // A function that has levelled out rounds at the level.
-            prop_assert!((first - (ahead - behind) / (above - below)).abs() <= 1e-7 * first + 1e-15 * rho / h + 1e-300, "{loss} at {z}");
+            // A function that has levelled out rounds at the level, and near to where it does a parabola is too little.
+            let error = (first - (ahead - behind) / (above - below)).abs();
+            let curving = if z < 2.0 { h * h } else { 0.0 };
+            prop_assert!(error <= 1e-7 * first + 1e-15 * rho / h + curving + 1e-300, "{loss} at {z}");
             let slope = (first_ahead - first_behind) / (above - below);
             prop_assert!((second - slope).abs() <= 1e-6 * second.abs() + 1e-15 * first / h + 1e-300, "{loss} at {z}");
         }
