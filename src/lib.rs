@@ -21,7 +21,7 @@
 //! # Ok::<(), marquardt::CurveError>(())
 //! ```
 //!
-//! [`CurveFit`] takes [models](models) of the library and [formulas](model!), several predictors and responses, derivatives by
+//! [`CurveFit`] takes [`models`] of the library and [formulas](model!), several predictors and responses, derivatives by
 //! hand; bounds, fixed and [tied](tie!) parameters and priors; sigma, covariances, counts and robust losses; it
 //! [eliminates](CurveFit::variable_projection) linear parameters, and starts [many times](CurveFit::multi_start).
 //! [`GlobalFit`] lets data sets share parameters. [`FittedCurve`] has the [report](FittedCurve::summary), intervals by

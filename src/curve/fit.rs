@@ -23,7 +23,7 @@ use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 /// | a closure of one predictor | [`CurveFit::new`] | exact |
 /// | a closure of several predictors | [`CurveFit::with_predictors`] | exact |
 /// | a closure of several responses | [`CurveFit::with_responses`] | exact |
-/// | a [`Model`] | [`CurveFit::model`] | exact |
+/// | a [`Model`](crate::Model) | [`CurveFit::model`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
 /// | your own [`Curve`] | [`CurveFit::curve`] | by hand |
 ///
