@@ -5,6 +5,7 @@ mod reference;
 
 use std::cell::Cell;
 
+use marquardt::models::ExponentialDecay;
 use marquardt::{BoundSide, CurveError, CurveFit, Difference, Dual, ParameterState, SolveError, Tie};
 use proptest::prelude::*;
 use reference::Reference;
@@ -64,6 +65,17 @@ fn a_start_outside_of_its_bounds_is_named_with_the_numbers() {
     let error = fit.scale("k", 4.0).fit().unwrap_err();
     assert_eq!(error.to_string(), "the start value of k is 0.5, outside its bounds 1 and 2");
     assert!(matches!(error, CurveError::Solve(SolveError::StartOutOfBounds { .. })));
+}
+
+#[test]
+fn a_guess_is_moved_within_bounds_but_not_a_start_by_hand() {
+    let x: Vec<f64> = (0..15).map(|i| 0.3 * f64::from(i)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 4.0 * (-x / 1.25).exp() + 0.01 * (9.0 * x).sin()).collect();
+    let guessed = || CurveFit::guessed(ExponentialDecay, &x, &y).bounds("amplitude", 0.0..=3.0);
+    let fit = guessed().fit().unwrap();
+    assert_eq!(fit.parameter("amplitude").unwrap().value, 3.0);
+    let error = guessed().start("amplitude", 4.0).fit().unwrap_err();
+    assert_eq!(error.to_string(), "the start value of amplitude is 4, outside its bounds 0 and 3");
 }
 
 #[test]

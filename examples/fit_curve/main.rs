@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use marquardt::models::{Guess, Named, UnknownModel};
+use marquardt::models::{Named, UnknownModel};
 use marquardt::{CurveError, CurveFit, FitSummary, NanPolicy, Plot, Table};
 use options::{Bounds, Fix, Options, Start};
 
@@ -71,14 +71,7 @@ fn fit_table(table: &Table, file: &Path, options: &Options) -> Result<(FitSummar
     let model: Named = options.model.as_deref().unwrap_or_default().parse().map_err(with_list)?;
     let [x_name, y_name] = [(&options.x, 1), (&options.y, 2)].map(|(name, number)| column_name(table, name, number));
     let (x, y) = (table.column(&x_name)?, table.column(&y_name)?);
-    let mut start = model.guess(x, y);
-    // A guess knows nothing of bounds.
-    for Bounds { name, low, high } in &options.bounds {
-        if let Some(index) = model.parameters().iter().position(|parameter| parameter == name) {
-            start[index] = start[index].max(*low).min(*high);
-        }
-    }
-    let mut fit = CurveFit::model(model.clone(), x, y, &start);
+    let mut fit = CurveFit::guessed(model.clone(), x, y);
     for Start { name, value } in &options.start {
         fit = fit.start(name, *value);
     }

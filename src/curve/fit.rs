@@ -42,6 +42,8 @@ pub struct CurveFit<'a, T: Real, C> {
     curve: C,
     data: Data<'a, T>,
     start: Vec<T>,
+    /// The start is a guess, which does not know of bounds.
+    is_guess: bool,
     names: Option<Vec<String>>,
     /// What is said of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
@@ -63,6 +65,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             curve,
             data: Data::new(x.into(), y.into()),
             start: start.to_vec(),
+            is_guess: false,
             names: None,
             wishes: Vec::new(),
             data_covariance: None,
@@ -258,6 +261,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         }
     }
 
+    /// Its start is a guess, to be moved within bounds.
+    pub(super) fn with_guessed_start(self) -> Self {
+        CurveFit { is_guess: true, ..self }
+    }
+
     /// It has a robust loss.
     pub(super) fn is_robust(&self) -> bool {
         self.robust.is_some()
@@ -313,6 +321,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
                 Some(parameter) => parameter.grant(wish),
                 None => return Err(CurveError::NoSuchParameter { name: name.clone(), known }),
             }
+        }
+        let was_said = |name: &str| {
+            self.wishes.iter().any(|(of, wish)| of == name && matches!(wish, Wish::Start(_) | Wish::Fix(Some(_))))
+        };
+        for parameter in parameters.iter_mut().filter(|parameter| self.is_guess && !was_said(&parameter.name)) {
+            parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);
         }
         Ok(parameters)
     }

@@ -30,7 +30,8 @@ pub trait Guess<T: Real>: Model<T> {
 }
 
 impl<'a, T: Real> CurveFit<'a, T, ()> {
-    /// Fits a model of one predictor from the start that it [guesses](Guess::guess).
+    /// Fits a model of one predictor from the start that it [guesses](Guess::guess), moved within the bounds if there are
+    /// any.
     ///
     /// ```
     /// use marquardt::{CurveFit, models::MichaelisMenten};
@@ -48,7 +49,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     ) -> CurveFit<'a, T, FromModel<M>> {
         let (x, y) = (x.into(), y.into());
         let start = model.guess(&x.clone().into_flat(), &y.clone().into_flat());
-        CurveFit::model(model, x, y, &start)
+        CurveFit::model(model, x, y, &start).with_guessed_start()
     }
 }
 
