@@ -79,7 +79,10 @@ fn fit_table(table: &Table, file: &Path, options: &Options) -> Result<(FitSummar
         fit = fit.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
     }
     for Fix { name, value } in &options.fix {
-        fit = value.map_or_else(|| fit.clone().fix(name), |value| fit.clone().fix_at(name, value));
+        fit = match *value {
+            Some(value) => fit.fix_at(name, value),
+            None => fit.fix(name),
+        };
     }
     if let Some(sigma) = &options.sigma {
         fit = fit.sigma(table.column(sigma)?).absolute_sigma(options.absolute_sigma);

@@ -142,6 +142,41 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 }
 
+/// Fills `y` with the `K` responses of a closure over dual numbers to each of its rows.
+fn dual_responses<T: Real, const N: usize, const K: usize>(
+    curve: impl Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K],
+    x: &[T],
+    width: usize,
+    b: &[T],
+    y: &mut [T],
+) {
+    let b = std::array::from_fn(|j| Dual::constant(b[j]));
+    let rows = rows(x, width, y.len() / K);
+    for (y, x) in y.chunks_exact_mut(K).zip(rows) {
+        y.copy_from_slice(&curve(x, b).map(|response| response.value));
+    }
+}
+
+/// Fills `y` as [`dual_responses`] does, and `jacobian` with their derivatives.
+fn dual_linearize<T: Real, const N: usize, const K: usize>(
+    curve: impl Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K],
+    x: &[T],
+    width: usize,
+    b: &[T],
+    y: &mut [T],
+    jacobian: &mut [T],
+) {
+    let b = std::array::from_fn(|j| Dual::variable(b[j], j));
+    let rows = rows(x, width, y.len() / K);
+    for ((y, block), x) in y.chunks_exact_mut(K).zip(jacobian.chunks_exact_mut(K * N)).zip(rows) {
+        let responses = curve(x, b);
+        y.copy_from_slice(&responses.map(|response| response.value));
+        for (row, response) in block.chunks_exact_mut(N).zip(responses) {
+            row.copy_from_slice(&response.gradient);
+        }
+    }
+}
+
 /// The curve of a closure over `N` dual numbers, exactly differentiated.
 #[derive(Debug, Clone, Copy)]
 pub struct FromClosure<F, const N: usize>(pub(super) F);
@@ -152,11 +187,7 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        let b = std::array::from_fn(|j| Dual::constant(b[j]));
-        let rows = rows(x, width, y.len());
-        for (y, x) in y.iter_mut().zip(rows) {
-            *y = (self.0)(x, b).value;
-        }
+        dual_responses(|x, b| [(self.0)(x, b)], x, width, b, y);
         Ok(())
     }
 
@@ -168,13 +199,7 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        let b = std::array::from_fn(|j| Dual::variable(b[j], j));
-        let rows = rows(x, width, y.len());
-        for ((y, row), x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(rows) {
-            let response = (self.0)(x, b);
-            *y = response.value;
-            row.copy_from_slice(&response.gradient);
-        }
+        dual_linearize(|x, b| [(self.0)(x, b)], x, width, b, y, jacobian);
         Ok(())
     }
 }
@@ -195,11 +220,7 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        let b = std::array::from_fn(|j| Dual::constant(b[j]));
-        let rows = rows(x, width, y.len() / K);
-        for (y, x) in y.chunks_exact_mut(K).zip(rows) {
-            y.copy_from_slice(&(self.0)(x, b).map(|response| response.value));
-        }
+        dual_responses(&self.0, x, width, b, y);
         Ok(())
     }
 
@@ -211,15 +232,7 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        let b = std::array::from_fn(|j| Dual::variable(b[j], j));
-        let rows = rows(x, width, y.len() / K);
-        for ((y, block), x) in y.chunks_exact_mut(K).zip(jacobian.chunks_exact_mut(K * N)).zip(rows) {
-            let responses = (self.0)(x, b);
-            y.copy_from_slice(&responses.map(|response| response.value));
-            for (row, response) in block.chunks_exact_mut(N).zip(responses) {
-                row.copy_from_slice(&response.gradient);
-            }
-        }
+        dual_linearize(&self.0, x, width, b, y, jacobian);
         Ok(())
     }
 }

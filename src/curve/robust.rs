@@ -7,6 +7,7 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
 use super::setting::Setting;
+use crate::problem::loss_at;
 use crate::{EvaluationError, Loss, Real, Report, RobustLoss, SolveError, mad_scale};
 
 /// Fits after which a scale that still moves is left as it is.
@@ -119,9 +120,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let (m, p) = (T::from_f64(residuals.len() as f64), T::from_f64(rank as f64));
         let (mut squares, mut sum, mut sum_of_squares) = (T::ZERO, T::ZERO, T::ZERO);
         for r in residuals {
-            let z = (r / scale) * (r / scale);
-            let [_, slope, bend] = loss.rho(z);
-            let (psi, curvature) = (slope * r, slope + T::from_f64(2.0) * z * bend);
+            let [_, slope, curvature] = loss_at(loss, scale, r);
+            let psi = slope * r;
             squares += psi * psi;
             sum += curvature;
             sum_of_squares += curvature * curvature;

@@ -30,7 +30,7 @@ pub use objective::{NotLeastSquares, Objective};
 pub(crate) use probe::Probe;
 pub use robust::{Robust, RobustScaleError};
 pub use robust_loss::{Loss, RobustLoss};
-pub(crate) use robust_row::RobustRow;
+pub(crate) use robust_row::{RobustRow, loss_at};
 pub(crate) use separable::linear_parameters;
 pub use separable::{Separable, SeparableError};
 pub use sum_of_squares::SumOfSquares;

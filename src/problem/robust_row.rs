@@ -24,19 +24,15 @@ pub(crate) struct RobustRow<T> {
 
 impl<T: Real> RobustRow<T> {
     /// The residual `r` under the loss with the scale `C`.
-    ///
-    /// With `z = (r/C)²` the second derivative of `½C²ρ(z)` is `ρ′ + 2zρ″` (Triggs et al. 2000, §4.3).
     #[inline]
     pub(crate) fn new<L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r: T) -> Self {
         if !r.is_finite() {
             // A model that cannot be evaluated is no outlier.
             return RobustRow { residual: r, root: T::ONE, cost: r * r };
         }
-        let scaled = r / scale;
-        let z = scaled * scaled;
-        let [rho, slope, bend] = loss.rho(z);
+        let [rho, slope, curvature] = loss_at(loss, scale, r);
         let cost = T::from_f64(0.5) * scale * scale * rho;
-        let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(slope + T::from_f64(2.0) * z * bend);
+        let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(curvature);
         if curvature == T::ZERO || slope == T::ZERO {
             return RobustRow { residual: T::ZERO, root: T::ZERO, cost };
         }
@@ -52,6 +48,16 @@ impl<T: Real> RobustRow<T> {
             derivatives.iter_mut().for_each(|derivative| *derivative *= self.root);
         }
     }
+}
+
+/// `ρ` at `z = (r/C)²`, its slope `ρ′`, and the second derivative of `½C²ρ(z)` by `r`, `ρ′ + 2zρ″` (Triggs et al. 2000,
+/// §4.3).
+#[inline]
+pub(crate) fn loss_at<T: Real, L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r: T) -> [T; 3] {
+    let scaled = r / scale;
+    let z = scaled * scaled;
+    let [rho, slope, bend] = loss.rho(z);
+    [rho, slope, slope + T::from_f64(2.0) * z * bend]
 }
 
 /// Puts residuals, and their rows of the Jacobian if there are any, under the loss; returns the true cost.

@@ -7,6 +7,7 @@ use crate::Real;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Plot, PlotError, Series, StatisticsError};
+use crate::problem::loss_at;
 
 /// The confidence of the bands.
 const LEVEL: f64 = 0.95;
@@ -130,8 +131,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             };
             let is_outlier = match &self.setting.likelihood {
                 Likelihood::Robust(loss, scale) => {
-                    let scaled = whitened[index] / *scale;
-                    loss.rho(scaled * scaled)[1].to_f64() < LITTLE_WEIGHT
+                    loss_at(&**loss, *scale, whitened[index])[1].to_f64() < LITTLE_WEIGHT
                 }
                 Likelihood::Gaussian | Likelihood::Poisson => false,
             };

@@ -5,6 +5,7 @@ use super::profile::{IntervalEnd, ProfileError};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, StatisticsError};
+use crate::problem::loss_at;
 use crate::statistics::root;
 use crate::{Real, Report, SolveError, Status};
 
@@ -82,11 +83,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         let (residuals, loss, scale) = (self.whitened_residuals(), &**loss, *scale);
         let rank = residuals.len().saturating_sub(self.covariance.degrees_of_freedom());
         let variance = self.setting.robust_variance(loss, scale, &self.report.x, rank);
-        let curvature = residuals.iter().map(|&r| {
-            let z = (r / scale) * (r / scale);
-            let [_, slope, bend] = loss.rho(z);
-            slope + T::from_f64(2.0) * z * bend
-        });
+        let curvature = residuals.iter().map(|&r| loss_at(loss, scale, r)[2]);
         let mean = curvature.sum::<T>() / T::from_f64(residuals.len() as f64);
         Ok(variance.map_err(StatisticsError::Evaluation)?.map(|variance| variance * mean))
     }
