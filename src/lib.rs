@@ -134,6 +134,7 @@ mod hyperparameters;
 mod kernels;
 mod linear;
 pub mod nn;
+mod number;
 pub mod optim;
 mod parallel;
 mod problem;
@@ -153,17 +154,18 @@ pub use curve::models;
 pub use curve::{
     BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
     CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
-    FailedStart, FitFailure, FitStatistics, FitSummary, FittedCurve, FittedDataSet, FittedParameter, FromClosure,
-    FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd,
-    IntervalSummary, LossSummary, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState,
-    ParameterSummary, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows,
-    StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
+    FailedStart, FitFailure, FitMany, FitStatistics, FitStatus, FitSummary, FittedCurve, FittedDataSet,
+    FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence,
+    Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model, MultiStart, MultiStartError,
+    NanPolicy, ParameterState, ParameterSummary, PerFit, Predictors, PriorSummary, Profile, ProfileError,
+    ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(feature = "plot")]
 pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
 pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
+pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
     JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,

@@ -2,13 +2,23 @@
 
 use std::fmt::{Display, LowerExp};
 
-use crate::Scalar;
-use crate::kernels::{Elementary, Kernels};
+use crate::Number;
+use crate::kernels::{Elementary, Kernels, Vectorized};
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
 /// exist for these two.
 pub trait Real:
-    Scalar<Real = Self> + Kernels + Elementary + Default + Display + LowerExp + Send + Sync + 'static
+    Number<Element = Self>
+    + PartialOrd
+    + Kernels
+    + Elementary
+    + Vectorized
+    + Default
+    + Display
+    + LowerExp
+    + Send
+    + Sync
+    + 'static
 {
     /// Zero.
     const ZERO: Self;
@@ -19,12 +29,8 @@ pub trait Real:
     /// Positive infinity.
     const INFINITY: Self;
 
-    /// The nearest float to `value`.
-    fn from_f64(value: f64) -> Self;
     /// The value as [`f64`], exactly.
     fn to_f64(self) -> f64;
-    /// `self · a + b`, rounded once.
-    fn mul_add(self, a: Self, b: Self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
 }
@@ -38,16 +44,8 @@ macro_rules! float_is_real {
             const INFINITY: $float = $float::INFINITY;
 
             #[inline]
-            fn from_f64(value: f64) -> $float {
-                value as $float
-            }
-            #[inline]
             fn to_f64(self) -> f64 {
                 f64::from(self)
-            }
-            #[inline]
-            fn mul_add(self, a: $float, b: $float) -> $float {
-                $float::mul_add(self, a, b)
             }
             #[inline]
             fn is_finite(self) -> bool {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::Real;
+use crate::Number;
 
 /// A number that a residual function can be written over.
 ///
@@ -29,7 +29,7 @@ use crate::Real;
 pub trait Scalar:
     Copy
     + Debug
-    + PartialOrd
+    + PartialEq
     + Neg<Output = Self>
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -45,8 +45,8 @@ pub trait Scalar:
     + DivAssign
     + Sum
 {
-    /// The float underneath.
-    type Real: Real;
+    /// The number underneath, that predictors and constants have: for a float, the float itself.
+    type Real: Number;
 
     /// A number whose derivatives are all zero.
     fn constant(value: Self::Real) -> Self;
@@ -109,14 +109,20 @@ pub trait Scalar:
     /// Absolute value; the derivative at zero is taken as zero.
     fn abs(self) -> Self;
 
+    /// `then` where `self < other` by value, `otherwise` elsewhere; both have been computed by then, and what is not chosen may
+    /// be NaN. A formula that branches so can be evaluated for several fits at once.
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
+
     /// The larger of the two, compared by value.
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
-        if other > self { other } else { self }
+        self.select_less(other, other, self)
     }
 
     /// The smaller of the two, compared by value.
+    #[inline(always)]
     fn min(self, other: Self) -> Self {
-        if other < self { other } else { self }
+        other.select_less(self, other, self)
     }
 
     /// `√(self² + other²)`.
@@ -153,6 +159,10 @@ macro_rules! float_is_scalar {
             #[inline]
             fn atan2(self, x: $float) -> $float {
                 $float::atan2(self, x)
+            }
+            #[inline]
+            fn select_less(self, other: $float, then: $float, otherwise: $float) -> $float {
+                if self < other { then } else { otherwise }
             }
             #[inline]
             fn hypot(self, other: $float) -> $float {

@@ -199,6 +199,11 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
     }
 
     #[inline]
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        if self.value < other.value { then } else { otherwise }
+    }
+
+    #[inline]
     fn powi(self, n: i32) -> Self {
         self.powi(n)
     }

@@ -4,6 +4,7 @@ mod check;
 pub(crate) mod difference;
 mod dual;
 mod functions;
+pub(crate) mod jet;
 mod taylor;
 
 pub use check::{DerivativeCheck, Discrepancy, check_derivatives};

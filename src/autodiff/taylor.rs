@@ -126,6 +126,11 @@ impl<T: Real> Scalar for Taylor<T> {
     }
 
     #[inline]
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        if self.value < other.value { then } else { otherwise }
+    }
+
+    #[inline]
     fn powi(self, n: i32) -> Self {
         let degree = T::from_f64(f64::from(n));
         let x = self.value;

@@ -1,21 +1,21 @@
 //! What the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written in.
 
-use crate::{Real, Scalar};
+use crate::{Number, Scalar};
 
 /// A number.
-#[inline]
+#[inline(always)]
 pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
     S::constant(S::Real::from_f64(value.into()))
 }
 
 /// The first so many predictors of a row; NaN where there are fewer, which the fit then says.
-#[inline]
+#[inline(always)]
 pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
     std::array::from_fn(|index| S::constant(x.get(index).copied().unwrap_or(S::Real::from_f64(f64::NAN))))
 }
 
 /// The first so many parameters.
-#[inline]
+#[inline(always)]
 pub fn parameters<S: Copy, const N: usize>(b: &[S]) -> [S; N] {
     std::array::from_fn(|index| b[index])
 }
@@ -24,7 +24,7 @@ macro_rules! functions {
     ($($name:ident($($argument:ident),+);)*) => {
         $(
             #[doc = concat!("[`Scalar::", stringify!($name), "`].")]
-            #[inline]
+            #[inline(always)]
             pub fn $name<S: Scalar>($($argument: S),+) -> S {
                 Scalar::$name($($argument),+)
             }

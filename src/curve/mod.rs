@@ -13,6 +13,7 @@ pub mod formula;
 mod global;
 mod global_curve;
 mod likelihood;
+mod many;
 mod map;
 mod minima;
 mod misfit;
@@ -50,6 +51,7 @@ pub use fitted::{
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
+pub use many::{FitMany, FitStatus, ManyFits, PerFit, Predictors};
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};

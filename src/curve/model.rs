@@ -1,19 +1,23 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
 use crate::autodiff::Difference;
-use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar};
+use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
 
-/// A model written once for every scalar.
+/// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
+/// registers full of either, for several points or fits at once.
+///
+/// It cannot branch, then, on what it computes; [`Scalar::select_less`] takes one of two values instead. Mark `response`, and what
+/// it calls, `#[inline(always)]`: what is not inlined does not have the wide registers, and is slower by an order of magnitude.
 ///
 /// ```
-/// use marquardt::{CurveFit, Model, Scalar};
+/// use marquardt::{CurveFit, Model, ScalarOf};
 ///
 /// /// y = b₁ x₁ + b₂ eˣ²
 /// struct Mixture;
 ///
 /// impl Model<f64> for Mixture {
 ///     fn parameter_count(&self) -> usize { 2 }
-///     fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+///     fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
 ///         b[0] * x[0] + b[1] * x[1].exp()
 ///     }
 /// }
@@ -29,7 +33,7 @@ pub trait Model<T: Real> {
     fn parameter_count(&self) -> usize;
 
     /// The response to one row of predictors.
-    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S;
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S;
 
     /// What to call parameter `index`; `b1`, `b2`, … unless the model knows better.
     fn parameter_name(&self, index: usize) -> String {

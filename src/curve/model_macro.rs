@@ -116,7 +116,8 @@ macro_rules! __formula {
             }
 
             #[allow(unused_imports, non_snake_case)]
-            fn response<S: $crate::Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+            #[inline(always)]
+            fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                 use $crate::formula::*;
                 let [$($x),+] = predictors::<S, _>(x);
                 let [$($b),+] = parameters(b);

@@ -13,11 +13,6 @@ pub trait Elementary: Sized + 'static {
     const COEFFICIENTS: Coefficients<Self>;
     /// The constants behind the normal distribution function.
     const TAIL: TailCoefficients<Self>;
-
-    /// `2ⁿ` for an `n` that has been added to the rounder of [`COEFFICIENTS`](Self::COEFFICIENTS).
-    fn power_of_two(self) -> Self;
-    /// The value with the sign of another.
-    fn copy_sign(self, sign: Self) -> Self;
 }
 
 macro_rules! elementary {
@@ -25,15 +20,6 @@ macro_rules! elementary {
         impl Elementary for $float {
             const COEFFICIENTS: Coefficients<$float> = exponential::$coefficients;
             const TAIL: TailCoefficients<$float> = gelu::$coefficients;
-
-            #[inline(always)]
-            fn power_of_two(self) -> $float {
-                $float::from_bits(self.to_bits() << ($float::MANTISSA_DIGITS - 1))
-            }
-            #[inline(always)]
-            fn copy_sign(self, sign: $float) -> $float {
-                self.copysign(sign)
-            }
         }
     };
 }

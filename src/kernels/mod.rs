@@ -9,6 +9,7 @@ pub(crate) mod exponential;
 pub(crate) mod gelu;
 mod gram;
 pub(crate) mod hadamard;
+pub mod lanes;
 mod product;
 pub(crate) mod samples;
 pub(crate) mod simd;
@@ -17,3 +18,4 @@ pub(crate) mod vector;
 
 pub use dense::{Factor, Kernels, Scratch};
 pub use elementary::Elementary;
+pub use lanes::Vectorized;

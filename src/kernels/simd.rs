@@ -1,10 +1,11 @@
-//! The crate's only unsafe code: choosing vector instructions at run time, and leaving their state clean.
+//! Choosing vector instructions at run time, and leaving their state clean: with the [registers](super::lanes), the crate's only
+//! unsafe code.
 //!
 //! A [`Kernel`] is written once in plain loops. [`run`] calls a copy of it compiled for the widest instructions that the
 //! processor turns out to have.
 #![allow(unsafe_code)]
 
-use crate::Real;
+use crate::Number;
 
 /// Loops worth compiling for every set of vector instructions.
 pub(crate) trait Kernel {
@@ -42,7 +43,7 @@ fn run_with_avx2(kernel: impl Kernel) {
 
 /// `a · b + c`, in one instruction where there is one.
 #[inline(always)]
-pub(crate) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
+pub(crate) fn multiply_add<T: Number, const FUSED: bool>(a: T, b: T, c: T) -> T {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 

@@ -1,7 +1,7 @@
 //! A residual function written once for every scalar, differentiated exactly.
 
 use super::{EvaluationError, LeastSquares};
-use crate::{Dual, Real, Scalar, Taylor};
+use crate::{Dual, Number, Real, Scalar, Taylor};
 
 /// Tangents carried at once; wider problems are differentiated in several passes of this width.
 const WIDTH: usize = 16;
@@ -194,7 +194,7 @@ fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S
     if count <= stack.len() {
         &mut stack[..count]
     } else {
-        heap.resize(count, S::constant(S::Real::ZERO));
+        heap.resize(count, S::constant(S::Real::from_f64(0.0)));
         heap
     }
 }

@@ -22,6 +22,7 @@ impl Formula for Arrhenius {
     const PARAMETERS: &'static [&'static str] = &["prefactor", "energy"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (b[1] * -(x * real::<S>(GAS_CONSTANT)).recip()).exp()
     }

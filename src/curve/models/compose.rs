@@ -6,7 +6,7 @@ use super::Guess;
 use super::guess::finite;
 use super::linear_fit::LinearFit;
 use super::look::Look;
-use crate::{Model, Real, Scalar};
+use crate::{Model, Real, ScalarOf};
 
 /// Rounds in which the parts of a sum are guessed again.
 const ROUNDS: usize = 2;
@@ -139,8 +139,8 @@ macro_rules! model_of_two {
                 }
             }
 
-            #[inline]
-            fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+            #[inline(always)]
+            fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                 let (first, second) = b.split_at(self.0.parameter_count());
                 self.0.response(x, first) $operator self.1.response(x, second)
             }
@@ -160,8 +160,8 @@ impl<T: Real, M: Model<T>> Model<T> for Prefixed<M> {
         format!("{}{}", self.prefix, self.model.parameter_name(index))
     }
 
-    #[inline]
-    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.model.response(x, b)
     }
 }

@@ -20,6 +20,7 @@ impl Formula for MichaelisMenten {
     const PARAMETERS: &'static [&'static str] = &["vmax", "km"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * x / (b[1] + x)
     }
@@ -41,6 +42,7 @@ impl Formula for Hill {
     const PARAMETERS: &'static [&'static str] = &["vmax", "k", "n"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * occupied(x, b[1], b[2])
     }
@@ -61,6 +63,7 @@ impl Formula for Logistic4 {
     const PARAMETERS: &'static [&'static str] = &["bottom", "top", "ec50", "hill"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] + (b[1] - b[0]) * occupied(x, b[2], b[3])
     }
@@ -87,6 +90,7 @@ impl Formula for Logistic5 {
     const PARAMETERS: &'static [&'static str] = &["bottom", "top", "ec50", "hill", "asymmetry"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] + (b[1] - b[0]) * occupied(x, b[2], b[3]).pow(b[4])
     }
@@ -113,6 +117,7 @@ impl Formula for Boltzmann {
     const PARAMETERS: &'static [&'static str] = &["bottom", "top", "center", "width"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] + (b[1] - b[0]) * sigmoid((-b[2] + x) / b[3])
     }
@@ -131,12 +136,11 @@ impl Formula for Boltzmann {
 in_library!(MichaelisMenten, Hill, Logistic4, Logistic5, Boltzmann);
 
 /// `x^n / (k^n + x^n)`, with all its derivatives zero at `x = 0`.
+#[inline(always)]
 fn occupied<S: Scalar>(x: S::Real, half: S, slope: S) -> S {
-    let (zero, one) = (real::<S>(0.0), real::<S>(1.0));
-    if x == zero {
-        return S::constant(if slope.value() > zero { zero } else { one });
-    }
-    sigmoid(slope * (S::constant(x) / half).ln())
+    let (zero, one) = (S::constant(real::<S>(0.0)), S::constant(real::<S>(1.0)));
+    let at_zero = zero.select_less(slope, zero, one);
+    zero.select_less(S::constant(x.abs()), sigmoid(slope * (S::constant(x) / half).ln()), at_zero)
 }
 
 /// Hill's slopes.

@@ -17,6 +17,7 @@ impl Formula for ExponentialDecay {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "decay"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * decayed(x, b[1])
     }
@@ -36,6 +37,7 @@ impl Formula for ExponentialDecayOffset {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "decay", "offset"];
     const LINEAR: &'static [usize] = &[0, 2];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * decayed(x, b[1]) + b[2]
     }
@@ -55,6 +57,7 @@ impl Formula for ExponentialRise {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "decay"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * risen(x, b[1])
     }
@@ -74,6 +77,7 @@ impl Formula for ExponentialRiseOffset {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "decay", "offset"];
     const LINEAR: &'static [usize] = &[0, 2];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * risen(x, b[1]) + b[2]
     }
@@ -93,6 +97,7 @@ impl Formula for BiExponential {
     const PARAMETERS: &'static [&'static str] = &["amplitude1", "decay1", "amplitude2", "decay2"];
     const LINEAR: &'static [usize] = &[0, 2];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * decayed(x, b[1]) + b[2] * decayed(x, b[3])
     }
@@ -118,6 +123,7 @@ impl Formula for StretchedExponential {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "decay", "beta"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * exp_of_minus(scaled_power(x, b[1], b[2]))
     }
@@ -137,19 +143,20 @@ in_library!(
 );
 
 /// `exp(−x / decay)`.
+#[inline(always)]
 fn decayed<S: Scalar>(x: S::Real, decay: S) -> S {
     (decay.recip() * -x).exp()
 }
 
 /// `1 − exp(−x / decay)`.
+#[inline(always)]
 fn risen<S: Scalar>(x: S::Real, decay: S) -> S {
     -(decay.recip() * -x).exp_m1()
 }
 
 /// `(x / scale)^power`, which at `x = 0` is zero whatever the power, and so are its derivatives.
+#[inline(always)]
 pub(super) fn scaled_power<S: Scalar>(x: S::Real, scale: S, power: S) -> S {
-    if x == real::<S>(0.0) {
-        return S::constant(x);
-    }
-    ((S::constant(x) / scale).ln() * power).exp()
+    let zero = S::constant(real::<S>(0.0));
+    zero.select_less(S::constant(x.abs()), ((S::constant(x) / scale).ln() * power).exp(), zero)
 }

@@ -1,7 +1,7 @@
 //! What a model of the library says of itself, and what is made of that.
 
 use super::look::Look;
-use crate::{Real, Scalar};
+use crate::{Number, Scalar};
 
 /// A model of one predictor, as the library keeps it; [`in_library!`] makes a public model of it.
 pub(super) trait Formula {
@@ -29,24 +29,24 @@ pub(super) trait Formula {
 }
 
 /// A constant of a formula.
+#[inline(always)]
 pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
     S::Real::from_f64(value)
 }
 
 /// The one predictor of a row; NaN where there is none, which the fit then says.
 #[inline]
-pub(super) fn only<T: Real>(x: &[T]) -> T {
+pub(super) fn only<T: Number>(x: &[T]) -> T {
     x.first().copied().unwrap_or(T::from_f64(f64::NAN))
 }
 
 /// `1 / (1 + exp(−z))`, which does not overflow on either side.
+#[inline(always)]
 pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
-    let one = real::<S>(1.0);
-    if z.value() < real::<S>(0.0) {
-        let small = z.exp();
-        return small / (small + one);
-    }
-    ((-z).exp() + one).recip()
+    let (zero, one) = (S::constant(real::<S>(0.0)), real::<S>(1.0));
+    let small = z.select_less(zero, z, -z).exp();
+    let larger = (small + one).recip();
+    z.select_less(zero, small * larger, larger)
 }
 
 /// Makes public models of types that have a [`Formula`].
@@ -62,8 +62,8 @@ macro_rules! in_library {
                     <$model as Formula>::PARAMETERS[index].to_owned()
                 }
 
-                #[inline]
-                fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+                #[inline(always)]
+                fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                     <$model as Formula>::at(only(x), b)
                 }
             }

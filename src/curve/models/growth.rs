@@ -18,6 +18,7 @@ impl Formula for Logistic {
     const PARAMETERS: &'static [&'static str] = &["limit", "center", "rate"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * sigmoid(b[2] * (-b[1] + x))
     }
@@ -37,6 +38,7 @@ impl Formula for Gompertz {
     const PARAMETERS: &'static [&'static str] = &["limit", "center", "rate"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * exp_of_minus((b[2] * (b[1] - x)).exp())
     }
@@ -57,15 +59,14 @@ impl Formula for Richards {
     const PARAMETERS: &'static [&'static str] = &["limit", "center", "rate", "shape"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let (before, shape) = (b[2] * (b[1] - x), b[3]);
-        let zero = real::<S>(0.0);
+        let zero = S::constant(real::<S>(0.0));
         // ln(1 + shape eᵘ), the same in both ways.
-        let logarithm = if before.value() > zero && shape.value() > zero {
-            before + shape.ln() + ((-before).exp() / shape).ln_1p()
-        } else {
-            (shape * before.exp()).ln_1p()
-        };
+        let where_large = before + shape.ln() + ((-before).exp() / shape).ln_1p();
+        let elsewhere = (shape * before.exp()).ln_1p();
+        let logarithm = zero.select_less(before.min(shape), where_large, elsewhere);
         b[0] * (-logarithm / shape).exp()
     }
 
@@ -87,6 +88,7 @@ impl Formula for WeibullGrowth {
     const PARAMETERS: &'static [&'static str] = &["limit", "scale", "shape"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (-exp_of_minus(scaled_power(x, b[1], b[2])) + real::<S>(1.0))
     }
@@ -103,10 +105,8 @@ fn rates(look: &Look) -> Vec<f64> {
     both_signs(&look.widths().iter().rev().map(|width| 0.5 / width).collect::<Vec<f64>>())
 }
 
-/// `exp(−u)`, a flat zero where `u` is infinite.
+/// `exp(−u)`, a flat zero where `u` is so large that it may be infinite.
+#[inline(always)]
 pub(super) fn exp_of_minus<S: Scalar>(u: S) -> S {
-    if u.value() == S::Real::INFINITY {
-        return S::constant(real::<S>(0.0));
-    }
-    (-u).exp()
+    S::constant(real::<S>(1e30)).select_less(u, S::constant(real::<S>(0.0)), (-u).exp())
 }

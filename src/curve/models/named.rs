@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
 use super::{Guess, UnknownModel};
-use crate::{Model, Real, Scalar};
+use crate::{Model, Real, ScalarOf};
 
 /// A model of the library by its name, as a program asks for it that lets its users choose.
 ///
@@ -161,7 +161,8 @@ impl<T: Real> Model<T> for Terms<'_> {
         self.0.iter().map(|term| term.entry().parameters.len()).sum()
     }
 
-    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         let (own, mut rest) = b.split_at(self.0[0].entry().parameters.len());
         let mut sum = self.0[0].response(x, own);
         for term in &self.0[1..] {
@@ -195,7 +196,8 @@ impl<T: Real> Model<T> for Named {
         self.parameters[index].clone()
     }
 
-    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         Terms(&self.terms).response(x, b)
     }
 }

@@ -20,6 +20,7 @@ impl Formula for Gaussian {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * gaussian(x, b[1], b[2])
     }
@@ -40,6 +41,7 @@ impl Formula for Lorentzian {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * lorentzian(x, b[1], b[2])
     }
@@ -63,6 +65,7 @@ impl Formula for Voigt {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma", "gamma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let scale = (b[2].abs() * real::<S>(SQRT_2)).recip();
         let profile = faddeeva((-b[1] + x) * scale, b[3] * scale);
@@ -89,6 +92,7 @@ impl Formula for PseudoVoigt {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma", "fraction"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let gaussian = gaussian(x, b[1], b[2] * real::<S>((2.0 * LN_2).sqrt().recip()));
         b[0] * (gaussian + b[3] * (lorentzian(x, b[1], b[2]) - gaussian))
@@ -109,6 +113,7 @@ impl Formula for Moffat {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma", "beta"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let away = (-b[1] + x) / b[2];
         b[0] * (-b[3] * (away * away).ln_1p()).exp()
@@ -122,12 +127,14 @@ impl Formula for Moffat {
 in_library!(Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat);
 
 /// The normal density.
+#[inline(always)]
 pub(super) fn gaussian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = (-center + x) / sigma;
     (away * away * real::<S>(-0.5)).exp() / sigma * real::<S>((2.0 * PI).sqrt().recip())
 }
 
 /// Cauchy's density.
+#[inline(always)]
 fn lorentzian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = -center + x;
     sigma / (away * away + sigma * sigma) * real::<S>(FRAC_1_PI)

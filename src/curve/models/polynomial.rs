@@ -4,7 +4,7 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::Look;
-use crate::{Model, Real, Scalar};
+use crate::{Model, Real, Scalar, ScalarOf};
 
 /// `c`, as lmfit's `ConstantModel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,6 +16,7 @@ impl Formula for Constant {
     const PARAMETERS: &'static [&'static str] = &["c"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(_x: S::Real, b: &[S]) -> S {
         b[0]
     }
@@ -31,6 +32,7 @@ impl Formula for Linear {
     const PARAMETERS: &'static [&'static str] = &["slope", "intercept"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * x + b[1]
     }
@@ -46,6 +48,7 @@ impl Formula for Quadratic {
     const PARAMETERS: &'static [&'static str] = &["a", "b", "c"];
     const LINEAR: &'static [usize] = &[0, 1, 2];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         (b[0] * x + b[1]) * x + b[2]
     }
@@ -76,8 +79,8 @@ impl<T: Real> Model<T> for Polynomial {
         format!("c{index}")
     }
 
-    #[inline]
-    fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         let (x, highest, lower) = (only(x), b[self.degree], &b[..self.degree]);
         lower.iter().rev().fold(highest, |sum, &coefficient| sum * x + coefficient)
     }

@@ -16,6 +16,7 @@ impl Formula for PowerLaw {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "exponent"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * S::constant(x).pow(b[1])
     }
@@ -35,6 +36,7 @@ impl Formula for PowerLawOffset {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "exponent", "offset"];
     const LINEAR: &'static [usize] = &[0, 2];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * S::constant(x).pow(b[1]) + b[2]
     }
@@ -54,6 +56,7 @@ impl Formula for Logarithmic {
     const PARAMETERS: &'static [&'static str] = &["a", "b"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] + b[1] * x.ln()
     }

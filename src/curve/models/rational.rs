@@ -16,6 +16,7 @@ impl Formula for Rational {
     const PARAMETERS: &'static [&'static str] = &["a0", "a1", "b1"];
     const LINEAR: &'static [usize] = &[0, 1];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         (b[0] + b[1] * x) / (b[2] * x + real::<S>(1.0))
     }

@@ -2,7 +2,7 @@
 
 use super::formula::Formula;
 use super::*;
-use crate::{Model, Real, Scalar};
+use crate::{Model, Real, ScalarOf};
 
 /// What the library knows of one of its models.
 pub(super) struct Entry {
@@ -50,7 +50,8 @@ macro_rules! registry {
                 self.entry().parameters[index].to_owned()
             }
 
-            fn response<S: Scalar<Real = T>>(&self, x: &[T], b: &[S]) -> S {
+            #[inline(always)]
+            fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                 match *self {
                     $(Kind::$model => $model.response(x, b),)*
                     Kind::Polynomial(degree) => Polynomial { degree }.response(x, b),

@@ -23,6 +23,7 @@ impl Formula for ExponentialGaussian {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma", "gamma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let (center, sigma, gamma) = (b[1], b[2], b[3]);
         let half = real::<S>(0.5);
@@ -52,6 +53,7 @@ impl Formula for SkewedGaussian {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma", "gamma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let away = (-b[1] + x) / b[2] * real::<S>(FRAC_1_SQRT_2);
         b[0] * gaussian(x, b[1], b[2]) * (erf(b[3] * away) + real::<S>(1.0))
@@ -78,12 +80,12 @@ impl Formula for LogNormal {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
-        if x <= real::<S>(0.0) {
-            return S::constant(real::<S>(0.0));
-        }
+        let zero = S::constant(real::<S>(0.0));
         let away = (-b[1] + x.ln()) / b[2];
-        b[0] * (away * away * real::<S>(-0.5)).exp() / b[2] * (x * real::<S>((2.0 * PI).sqrt())).recip()
+        let peak = b[0] * (away * away * real::<S>(-0.5)).exp() / b[2] * (x * real::<S>((2.0 * PI).sqrt())).recip();
+        zero.select_less(S::constant(x), peak, zero)
     }
 
     fn axes(look: &Look) -> Vec<Vec<f64>> {

@@ -56,11 +56,17 @@ const COEFFICIENTS: [f64; 40] = [
 ///
 /// J. A. C. Weideman, Computation of the complex error function, SIAM J. Numer. Anal. 31 (1994) 1497, in the upper half of
 /// the plane; in the lower half by `w(z) = 2 exp(−z²) − w(−z)`.
+#[inline(always)]
 pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
-    if y.value() < real::<S>(0.0) {
-        let mirrored = faddeeva(x, -y);
-        return (y * y - x * x).exp() * (x * y * real::<S>(2.0)).cos() * real::<S>(2.0) - mirrored;
-    }
+    let zero = S::constant(real::<S>(0.0));
+    let mirrored = faddeeva_above(x, y.select_less(zero, -y, y));
+    let mirror = (y * y - x * x).exp() * (x * y * real::<S>(2.0)).cos() * real::<S>(2.0);
+    y.select_less(zero, mirror - mirrored, mirrored)
+}
+
+/// The [`faddeeva`] function in the upper half of the plane.
+#[inline(always)]
+fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
     let length = real::<S>(LENGTH);
     // 1 / (L − iz), where L − iz = (L + y) − ix.
     let below = ((y + length) * (y + length) + x * x).recip();
@@ -81,6 +87,7 @@ fn times<S: Scalar>([a, b]: [S; 2], [c, d]: [S; 2]) -> [S; 2] {
 }
 
 /// `exp(x²) erfc(x)` for `x ≥ 0`: the [`faddeeva`] function on the imaginary axis, where all is real.
+#[inline(always)]
 fn scaled_complement<S: Scalar>(x: S) -> S {
     let length = real::<S>(LENGTH);
     let reciprocal = (x + length).recip();
@@ -91,19 +98,20 @@ fn scaled_complement<S: Scalar>(x: S) -> S {
 }
 
 /// The error function, to about 1e-15 absolutely.
+#[inline(always)]
 pub(super) fn erf<S: Scalar>(x: S) -> S {
-    if x.value() < real::<S>(0.0) {
-        return -erf(-x);
-    }
-    -(-x * x).exp() * scaled_complement(x) + real::<S>(1.0)
+    let zero = S::constant(real::<S>(0.0));
+    let above = x.select_less(zero, -x, x);
+    let value = -(-x * x).exp() * scaled_complement(above) + real::<S>(1.0);
+    x.select_less(zero, -value, value)
 }
 
 /// `exp(exponent) · erfc(x)`, given `gap = exponent − x²`, without the overflow of the one where the other vanishes.
+#[inline(always)]
 pub(super) fn exp_times_erfc<S: Scalar>(exponent: S, x: S, gap: S) -> S {
-    if x.value() < real::<S>(0.0) {
-        return exponent.exp() * real::<S>(2.0) - gap.exp() * scaled_complement(-x);
-    }
-    gap.exp() * scaled_complement(x)
+    let zero = S::constant(real::<S>(0.0));
+    let tail = gap.exp() * scaled_complement(x.select_less(zero, -x, x));
+    x.select_less(zero, exponent.exp() * real::<S>(2.0) - tail, tail)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ impl Formula for ArctanStep {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (((-b[1] + x) / b[2]).atan() * real::<S>(FRAC_1_PI) + real::<S>(0.5))
     }
@@ -38,6 +39,7 @@ impl Formula for ErfStep {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (erf((-b[1] + x) / b[2]) + real::<S>(1.0)) * real::<S>(0.5)
     }
@@ -61,6 +63,7 @@ impl Formula for LogisticStep {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "center", "sigma"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * sigmoid((-b[1] + x) / b[2])
     }

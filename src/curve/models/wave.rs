@@ -20,6 +20,7 @@ impl Formula for Sine {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "frequency", "shift"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (b[1] * x + b[2]).sin()
     }
@@ -40,6 +41,7 @@ impl Formula for DampedSine {
     const PARAMETERS: &'static [&'static str] = &["amplitude", "frequency", "shift", "decay"];
     const LINEAR: &'static [usize] = &[0];
 
+    #[inline(always)]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         b[0] * (b[3].recip() * -x).exp() * (b[1] * x + b[2]).sin()
     }

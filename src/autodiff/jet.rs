@@ -1,0 +1,267 @@
+//! Forward-mode dual numbers in the lanes of registers.
+
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::functions::for_each_function;
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{Number, Real, Scalar};
+
+/// As [`Dual`](crate::Dual), for several fits or points at once.
+///
+/// Most intermediate results of a formula depend on some of the variables only. Which derivatives there are is kept beside
+/// them; where the formula is inlined the compiler knows it, and leaves out all arithmetic with zeros.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jet<T, R, const N: usize> {
+    /// The value.
+    pub(crate) value: Lanes<T, R>,
+    /// The partial derivatives, zero where there is none.
+    pub(crate) gradient: [Lanes<T, R>; N],
+    /// There is a derivative.
+    varies: [bool; N],
+}
+
+/// `f(x, y)`, given the value of `f` and what derivatives `a` of `x` and `b` of `y` become: where `y` has none, where `x` has
+/// none, and where both have one. No closures, as these would not be inlined for certain.
+macro_rules! combine {
+    ($x:expr, $y:expr, $value:expr; $a:ident, $b:ident => $of_x:expr, $of_y:expr, $of_both:expr) => {{
+        let (mut jet, other) = ($x, $y);
+        jet.value = $value;
+        for k in 0..N {
+            let ($a, $b) = (jet.gradient[k], other.gradient[k]);
+            jet.gradient[k] = match (jet.varies[k], other.varies[k]) {
+                (true, true) => $of_both,
+                (true, false) => $of_x,
+                (false, true) => $of_y,
+                (false, false) => $a,
+            };
+            jet.varies[k] |= other.varies[k];
+        }
+        jet
+    }};
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
+    /// The variable number `index`; an `index` past `N` gives a constant.
+    #[inline(always)]
+    pub(crate) fn variable(value: Lanes<T, R>, index: usize) -> Self {
+        let mut variable = Self::constant(value);
+        if index < N {
+            variable.gradient[index] = Lanes::splat(T::ONE);
+            variable.varies[index] = true;
+        }
+        variable
+    }
+
+    /// `f(self)`, given the value of `f` and its derivative.
+    #[inline(always)]
+    fn chain(mut self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
+        for k in 0..N {
+            if self.varies[k] {
+                self.gradient[k] *= first;
+            }
+        }
+        Jet { value, ..self }
+    }
+
+    /// `f(self, other)`, given the value of `f` and its two partial derivatives.
+    #[inline(always)]
+    fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
+        combine!(self, other, value; a, b => a * by_self, b * by_other, a.mul_add(by_self, b * by_other))
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> PartialEq for Jet<T, R, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Neg for Jet<T, R, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.chain(-self.value, Lanes::splat(-T::ONE))
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Add for Jet<T, R, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        combine!(self, other, self.value + other.value; a, b => a, b, a + b)
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Sub for Jet<T, R, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        combine!(self, other, self.value - other.value; a, b => a, -b, a - b)
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Mul for Jet<T, R, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.chain2(other, self.value * other.value, other.value, self.value)
+    }
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Div for Jet<T, R, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        let reciprocal = other.value.recip();
+        let value = self.value * reciprocal;
+        self.chain2(other, value, reciprocal, -(value * reciprocal))
+    }
+}
+
+/// Operators with constants: the lanes', and the float's.
+macro_rules! constants {
+    ($($constant:ty),*) => {
+        $(
+            impl<T: Real, R: Register<T>, const N: usize> Add<$constant> for Jet<T, R, N> {
+                type Output = Self;
+                #[inline(always)]
+                fn add(self, constant: $constant) -> Self {
+                    Jet { value: self.value + constant, ..self }
+                }
+            }
+
+            impl<T: Real, R: Register<T>, const N: usize> Sub<$constant> for Jet<T, R, N> {
+                type Output = Self;
+                #[inline(always)]
+                fn sub(self, constant: $constant) -> Self {
+                    Jet { value: self.value - constant, ..self }
+                }
+            }
+
+            impl<T: Real, R: Register<T>, const N: usize> Mul<$constant> for Jet<T, R, N> {
+                type Output = Self;
+                #[inline(always)]
+                fn mul(self, constant: $constant) -> Self {
+                    self.chain(self.value * constant, Lanes::splat(T::ONE) * constant)
+                }
+            }
+
+            impl<T: Real, R: Register<T>, const N: usize> Div<$constant> for Jet<T, R, N> {
+                type Output = Self;
+                #[inline(always)]
+                fn div(self, constant: $constant) -> Self {
+                    self.chain(self.value / constant, Lanes::splat(T::ONE) / constant)
+                }
+            }
+        )*
+    };
+}
+
+constants!(T, Lanes<T, R>);
+
+macro_rules! assign {
+    ($($operator:ident $function:ident $symbol:tt;)*) => {
+        $(
+            impl<T: Real, R: Register<T>, const N: usize> $operator for Jet<T, R, N> {
+                #[inline(always)]
+                fn $function(&mut self, other: Self) {
+                    *self = *self $symbol other;
+                }
+            }
+        )*
+    };
+}
+
+assign! {
+    AddAssign add_assign +;
+    SubAssign sub_assign -;
+    MulAssign mul_assign *;
+    DivAssign div_assign /;
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Sum for Jet<T, R, N> {
+    #[inline(always)]
+    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+        terms.fold(Self::constant(Lanes::splat(T::ZERO)), |total, term| total + term)
+    }
+}
+
+/// The sign of each lane, zero for zero.
+#[inline(always)]
+fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    zero.select_less(x, one, x.select_less(zero, -one, zero))
+}
+
+macro_rules! jet_function {
+    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        fn $name(self) -> Self {
+            let $c = Lanes::<T, R>::from_f64;
+            let $x = self.value;
+            let $f = $x.$name();
+            self.chain($f, $first)
+        }
+    };
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
+    type Real = Lanes<T, R>;
+
+    #[inline(always)]
+    fn constant(value: Lanes<T, R>) -> Self {
+        Jet { value, gradient: [Lanes::splat(T::ZERO); N], varies: [false; N] }
+    }
+
+    #[inline(always)]
+    fn value(self) -> Lanes<T, R> {
+        self.value
+    }
+
+    #[inline(always)]
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
+        let value = x.select_less(y, then.value, otherwise.value);
+        combine!(then, otherwise, value; a, b =>
+            x.select_less(y, a, zero),
+            x.select_less(y, zero, b),
+            x.select_less(y, a, b)
+        )
+    }
+
+    #[inline(always)]
+    fn powi(self, n: i32) -> Self {
+        if n == 0 {
+            return Self::constant(Lanes::splat(T::ONE));
+        }
+        let below = self.value.powi(n - 1);
+        self.chain(below * self.value, below * Lanes::from_f64(f64::from(n)))
+    }
+
+    #[inline(always)]
+    fn powf(self, p: Lanes<T, R>) -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
+        self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
+    }
+
+    #[inline(always)]
+    fn pow(self, p: Self) -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        let from_base = self.powf(p.value);
+        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
+        combine!(from_base, p, from_base.value; a, b => a, b * by_exponent, b.mul_add(by_exponent, a))
+    }
+
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        let inverse = (self.value * self.value + x.value * x.value).recip();
+        self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
+    }
+
+    for_each_function!(jet_function);
+}

@@ -1,0 +1,63 @@
+//! Predictors of many fits.
+
+use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, Axis};
+
+/// Where the fits have their points.
+#[derive(Debug, Clone)]
+pub enum Predictors<'a, T> {
+    /// In the same places: a row of predictors for each point.
+    Shared(ArrayView2<'a, T>),
+    /// Each in places of its own: for each fit, a row of predictors for each point.
+    Own(ArrayView3<'a, T>),
+}
+
+impl<'a, T> Predictors<'a, T> {
+    /// Several predictors that all fits share, a row for each point.
+    pub fn shared(x: impl Into<ArrayView2<'a, T>>) -> Self {
+        Predictors::Shared(x.into())
+    }
+}
+
+macro_rules! shared_from {
+    ($($vector:ty $(, $size:ident)?;)*) => {
+        $(
+            impl<'a, T $(, const $size: usize)?> From<$vector> for Predictors<'a, T> {
+                fn from(x: $vector) -> Self {
+                    Predictors::Shared(ArrayView1::from(x).insert_axis(Axis(1)))
+                }
+            }
+        )*
+    };
+}
+
+shared_from! {
+    &'a [T];
+    &'a Vec<T>;
+    &'a [T; N], N;
+    &'a Array1<T>;
+    ArrayView1<'a, T>;
+}
+
+impl<'a, T> From<ArrayView2<'a, T>> for Predictors<'a, T> {
+    fn from(x: ArrayView2<'a, T>) -> Self {
+        Predictors::Own(x.insert_axis(Axis(2)))
+    }
+}
+
+impl<'a, T> From<&'a Array2<T>> for Predictors<'a, T> {
+    fn from(x: &'a Array2<T>) -> Self {
+        x.view().into()
+    }
+}
+
+impl<'a, T> From<ArrayView3<'a, T>> for Predictors<'a, T> {
+    fn from(x: ArrayView3<'a, T>) -> Self {
+        Predictors::Own(x)
+    }
+}
+
+impl<'a, T> From<&'a Array3<T>> for Predictors<'a, T> {
+    fn from(x: &'a Array3<T>) -> Self {
+        Predictors::Own(x.view())
+    }
+}

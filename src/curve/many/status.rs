@@ -1,0 +1,51 @@
+//! What became of one fit of many.
+
+use std::fmt;
+
+/// Why a fit ended. Its best point is kept for every one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum FitStatus {
+    /// At a minimum.
+    Converged,
+    /// At a minimum where the data say nothing about some parameters: their standard errors are infinite.
+    Undetermined,
+    /// The trial steps were used up.
+    MaxIterations,
+    /// No step lowers the cost, but the gradient is not zero.
+    NoProgress,
+    /// A datum is NaN or infinite; there was no fit.
+    NonFiniteData,
+    /// The model is NaN or infinite at the start, or the start is; there was no fit.
+    NonFiniteStart,
+    /// The start is beyond the bounds; there was no fit.
+    StartOutOfBounds,
+    /// There are fewer points than parameters; there was no fit.
+    TooFewPoints,
+    /// Cancelled, possibly before the fit began.
+    #[default]
+    Cancelled,
+}
+
+impl FitStatus {
+    /// The fit ended at a minimum.
+    pub fn is_converged(self) -> bool {
+        matches!(self, FitStatus::Converged | FitStatus::Undetermined)
+    }
+}
+
+impl fmt::Display for FitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FitStatus::Converged => "converged",
+            FitStatus::Undetermined => "converged, but some parameters are undetermined",
+            FitStatus::MaxIterations => "the iterations were used up",
+            FitStatus::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
+            FitStatus::NonFiniteData => "the data are not finite",
+            FitStatus::NonFiniteStart => "the model is not finite at the start",
+            FitStatus::StartOutOfBounds => "the start is out of bounds",
+            FitStatus::TooFewPoints => "there are fewer points than parameters",
+            FitStatus::Cancelled => "cancelled",
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! Pairs of AVX registers: two independent instructions at a time keep the arithmetic units busy.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::pair::pair;
+use super::{LaneKernel, Register};
+use crate::Real;
+
+/// The processor has them.
+#[inline]
+pub(super) fn is_available() -> bool {
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+}
+
+/// Runs a kernel in them, where they are [available](is_available).
+#[inline]
+pub(super) fn run<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx2,fma")]
+    fn compiled<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
+        kernel.run::<R>()
+    }
+    assert!(is_available());
+    // SAFETY: the processor has the instructions.
+    unsafe { compiled::<T, R, K>(kernel) }
+}
+
+#[inline(always)]
+unsafe fn less_pd(a: __m256d, b: __m256d) -> __m256d {
+    unsafe { _mm256_cmp_pd::<_CMP_LT_OQ>(a, b) }
+}
+
+#[inline(always)]
+unsafe fn less_ps(a: __m256, b: __m256) -> __m256 {
+    unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
+}
+
+pair! {
+    /// Eight doubles.
+    Doubles of f64 in __m256d, 8;
+    _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_fmadd_pd _mm256_sqrt_pd _mm256_and_pd
+    _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd less_pd _mm256_blendv_pd _mm256_castpd_si256 _mm256_castsi256_pd
+    _mm256_slli_epi64 _mm256_srli_epi64 _mm256_set1_epi64x: i64, shifts of i32
+}
+
+pair! {
+    /// Sixteen singles.
+    Singles of f32 in __m256, 16;
+    _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_fmadd_ps _mm256_sqrt_ps _mm256_and_ps
+    _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps less_ps _mm256_blendv_ps _mm256_castps_si256 _mm256_castsi256_ps
+    _mm256_slli_epi32 _mm256_srli_epi32 _mm256_set1_epi32: i32, shifts of i32
+}

@@ -1,0 +1,65 @@
+//! Pairs of AVX-512 registers.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::pair::pair;
+use super::{LaneKernel, Register};
+use crate::Real;
+
+/// The processor has them.
+#[inline]
+pub(super) fn is_available() -> bool {
+    std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("fma")
+}
+
+/// Runs a kernel in them, where they are [available](is_available).
+#[inline]
+pub(super) fn run<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+    fn compiled<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
+        kernel.run::<R>()
+    }
+    assert!(is_available());
+    // SAFETY: the processor has the instructions.
+    unsafe { compiled::<T, R, K>(kernel) }
+}
+
+#[inline(always)]
+unsafe fn less_pd(a: __m512d, b: __m512d) -> __mmask8 {
+    unsafe { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b) }
+}
+
+#[inline(always)]
+unsafe fn less_ps(a: __m512, b: __m512) -> __mmask16 {
+    unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b) }
+}
+
+#[inline(always)]
+unsafe fn blend_pd(otherwise: __m512d, then: __m512d, mask: __mmask8) -> __m512d {
+    unsafe { _mm512_mask_blend_pd(mask, otherwise, then) }
+}
+
+#[inline(always)]
+unsafe fn blend_ps(otherwise: __m512, then: __m512, mask: __mmask16) -> __m512 {
+    unsafe { _mm512_mask_blend_ps(mask, otherwise, then) }
+}
+
+pair! {
+    /// Sixteen doubles.
+    Doubles of f64 in __m512d, 16;
+    _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_fmadd_pd _mm512_sqrt_pd _mm512_and_pd
+    _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd less_pd blend_pd _mm512_castpd_si512 _mm512_castsi512_pd
+    _mm512_slli_epi64 _mm512_srli_epi64 _mm512_set1_epi64: i64, shifts of u32
+}
+
+pair! {
+    /// Thirty-two singles.
+    Singles of f32 in __m512, 32;
+    _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_fmadd_ps _mm512_sqrt_ps _mm512_and_ps
+    _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps less_ps blend_ps _mm512_castps_si512 _mm512_castsi512_ps
+    _mm512_slli_epi32 _mm512_srli_epi32 _mm512_set1_epi32: i32, shifts of u32
+}

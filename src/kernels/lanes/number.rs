@@ -1,0 +1,206 @@
+//! Lanes as a number.
+
+use std::iter::Sum;
+use std::marker::PhantomData;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::Register;
+use crate::kernels::exponential;
+use crate::{Number, Real, Scalar};
+
+/// Floats side by side, as one number: what is done to it is done to each of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<T, R>(R, PhantomData<T>);
+
+impl<T: Real, R: Register<T>> Lanes<T, R> {
+    /// How many.
+    pub const COUNT: usize = R::LANES;
+
+    #[inline(always)]
+    fn new(register: R) -> Self {
+        Lanes(register, PhantomData)
+    }
+
+    /// What stands in each lane.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[T] {
+        self.0.as_slice()
+    }
+
+    /// What stands in each lane, to be changed.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.0.as_mut_slice()
+    }
+}
+
+impl<T: Real, R: Register<T>> PartialEq for Lanes<T, R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+macro_rules! operator {
+    ($($operator:ident $function:ident $assign:ident $assign_function:ident;)*) => {
+        $(
+            impl<T: Real, R: Register<T>> $operator for Lanes<T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn $function(self, other: Self) -> Self {
+                    Self::new(self.0.$function(other.0))
+                }
+            }
+
+            impl<T: Real, R: Register<T>> $operator<T> for Lanes<T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn $function(self, constant: T) -> Self {
+                    Self::new(self.0.$function(R::splat(constant)))
+                }
+            }
+
+            impl<T: Real, R: Register<T>> $assign for Lanes<T, R> {
+                #[inline(always)]
+                fn $assign_function(&mut self, other: Self) {
+                    self.0 = self.0.$function(other.0);
+                }
+            }
+        )*
+    };
+}
+
+operator! {
+    Add add AddAssign add_assign;
+    Sub sub SubAssign sub_assign;
+    Mul mul MulAssign mul_assign;
+    Div div DivAssign div_assign;
+}
+
+impl<T: Real, R: Register<T>> Neg for Lanes<T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::new(self.0.neg())
+    }
+}
+
+impl<T: Real, R: Register<T>> Sum for Lanes<T, R> {
+    #[inline(always)]
+    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+        terms.fold(Self::splat(T::ZERO), |total, term| total + term)
+    }
+}
+
+impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
+    type Element = T;
+
+    #[inline(always)]
+    fn splat(value: T) -> Self {
+        Self::new(R::splat(value))
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self::new(self.0.mul_add(a.0, b.0))
+    }
+    #[inline(always)]
+    fn map(mut self, f: impl Fn(T) -> T) -> Self {
+        for lane in self.as_mut_slice() {
+            *lane = f(*lane);
+        }
+        self
+    }
+    #[inline(always)]
+    fn zip_map(mut self, other: Self, f: impl Fn(T, T) -> T) -> Self {
+        for (lane, &other) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
+            *lane = f(*lane, other);
+        }
+        self
+    }
+    #[inline(always)]
+    fn is_at_least(self, other: Self) -> bool {
+        self.0.is_at_least(other.0)
+    }
+    #[inline(always)]
+    fn copy_sign(self, sign: Self) -> Self {
+        Self::new(self.0.copy_sign(sign.0))
+    }
+    #[inline(always)]
+    fn power_of_two(self) -> Self {
+        Self::new(self.0.power_of_two())
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        Self::new(self.0.exponent())
+    }
+    #[inline(always)]
+    fn significand(self) -> Self {
+        Self::new(self.0.significand())
+    }
+}
+
+/// Functions without a branch-free form are those of the float, lane by lane.
+macro_rules! lane_by_lane {
+    ($($function:ident)*) => {
+        $(
+            #[inline(always)]
+            fn $function(self) -> Self {
+                self.map(Scalar::$function)
+            }
+        )*
+    };
+}
+
+impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
+    type Real = Self;
+
+    #[inline(always)]
+    fn constant(value: Self) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn value(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        Self::new(self.0.select_less(other.0, then.0, otherwise.0))
+    }
+    #[inline(always)]
+    fn powi(self, n: i32) -> Self {
+        self.map(|x| x.powi(n))
+    }
+    #[inline(always)]
+    fn powf(self, p: Self) -> Self {
+        self.zip_map(p, Scalar::powf)
+    }
+    #[inline(always)]
+    fn pow(self, p: Self) -> Self {
+        self.powf(p)
+    }
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        self.zip_map(x, Scalar::atan2)
+    }
+    #[inline(always)]
+    fn recip(self) -> Self {
+        Self::splat(T::ONE) / self
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self::new(self.0.sqrt())
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self::new(self.0.abs())
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exponential::exp::<Self, true>(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        exponential::tanh::<Self, true>(self)
+    }
+
+    lane_by_lane!(cbrt exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh asinh acosh atanh);
+}

@@ -1,0 +1,48 @@
+//! What lanes ask of a register.
+
+use std::fmt::Debug;
+
+use crate::Real;
+
+/// Floats side by side, worked on by one instruction or a few independent ones. Every function is `#[inline(always)]`.
+pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
+    /// How many.
+    const LANES: usize;
+
+    /// The same value in all lanes.
+    fn splat(value: T) -> Self;
+    /// The lanes.
+    fn as_slice(&self) -> &[T];
+    /// The lanes, to be changed one by one.
+    fn as_mut_slice(&mut self) -> &mut [T];
+
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self − other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self · other`.
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`.
+    fn div(self, other: Self) -> Self;
+    /// `self · a + b`, rounded once where there is an instruction for it.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// `−self`.
+    fn neg(self) -> Self;
+    /// `|self|`.
+    fn abs(self) -> Self;
+    /// `√self`.
+    fn sqrt(self) -> Self;
+    /// `then` where `self < other`, otherwise `otherwise`.
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
+    /// `self ≥ other` in all lanes.
+    fn is_at_least(self, other: Self) -> bool;
+
+    /// See [`Number::copy_sign`](crate::Number::copy_sign).
+    fn copy_sign(self, sign: Self) -> Self;
+    /// See [`Number::power_of_two`](crate::Number::power_of_two).
+    fn power_of_two(self) -> Self;
+    /// See [`Number::exponent`](crate::Number::exponent).
+    fn exponent(self) -> Self;
+    /// See [`Number::significand`](crate::Number::significand).
+    fn significand(self) -> Self;
+}
