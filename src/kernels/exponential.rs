@@ -241,6 +241,7 @@ mod tests {
     use rand_distr::{Distribution, Uniform};
 
     use super::*;
+    use crate::Real;
 
     /// A number as an unevaluated sum of two.
     type Pair = (f64, f64);
