@@ -126,6 +126,7 @@ pub trait Scalar:
     }
 
     /// `√(self² + other²)`.
+    #[inline(always)]
     fn hypot(self, other: Self) -> Self {
         (self * self + other * other).sqrt()
     }

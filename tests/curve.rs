@@ -1,7 +1,8 @@
 //! The curve door: every way in gives the same fit, and the report says what it should.
 
 use marquardt::{
-    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Scalar, Status, curve_fit,
+    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Scalar, ScalarOf, Status,
+    curve_fit,
 };
 use ndarray::{Array1, Array2, ArrayView1, array, s};
 
@@ -17,7 +18,8 @@ impl Model<f64> for Decay {
         2
     }
 
-    fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
         b[0] * (-b[1] * x[0]).exp()
     }
 

@@ -6,7 +6,7 @@ mod nist;
 #[path = "reference/mod.rs"]
 mod reference;
 
-use marquardt::{CurveFit, Dual, FittedCurve, Loss, RobustLoss, Scalar};
+use marquardt::{CurveFit, Dual, FittedCurve, Loss, RobustLoss, ScalarOf};
 use nist::DataSet;
 use proptest::prelude::*;
 use reference::Reference;
@@ -108,7 +108,8 @@ impl marquardt::Model<f64> for NistCurve {
         self.1
     }
 
-    fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.0.response(b, x)
     }
 }

@@ -9,7 +9,7 @@ mod reference;
 
 use marquardt::statistics::{self, Test};
 use marquardt::{
-    BandPoint, Comparison, Curve, CurveFit, Dual, FittedCurve, Interval, Model, Scalar, StatisticsError, Tie, f_test,
+    BandPoint, Comparison, Curve, CurveFit, Dual, FittedCurve, Interval, Model, ScalarOf, StatisticsError, Tie, f_test,
     likelihood_ratio_test,
 };
 use ndarray::Array2;
@@ -77,7 +77,8 @@ impl Model<f64> for Nist<'_> {
         self.0.certified.len()
     }
 
-    fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.0.model.response(b, x)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::{
     Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Loss, Minima, Model, MultiStart,
-    MultiStartError, Scalar, SolveError, Status, Tie,
+    MultiStartError, ScalarOf, SolveError, Status, Tie,
 };
 use nist::DataSet;
 
@@ -76,7 +76,8 @@ impl Model<f64> for Certified {
         self.1
     }
 
-    fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.0.response(b, x)
     }
 }

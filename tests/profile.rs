@@ -7,8 +7,8 @@ mod reference;
 use std::f64::consts::FRAC_PI_4;
 
 use marquardt::{
-    Curve, CurveFit, FittedCurve, FromModel, IntervalEnd, Loss, Model, ProfileError, Scalar, StatisticsError, Tie,
-    curve_fit,
+    Curve, CurveFit, FittedCurve, FromModel, IntervalEnd, Loss, Model, ProfileError, Scalar, ScalarOf, StatisticsError,
+    Tie, curve_fit,
 };
 use nist::DataSet;
 use reference::Reference;
@@ -21,7 +21,8 @@ impl Model<f64> for Certified {
         self.1
     }
 
-    fn response<S: Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.0.response(b, x)
     }
 }

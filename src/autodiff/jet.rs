@@ -196,7 +196,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sum for Jet<T, R, N> {
 
 /// The sign of each lane, zero for zero.
 #[inline(always)]
-fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
+pub(super) fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     zero.select_less(x, one, x.select_less(zero, -one, zero))
 }

@@ -11,7 +11,11 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
 /// The first so many predictors of a row; NaN where there are fewer, which the fit then says.
 #[inline(always)]
 pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
-    std::array::from_fn(|index| S::constant(x.get(index).copied().unwrap_or(S::Real::from_f64(f64::NAN))))
+    let mut predictors = [S::constant(S::Real::from_f64(f64::NAN)); N];
+    for (predictor, &x) in predictors.iter_mut().zip(x) {
+        *predictor = S::constant(x);
+    }
+    predictors
 }
 
 /// The first so many parameters.
@@ -38,6 +42,7 @@ functions! {
     hypot(x, y);
     max(a, b);
     min(a, b);
+    select_less(a, b, then, otherwise);
     recip(x);
     sqrt(x);
     cbrt(x);

@@ -19,6 +19,7 @@ mod minima;
 mod misfit;
 mod model;
 mod model_macro;
+mod model_rows;
 pub mod models;
 mod multi_start;
 mod nan_policy;

@@ -1,7 +1,8 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
+use super::model_rows;
 use crate::autodiff::Difference;
-use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
+use crate::{Dual, EvaluationError, Real, Scalar, ScalarOf};
 
 /// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
 /// registers full of either, for several points or fits at once.
@@ -10,7 +11,7 @@ use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scal
 /// it calls, `#[inline(always)]`: what is not inlined does not have the wide registers, and is slower by an order of magnitude.
 ///
 /// ```
-/// use marquardt::{CurveFit, Model, ScalarOf};
+/// use marquardt::{CurveFit, Model, Scalar, ScalarOf};
 ///
 /// /// y = b₁ x₁ + b₂ eˣ²
 /// struct Mixture;
@@ -106,32 +107,7 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 
 /// The curve of a [`Model`], exactly differentiated.
 #[derive(Debug, Clone, Copy)]
-pub struct FromModel<M>(pub(super) M);
-
-/// A model at some rows of predictors, as a function of the parameters alone.
-struct AtRows<'a, T, M> {
-    model: &'a M,
-    x: &'a [T],
-    width: usize,
-    rows: usize,
-}
-
-impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
-    fn parameter_count(&self) -> usize {
-        self.model.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.rows
-    }
-
-    fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Result<(), EvaluationError> {
-        for (y, x) in y.iter_mut().zip(rows(&self.x[first * self.width..], self.width, self.rows - first)) {
-            *y = self.model.response(x, b);
-        }
-        Ok(())
-    }
-}
+pub struct FromModel<M>(pub M);
 
 impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     fn parameter_count(&self) -> usize {
@@ -143,7 +119,8 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        AtRows { model: &self.0, x, width, rows: y.len() }.evaluate(b, 0, y)
+        model_rows::responses(&self.0, x, width, b, y);
+        Ok(())
     }
 
     fn linearize(
@@ -154,11 +131,8 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        AutoDiff(AtRows { model: &self.0, x, width, rows: y.len() }).linearize(b, 0, y, jacobian)
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        self.0.parameter_count() <= 16
+        model_rows::linearize(&self.0, x, width, b, y, jacobian);
+        Ok(())
     }
 }
 

@@ -28,8 +28,10 @@
 /// assert_eq!(Model::<f64>::parameter_name(&isotherm, 1), "b");
 /// ```
 ///
-/// Such models add and multiply with those of the [library](crate::models). For branches, loops, or constants that are no
-/// numbers, implement [`Model`](crate::Model).
+/// Where `a < b` one expression holds, otherwise another: `select_less(a, b, then, otherwise)`.
+///
+/// Such models add and multiply with those of the [library](crate::models). For loops, or constants that are no numbers,
+/// implement [`Model`](crate::Model).
 #[macro_export]
 macro_rules! model {
     (|$($x:ident),+ $(,)?; $($b:ident),+ $(,)?| $($formula:tt)+) => {

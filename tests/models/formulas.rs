@@ -184,7 +184,7 @@ fn models_are_their_formulas() {
     same(
         "log_normal",
         model!(|x; amplitude, center, sigma|
-            if x > 0 { amplitude / (x * sigma * sqrt(2 * pi)) * exp(-pow((ln(x) - center) / sigma, 2) / 2) } else { 0 };
+            select_less(0, x, amplitude / (x * sigma * sqrt(2 * pi)) * exp(-pow((ln(x) - center) / sigma, 2) / 2), 0);
             pi = PI),
     );
     same("logistic", model!(|x; limit, center, rate| limit / (1 + exp(-rate * (x - center)))));

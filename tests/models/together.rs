@@ -66,7 +66,8 @@ fn model_without_guess() -> impl Guess<f64> {
             1
         }
 
-        fn response<S: marquardt::Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+        #[inline(always)]
+        fn response<S: marquardt::ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
             b[0] * b[0] * x[0]
         }
     }
@@ -131,7 +132,8 @@ fn model_of_decay() -> impl Guess<f64> {
             1
         }
 
-        fn response<S: marquardt::Scalar<Real = f64>>(&self, x: &[f64], b: &[S]) -> S {
+        #[inline(always)]
+        fn response<S: marquardt::ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
             (S::constant(-x[0]) / b[0]).exp()
         }
     }
@@ -171,7 +173,7 @@ fn a_formula_has_several_predictors_and_numbers_on_either_side() {
 #[test]
 fn a_formula_has_branches_and_constants() {
     let (edge, slope) = (2, 0.5_f32);
-    let hinge = model!(|x; level| if x < edge { level } else { level + k * (x - edge) }; edge = edge, k = slope);
+    let hinge = model!(|x; level| select_less(x, edge, level, level + k * (x - edge)); edge = edge, k = slope);
     assert_eq!(responses(&hinge, &[1.0, 2.0, 6.0], &[3.0]), [3.0, 3.0, 5.0]);
 }
 

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use std::fs;
 use std::path::Path;
 
-use marquardt::{EvaluationError, Residuals, Scalar};
+use marquardt::{EvaluationError, Number, Residuals, Scalar, ScalarOf};
 
 /// Digits are counted up to here: the certified values have eleven.
 pub const MAX_DIGITS: f64 = 11.0;
@@ -32,7 +32,8 @@ macro_rules! models {
             }
 
             /// The predicted response.
-            pub fn response<S: Scalar<Real = f64>>(self, b: &[S], x: &[f64]) -> S {
+            #[inline(always)]
+            pub fn response<S: ScalarOf<f64>>(self, b: &[S], x: &[S::Real]) -> S {
                 match self {
                     $(Model::$name => {
                         let ($b, $x) = (|i: usize| b[i - 1], |k: usize| x[k - 1]);
@@ -50,7 +51,7 @@ models! {
     Chwirut1: |b, x| (-b(1) * x(1)).exp() / (b(2) + b(3) * x(1));
     Chwirut2: |b, x| (-b(1) * x(1)).exp() / (b(2) + b(3) * x(1));
     DanWood: |b, x| b(1) * S::constant(x(1)).pow(b(2));
-    ENSO: |b, x| b(1) + wave(b(2), b(3), S::constant(12.0), x(1)) + wave(b(5), b(6), b(4), x(1))
+    ENSO: |b, x| b(1) + wave(b(2), b(3), S::constant(S::Real::splat(12.0)), x(1)) + wave(b(5), b(6), b(4), x(1))
         + wave(b(8), b(9), b(7), x(1));
     Eckerle4: |b, x| b(1) / b(2) * (((-b(3) + x(1)) / b(2)).powi(2) * -0.5).exp();
     Gauss1: |b, x| decay_and_peaks(b, x(1));
@@ -66,7 +67,7 @@ models! {
     MGH17: |b, x| b(1) + b(2) * (-b(4) * x(1)).exp() + b(3) * (-b(5) * x(1)).exp();
     Misra1a: |b, x| b(1) * (-(-b(2) * x(1)).exp() + 1.0);
     Misra1b: |b, x| b(1) * (-(b(2) * (x(1) / 2.0) + 1.0).powi(-2) + 1.0);
-    Misra1c: |b, x| b(1) * (-(b(2) * (2.0 * x(1)) + 1.0).powf(-0.5) + 1.0);
+    Misra1c: |b, x| b(1) * (-(b(2) * (x(1) * 2.0) + 1.0).powf(S::Real::splat(-0.5)) + 1.0);
     Misra1d: |b, x| b(1) * b(2) * x(1) / (b(2) * x(1) + 1.0);
     Nelson: |b, x| b(1) - b(2) * x(1) * (-b(3) * x(2)).exp();
     Rat42: |b, x| b(1) / ((b(2) - b(3) * x(1)).exp() + 1.0);
@@ -75,21 +76,25 @@ models! {
     Thurber: |b, x| cubic_over_cubic(b, x(1));
 }
 
-fn wave<S: Scalar<Real = f64>>(cosine: S, sine: S, period: S, x: f64) -> S {
-    let phase = period.recip() * (2.0 * PI * x);
+#[inline(always)]
+fn wave<S: ScalarOf<f64>>(cosine: S, sine: S, period: S, x: S::Real) -> S {
+    let phase = period.recip() * (x * (2.0 * PI));
     cosine * phase.cos() + sine * phase.sin()
 }
 
-fn decay_and_peaks<S: Scalar<Real = f64>>(b: impl Fn(usize) -> S, x: f64) -> S {
+#[inline(always)]
+fn decay_and_peaks<S: ScalarOf<f64>>(b: impl Fn(usize) -> S, x: S::Real) -> S {
     let peak = |height: S, center: S, width: S| height * (-((-center + x) / width).powi(2)).exp();
     b(1) * (-b(2) * x).exp() + peak(b(3), b(4), b(5)) + peak(b(6), b(7), b(8))
 }
 
-fn cubic_over_cubic<S: Scalar<Real = f64>>(b: impl Fn(usize) -> S, x: f64) -> S {
+#[inline(always)]
+fn cubic_over_cubic<S: ScalarOf<f64>>(b: impl Fn(usize) -> S, x: S::Real) -> S {
     (b(1) + (b(2) + (b(3) + b(4) * x) * x) * x) / ((b(5) + (b(6) + b(7) * x) * x) * x + 1.0)
 }
 
-fn three_decays<S: Scalar<Real = f64>>(b: impl Fn(usize) -> S, x: f64) -> S {
+#[inline(always)]
+fn three_decays<S: ScalarOf<f64>>(b: impl Fn(usize) -> S, x: S::Real) -> S {
     b(1) * (-b(2) * x).exp() + b(3) * (-b(4) * x).exp() + b(5) * (-b(6) * x).exp()
 }
 

@@ -158,5 +158,5 @@ fn risen<S: Scalar>(x: S::Real, decay: S) -> S {
 #[inline(always)]
 pub(super) fn scaled_power<S: Scalar>(x: S::Real, scale: S, power: S) -> S {
     let zero = S::constant(real::<S>(0.0));
-    zero.select_less(S::constant(x.abs()), ((S::constant(x) / scale).ln() * power).exp(), zero)
+    zero.select_less(S::constant(x.abs()), ((S::constant(x) / scale).ln() * power).exp(), S::constant(x))
 }

@@ -35,7 +35,7 @@ pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
 }
 
 /// The one predictor of a row; NaN where there is none, which the fit then says.
-#[inline]
+#[inline(always)]
 pub(super) fn only<T: Number>(x: &[T]) -> T {
     x.first().copied().unwrap_or(T::from_f64(f64::NAN))
 }

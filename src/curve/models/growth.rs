@@ -105,8 +105,8 @@ fn rates(look: &Look) -> Vec<f64> {
     both_signs(&look.widths().iter().rev().map(|width| 0.5 / width).collect::<Vec<f64>>())
 }
 
-/// `exp(−u)`, a flat zero where `u` is so large that it may be infinite.
+/// `exp(−u)`, a flat zero where it underflows in either float, as `u` may be infinite there.
 #[inline(always)]
 pub(super) fn exp_of_minus<S: Scalar>(u: S) -> S {
-    S::constant(real::<S>(1e30)).select_less(u, S::constant(real::<S>(0.0)), (-u).exp())
+    S::constant(real::<S>(1e3)).select_less(u, S::constant(real::<S>(0.0)), (-u).exp())
 }

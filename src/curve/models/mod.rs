@@ -37,6 +37,8 @@ mod exponential;
 mod formula;
 mod growth;
 mod guess;
+#[cfg(test)]
+mod in_lanes;
 mod linear_fit;
 mod look;
 mod named;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
 use super::{Guess, UnknownModel};
-use crate::{Model, Real, ScalarOf};
+use crate::{Model, Number, Real, ScalarOf};
 
 /// A model of the library by its name, as a program asks for it that lets its users choose.
 ///
@@ -163,9 +163,9 @@ impl<T: Real> Model<T> for Terms<'_> {
 
     #[inline(always)]
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        let (own, mut rest) = b.split_at(self.0[0].entry().parameters.len());
-        let mut sum = self.0[0].response(x, own);
-        for term in &self.0[1..] {
+        let mut sum = S::constant(S::Real::from_f64(0.0));
+        let mut rest = b;
+        for term in self.0 {
             let (own, behind) = rest.split_at(term.entry().parameters.len());
             sum += term.response(x, own);
             rest = behind;

@@ -81,8 +81,11 @@ impl<T: Real> Model<T> for Polynomial {
 
     #[inline(always)]
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        let (x, highest, lower) = (only(x), b[self.degree], &b[..self.degree]);
-        lower.iter().rev().fold(highest, |sum, &coefficient| sum * x + coefficient)
+        let (x, mut sum) = (only(x), b[self.degree]);
+        for &coefficient in b[..self.degree].iter().rev() {
+            sum = sum * x + coefficient;
+        }
+        sum
     }
 }
 

@@ -85,7 +85,7 @@ impl Formula for LogNormal {
         let zero = S::constant(real::<S>(0.0));
         let away = (-b[1] + x.ln()) / b[2];
         let peak = b[0] * (away * away * real::<S>(-0.5)).exp() / b[2] * (x * real::<S>((2.0 * PI).sqrt())).recip();
-        zero.select_less(S::constant(x), peak, zero)
+        zero.select_less(S::constant(x), peak, S::constant(x - x))
     }
 
     fn axes(look: &Look) -> Vec<Vec<f64>> {

@@ -73,15 +73,17 @@ fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
     let reciprocal = [(y + length) * below, x * below];
     let ratio = times([-y + length, x], reciprocal);
     let zero = S::constant(real::<S>(0.0));
-    let polynomial = COEFFICIENTS.iter().rev().fold([zero, zero], |sum, &coefficient| {
-        let [re, im] = times(sum, ratio);
-        [re + real::<S>(coefficient), im]
-    });
+    let mut polynomial = [zero, zero];
+    for &coefficient in COEFFICIENTS.iter().rev() {
+        let [re, im] = times(polynomial, ratio);
+        polynomial = [re + real::<S>(coefficient), im];
+    }
     let [re, _] = times(polynomial, times(reciprocal, reciprocal));
     re * real::<S>(2.0) + reciprocal[0] * real::<S>(FRAC_2_SQRT_PI / 2.0)
 }
 
 /// The product of complex numbers.
+#[inline(always)]
 fn times<S: Scalar>([a, b]: [S; 2], [c, d]: [S; 2]) -> [S; 2] {
     [a * c - b * d, a * d + b * c]
 }
@@ -92,8 +94,10 @@ fn scaled_complement<S: Scalar>(x: S) -> S {
     let length = real::<S>(LENGTH);
     let reciprocal = (x + length).recip();
     let ratio = (-x + length) * reciprocal;
-    let zero = S::constant(real::<S>(0.0));
-    let polynomial = COEFFICIENTS.iter().rev().fold(zero, |sum, &coefficient| sum * ratio + real::<S>(coefficient));
+    let mut polynomial = S::constant(real::<S>(0.0));
+    for &coefficient in COEFFICIENTS.iter().rev() {
+        polynomial = polynomial * ratio + real::<S>(coefficient);
+    }
     (polynomial * reciprocal * real::<S>(2.0) + real::<S>(FRAC_2_SQRT_PI / 2.0)) * reciprocal
 }
 

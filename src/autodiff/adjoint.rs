@@ -1,0 +1,254 @@
+//! Reverse-mode numbers in the lanes of registers.
+
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::functions::for_each_function;
+use super::jet::sign;
+use super::tape::{Place, Tape};
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{Number, Real, Scalar};
+
+/// A value that remembers on a [`Tape`] what it was made of: all its derivatives cost a few times the value, however many
+/// there are.
+///
+/// Besides the value it keeps its derivative by one place of the tape. What has one argument changes that alone, and leaves
+/// nothing on the tape.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Adjoint<'a, T, R> {
+    /// The value.
+    pub(crate) value: Lanes<T, R>,
+    /// Its derivative by its place.
+    slope: Lanes<T, R>,
+    /// Where on the tape it is, if it varies.
+    place: Option<(&'a Tape<T, R>, Place)>,
+}
+
+impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
+    /// The variable number `index` of a tape.
+    #[inline(always)]
+    pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a Tape<T, R>) -> Self {
+        Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
+    }
+
+    /// Its derivative by its place, and which that is.
+    #[inline(always)]
+    pub(crate) fn origin(self) -> (Lanes<T, R>, Option<Place>) {
+        (self.slope, self.place.map(|(_, place)| place))
+    }
+
+    /// `f(self)`, given the value of `f` and its derivative.
+    #[inline(always)]
+    fn chain(self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
+        Adjoint { value, slope: self.slope * first, ..self }
+    }
+
+    /// A value with these derivatives by the places of `self` and `other`.
+    #[inline(always)]
+    fn join(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
+        let (slope, place) = match (self.place, other.place) {
+            (Some((tape, first)), Some((_, second))) if first != second => {
+                let place = tape.push([first, second], [by_self, by_other]);
+                (Lanes::splat(T::ONE), Some((tape, place)))
+            }
+            (Some(_), Some(_)) => (by_self + by_other, self.place),
+            (Some(_), None) => (by_self, self.place),
+            (None, _) => (by_other, other.place),
+        };
+        Adjoint { value, slope, place }
+    }
+
+    /// `f(self, other)`, given the value of `f` and its two partial derivatives.
+    #[inline(always)]
+    fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
+        self.join(other, value, self.slope * by_self, other.slope * by_other)
+    }
+}
+
+impl<T: Real, R: Register<T>> PartialEq for Adjoint<'_, T, R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Real, R: Register<T>> Neg for Adjoint<'_, T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Adjoint { value: -self.value, slope: -self.slope, ..self }
+    }
+}
+
+impl<T: Real, R: Register<T>> Add for Adjoint<'_, T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.join(other, self.value + other.value, self.slope, other.slope)
+    }
+}
+
+impl<T: Real, R: Register<T>> Sub for Adjoint<'_, T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.join(other, self.value - other.value, self.slope, -other.slope)
+    }
+}
+
+impl<T: Real, R: Register<T>> Mul for Adjoint<'_, T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.chain2(other, self.value * other.value, other.value, self.value)
+    }
+}
+
+impl<T: Real, R: Register<T>> Div for Adjoint<'_, T, R> {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        let reciprocal = other.value.recip();
+        let value = self.value / other.value;
+        self.chain2(other, value, reciprocal, -(value * reciprocal))
+    }
+}
+
+/// Operators with constants: the lanes', and the float's.
+macro_rules! constants {
+    ($($constant:ty),*) => {
+        $(
+            impl<T: Real, R: Register<T>> Add<$constant> for Adjoint<'_, T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn add(self, constant: $constant) -> Self {
+                    Adjoint { value: self.value + constant, ..self }
+                }
+            }
+
+            impl<T: Real, R: Register<T>> Sub<$constant> for Adjoint<'_, T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn sub(self, constant: $constant) -> Self {
+                    Adjoint { value: self.value - constant, ..self }
+                }
+            }
+
+            impl<T: Real, R: Register<T>> Mul<$constant> for Adjoint<'_, T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn mul(self, constant: $constant) -> Self {
+                    Adjoint { value: self.value * constant, slope: self.slope * constant, ..self }
+                }
+            }
+
+            impl<T: Real, R: Register<T>> Div<$constant> for Adjoint<'_, T, R> {
+                type Output = Self;
+                #[inline(always)]
+                fn div(self, constant: $constant) -> Self {
+                    Adjoint { value: self.value / constant, slope: self.slope / constant, ..self }
+                }
+            }
+        )*
+    };
+}
+
+constants!(T, Lanes<T, R>);
+
+macro_rules! assign {
+    ($($operator:ident $function:ident $symbol:tt;)*) => {
+        $(
+            impl<T: Real, R: Register<T>> $operator for Adjoint<'_, T, R> {
+                #[inline(always)]
+                fn $function(&mut self, other: Self) {
+                    *self = *self $symbol other;
+                }
+            }
+        )*
+    };
+}
+
+assign! {
+    AddAssign add_assign +;
+    SubAssign sub_assign -;
+    MulAssign mul_assign *;
+    DivAssign div_assign /;
+}
+
+impl<T: Real, R: Register<T>> Sum for Adjoint<'_, T, R> {
+    #[inline(always)]
+    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+        let mut total = Self::constant(Lanes::splat(T::ZERO));
+        for term in terms {
+            total += term;
+        }
+        total
+    }
+}
+
+macro_rules! adjoint_function {
+    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        fn $name(self) -> Self {
+            let $c = Lanes::<T, R>::from_f64;
+            let $x = self.value;
+            let $f = $x.$name();
+            self.chain($f, $first)
+        }
+    };
+}
+
+impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
+    type Real = Lanes<T, R>;
+
+    #[inline(always)]
+    fn constant(value: Lanes<T, R>) -> Self {
+        Adjoint { value, slope: Lanes::splat(T::ZERO), place: None }
+    }
+
+    #[inline(always)]
+    fn value(self) -> Lanes<T, R> {
+        self.value
+    }
+
+    #[inline(always)]
+    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
+        let by_then = x.select_less(y, then.slope, zero);
+        let by_otherwise = x.select_less(y, zero, otherwise.slope);
+        then.join(otherwise, x.select_less(y, then.value, otherwise.value), by_then, by_otherwise)
+    }
+
+    #[inline(always)]
+    fn powi(self, n: i32) -> Self {
+        if n == 0 {
+            return Self::constant(Lanes::splat(T::ONE));
+        }
+        self.chain(self.value.powi(n), self.value.powi(n - 1) * Lanes::from_f64(f64::from(n)))
+    }
+
+    #[inline(always)]
+    fn powf(self, p: Lanes<T, R>) -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
+        self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
+    }
+
+    #[inline(always)]
+    fn pow(self, p: Self) -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        let from_base = self.powf(p.value);
+        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
+        from_base.join(p, from_base.value, from_base.slope, p.slope * by_exponent)
+    }
+
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        let inverse = (self.value * self.value + x.value * x.value).recip();
+        self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
+    }
+
+    for_each_function!(adjoint_function);
+}

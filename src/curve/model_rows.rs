@@ -1,0 +1,168 @@
+//! A model at many rows of predictors, one in each lane of the widest registers.
+
+use crate::autodiff::adjoint::Adjoint;
+use crate::autodiff::jet::Jet;
+use crate::autodiff::tape::Tape;
+use crate::kernels::lanes::{LaneKernel, Lanes, Register};
+use crate::{Model, Number, Real, Scalar};
+
+/// Fills `y` with the responses to rows of `width` predictors.
+pub(in crate::curve) fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], width: usize, b: &[T], y: &mut [T]) {
+    T::run_in_lanes(Responses { model, x: Predictors { x, width }, b, y });
+}
+
+/// Fills `y` as [`responses`] does, and `jacobian` with their derivatives.
+///
+/// Few of them are carried along with each intermediate result; many are worked out backwards.
+pub(super) fn linearize<T: Real, M: Model<T>>(
+    model: &M,
+    x: &[T],
+    width: usize,
+    b: &[T],
+    y: &mut [T],
+    jacobian: &mut [T],
+) {
+    match b.len() {
+        0..=4 => forwards::<T, M, 4>(model, x, width, b, y, jacobian),
+        5..=8 => forwards::<T, M, 8>(model, x, width, b, y, jacobian),
+        _ => backwards(model, x, width, b, y, jacobian),
+    }
+}
+
+/// [`linearize`] by dual numbers, for up to `N` parameters.
+pub(in crate::curve) fn forwards<T: Real, M: Model<T>, const N: usize>(
+    model: &M,
+    x: &[T],
+    width: usize,
+    b: &[T],
+    y: &mut [T],
+    jacobian: &mut [T],
+) {
+    T::run_in_lanes(Forwards::<T, M, N> { model, x: Predictors { x, width }, b, y, jacobian });
+}
+
+/// [`linearize`] in reverse.
+pub(in crate::curve) fn backwards<T: Real, M: Model<T>>(
+    model: &M,
+    x: &[T],
+    width: usize,
+    b: &[T],
+    y: &mut [T],
+    jacobian: &mut [T],
+) {
+    T::run_in_lanes(Backwards { model, x: Predictors { x, width }, b, y, jacobian });
+}
+
+/// Rows of predictors.
+struct Predictors<'a, T> {
+    x: &'a [T],
+    width: usize,
+}
+
+impl<T: Real> Predictors<'_, T> {
+    /// Room for those of one block of rows.
+    fn room<R: Register<T>>(&self) -> Vec<Lanes<T, R>> {
+        vec![Lanes::splat(T::ZERO); self.width]
+    }
+
+    /// Fills `lanes` with the predictors of the `count` rows from `first` on, the last of which fills up what is left.
+    #[inline(always)]
+    fn gather<R: Register<T>>(&self, first: usize, count: usize, lanes: &mut [Lanes<T, R>]) {
+        let rows = &self.x[first * self.width..(first + count) * self.width];
+        for (k, lanes) in lanes.iter_mut().enumerate() {
+            for (l, lane) in lanes.as_mut_slice().iter_mut().enumerate() {
+                *lane = rows[l.min(count - 1) * self.width + k];
+            }
+        }
+    }
+}
+
+struct Responses<'a, T, M> {
+    model: &'a M,
+    x: Predictors<'a, T>,
+    b: &'a [T],
+    y: &'a mut [T],
+}
+
+impl<T: Real, M: Model<T>> LaneKernel<T> for Responses<'_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Register<T>>(self) {
+        let b: Vec<Lanes<T, R>> = self.b.iter().map(|&b| Lanes::splat(b)).collect();
+        let mut x = self.x.room::<R>();
+        for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
+            self.x.gather(block * R::LANES, y.len(), &mut x);
+            let response = self.model.response(&x, &b);
+            y.copy_from_slice(&response.as_slice()[..y.len()]);
+        }
+    }
+}
+
+struct Forwards<'a, T, M, const N: usize> {
+    model: &'a M,
+    x: Predictors<'a, T>,
+    b: &'a [T],
+    y: &'a mut [T],
+    jacobian: &'a mut [T],
+}
+
+impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Register<T>>(self) {
+        let n = self.b.len();
+        let mut b = [Jet::<T, R, N>::constant(Lanes::splat(T::ZERO)); N];
+        for (j, b) in b.iter_mut().enumerate() {
+            *b = Jet::variable(Lanes::splat(self.b.get(j).copied().unwrap_or(T::ZERO)), j);
+        }
+        let mut x = self.x.room::<R>();
+        for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
+            let first = block * R::LANES;
+            self.x.gather(first, y.len(), &mut x);
+            let response = self.model.response(&x, &b[..n]);
+            y.copy_from_slice(&response.value.as_slice()[..y.len()]);
+            scatter(&response.gradient, &mut self.jacobian[first * n..(first + y.len()) * n], n);
+        }
+    }
+}
+
+struct Backwards<'a, T, M> {
+    model: &'a M,
+    x: Predictors<'a, T>,
+    b: &'a [T],
+    y: &'a mut [T],
+    jacobian: &'a mut [T],
+}
+
+impl<T: Real, M: Model<T>> LaneKernel<T> for Backwards<'_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Register<T>>(self) {
+        let n = self.b.len();
+        let (tape, mut adjoints) = (Tape::<T, R>::new(n), Vec::new());
+        let b = self.b.iter().enumerate().map(|(j, &b)| Adjoint::variable(Lanes::splat(b), j, &tape));
+        let b: Vec<Adjoint<'_, T, R>> = b.collect();
+        let mut x = self.x.room::<R>();
+        for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
+            let first = block * R::LANES;
+            self.x.gather(first, y.len(), &mut x);
+            let response = self.model.response(&x, &b);
+            y.copy_from_slice(&response.value.as_slice()[..y.len()]);
+            tape.differentiate(response, &mut adjoints);
+            scatter(&adjoints, &mut self.jacobian[first * n..(first + y.len()) * n], n);
+        }
+    }
+}
+
+/// Writes the first `n` derivatives of each lane into a row of its own.
+#[inline(always)]
+fn scatter<T: Real, R: Register<T>>(gradient: &[Lanes<T, R>], rows: &mut [T], n: usize) {
+    for (l, row) in rows.chunks_exact_mut(n.max(1)).enumerate() {
+        for (derivative, gradient) in row.iter_mut().zip(gradient) {
+            *derivative = gradient.as_slice()[l];
+        }
+    }
+}
