@@ -177,10 +177,8 @@ pub(super) fn polynomial<T: Number, const FUSED: bool>(c: &'static [T::Element],
 
 /// `x` moved into the bounds; NaN stays.
 #[inline(always)]
-fn clamp<T: Number>(x: T, bounds: [T::Element; 2]) -> T {
-    let [low, high] = bounds.map(T::splat);
-    let x = x.select_less(low, low, x);
-    high.select_less(x, high, x)
+fn clamp<T: Number>(x: T, [low, high]: [T::Element; 2]) -> T {
+    x.max(T::splat(low)).min(T::splat(high))
 }
 
 /// `eˣ`, within 1.1 units in the last place, subnormal results too.

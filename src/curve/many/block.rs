@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use ndarray::Axis;
+
+use super::Predictors;
 use super::outcomes::Outcomes;
 use super::study::Study;
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::solver::lockstep::{Arrival, Fleet, Sums, Walls, solve_fleet};
-use crate::{Model, Number, Real};
+use crate::{FitStatus, Model, Number, Real};
 
 /// Does a block of fits of at most `N` parameters.
 pub(super) struct Block<'s, 'a, T: Real, M, const N: usize> {
@@ -49,7 +52,9 @@ struct Crew<'s, 'a, T: Real, R, M> {
     y: Vec<Lanes<T, R>>,
     /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
     weights: Vec<Lanes<T, R>>,
-    /// `½ Σ (y / σ)²` of each lane.
+    /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
+    shares_all: bool,
+    /// `½ m max |y|²` of each lane.
     energies: Vec<T>,
     /// Points that take part, of each lane.
     points: Vec<usize>,
@@ -60,7 +65,7 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
     fn new(study: &'s Study<'a, T, M>, fits: Range<usize>) -> Self {
         let (points, width, parameters) = (study.y.ncols(), study.x.width(), study.model.parameter_count());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
-        Crew {
+        let mut crew = Crew {
             study,
             first: fits.start,
             parameters,
@@ -68,36 +73,84 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             x: lanes(points * width),
             y: lanes(points),
             weights: lanes(if study.has_weights() { points } else { 0 }),
+            shares_all: study.shares_finite_predictors(),
             energies: vec![T::ZERO; R::LANES],
             points: vec![0; R::LANES],
             outcomes: Outcomes::none_yet(fits.len(), parameters),
             fits,
+        };
+        if let Predictors::Shared(x) = &study.x {
+            for (lanes, &x) in crew.x.iter_mut().zip(x) {
+                *lanes = Lanes::splat(x);
+            }
         }
+        crew
     }
 
     /// Takes the data of a fit into a lane.
-    fn load(&mut self, lane: usize, fit: usize) -> Result<(), crate::FitStatus> {
-        for weight in &mut self.weights {
-            weight.as_mut_slice()[lane] = T::ZERO;
+    fn load(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
+        if self.study.is_whole(fit, self.shares_all) {
+            self.load_whole(lane, fit);
+        } else {
+            self.load_points(lane, fit)?;
         }
-        let (mut energy, mut points) = (T::ZERO, 0);
-        self.study.read(fit, |point| {
-            // Points left out have the predictors of one that was not, so that the model is finite there.
-            let from = if points == 0 { 0 } else { point.index };
-            for index in from..=point.index {
-                for (x, &value) in self.x[index * self.width..].iter_mut().zip(&point.x) {
-                    x.as_mut_slice()[lane] = value;
+        let (mut energy, points) = (T::ZERO, self.points[lane]);
+        for y in &self.y {
+            energy = energy.max(y.as_slice()[lane].abs());
+        }
+        if points < self.parameters {
+            return Err(FitStatus::TooFewPoints);
+        }
+        self.energies[lane] = energy * energy * T::from_f64(0.5 * points as f64);
+        Ok(())
+    }
+
+    /// Takes a fit of which every point takes part into a lane.
+    fn load_whole(&mut self, lane: usize, fit: usize) {
+        for (lanes, &y) in self.y.iter_mut().zip(self.study.y.row(fit)) {
+            lanes.as_mut_slice()[lane] = y;
+        }
+        if let Predictors::Own(x) = &self.study.x {
+            for (lanes, &x) in self.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+                lanes.as_mut_slice()[lane] = x;
+            }
+        }
+        match &self.study.sigma {
+            Some(sigma) => {
+                for (lanes, sigma) in self.weights.iter_mut().zip(sigma.row(fit)) {
+                    lanes.as_mut_slice()[lane] = sigma.recip();
                 }
             }
-            self.y[point.index].as_mut_slice()[lane] = point.y;
+            None => self.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ONE),
+        }
+        self.points[lane] = self.y.len();
+    }
+
+    /// Takes the points of a fit that take part into a lane.
+    fn load_points(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
+        self.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
+        let (mut points, mut next) = (0, 0);
+        self.study.read(fit, |point| {
+            // Points left out have the numbers of one that is not, so that the model is finite there.
+            for index in next..=point.index {
+                self.y[index].as_mut_slice()[lane] = point.y;
+                let x = self.x[index * self.width..].iter_mut().filter(|_| !self.shares_all);
+                for (lanes, &x) in x.zip(&point.x) {
+                    lanes.as_mut_slice()[lane] = x;
+                }
+            }
             if let Some(weight) = self.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            let share = point.y * point.weight;
-            energy += share * share;
-            points += 1;
+            (points, next) = (points + 1, point.index + 1);
         })?;
-        self.energies[lane] = energy * T::from_f64(0.5);
+        for index in next..self.y.len() {
+            self.y[index].as_mut_slice()[lane] = self.y[index - 1].as_slice()[lane];
+            let entries = if self.shares_all { 0..0 } else { index * self.width..(index + 1) * self.width };
+            for entry in entries {
+                self.x[entry].as_mut_slice()[lane] = self.x[entry - self.width].as_slice()[lane];
+            }
+        }
         self.points[lane] = points;
         Ok(())
     }

@@ -49,7 +49,9 @@ impl<T: Real> ManyFits<T> {
             iterations: iterations.into(),
         }
     }
+}
 
+impl<T> ManyFits<T> {
     /// How many fits ended at a minimum.
     pub fn converged(&self) -> usize {
         self.status.iter().filter(|status| status.is_converged()).count()

@@ -33,9 +33,6 @@ use crate::{Number, Real, Scalar};
 pub struct Lanes<T, R>(R, PhantomData<T>);
 
 impl<T: Real, R: Register<T>> Lanes<T, R> {
-    /// How many.
-    pub const COUNT: usize = R::LANES;
-
     #[inline(always)]
     fn new(register: R) -> Self {
         Lanes(register, PhantomData)
@@ -197,6 +194,14 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     #[inline(always)]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         Self::new(self.0.select_less(other.0, then.0, otherwise.0))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self::new(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self::new(self.0.min(other.0))
     }
     #[inline(always)]
     fn powi(self, n: i32) -> Self {
