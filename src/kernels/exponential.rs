@@ -178,9 +178,8 @@ pub(super) fn polynomial<T: Number, const FUSED: bool>(c: &'static [T::Element],
 /// `x` moved into the bounds; NaN stays.
 #[inline(always)]
 fn clamp<T: Number>(x: T, bounds: [T::Element; 2]) -> T {
-    let [low, high] = bounds.map(T::splat);
-    let x = x.select_less(low, low, x);
-    high.select_less(x, high, x)
+    let [low, high] = bounds;
+    x.max(T::splat(low)).min(T::splat(high))
 }
 
 /// `eˣ`, within 1.1 units in the last place, subnormal results too.
@@ -261,7 +260,7 @@ pub(crate) fn sigmoid_pair<T: Number, const FUSED: bool>(x: T) -> (T, T) {
 pub(crate) fn tanh<T: Number, const FUSED: bool>(x: T) -> T {
     let table = T::Element::COEFFICIENTS;
     let (a, one, largest) = (x.abs(), T::from_f64(1.0), T::splat(table.one));
-    let bounded = largest.select_less(a, largest, a);
+    let bounded = a.min(largest);
     // Where large, 1 − 2 / (e²ᵃ + 1); where small, a + a³ P / Q: one division serves both.
     let (biased, p) = split::<T, FUSED>(bounded + bounded);
     let scale = biased.power_of_two();

@@ -37,8 +37,7 @@ pub(super) const SINGLE: HyperbolicCoefficients<f32> =
 /// A quarter of `eᵃ`, `a = |x|`, within reach.
 #[inline(always)]
 fn quarter<T: Number, const FUSED: bool>(a: T) -> T {
-    let reach = T::splat(T::Element::HYPERBOLIC.reach);
-    quarter_exp::<T, FUSED>(reach.select_less(a, reach, a))
+    quarter_exp::<T, FUSED>(a.min(T::splat(T::Element::HYPERBOLIC.reach)))
 }
 
 /// `sinh x`, within 1.7 units in the last place.

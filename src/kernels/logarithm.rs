@@ -115,8 +115,7 @@ pub(crate) fn ln_1p<T: Number, const FUSED: bool>(x: T) -> T {
     let carried = sum - one;
     let rest = (one - (sum - carried)) + (x - carried);
     let (e, m) = split_normal(sum);
-    let sixty = T::from_f64(60.0);
-    let inverse = power_of_two(-e.select_less(sixty, e, sixty));
+    let inverse = power_of_two(-e.min(T::from_f64(60.0)));
     let (rounded, rest) = (m - one, rest * inverse);
     let f = rounded + rest;
     let rest = (rounded - f) + rest;

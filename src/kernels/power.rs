@@ -129,12 +129,12 @@ pub(crate) fn powf<T: Number, const FUSED: bool>(x: T, p: T) -> T {
     let (a, size, largest) = (x.abs(), p.abs(), T::splat(table.largest));
     let (high, low) = ln::<T, FUSED>(a);
     let high = a.select_less(infinity, zero.select_less(a, high, -infinity), a);
-    let exponent = largest.select_less(size, largest.copy_sign(p), p);
+    let exponent = p.max(-largest).min(largest);
     let (argument, rest) = product::<T, FUSED>(exponent, high);
     let y = exp_of_any_sum::<T, FUSED>(argument, multiply_add::<T, FUSED>(exponent, low, rest));
     // From twice the nearest integer to half of it, an even number is away by zero, an odd one by one, others by a fraction.
     let (even, rounder) = (T::splat(table.even), T::splat(table.rounder));
-    let size = size.select_less(even, size, even);
+    let size = size.min(even);
     let half = (size * T::from_f64(0.5) + rounder) - rounder;
     let away = (size - (half + half)).abs();
     let y = y.copy_sign(away.select_less(one, one, x));

@@ -199,6 +199,14 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
         Self::new(self.0.select_less(other.0, then.0, otherwise.0))
     }
     #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self::new(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self::new(self.0.min(other.0))
+    }
+    #[inline(always)]
     fn powi(self, n: i32) -> Self {
         power::powi(self, n)
     }
