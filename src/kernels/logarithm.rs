@@ -60,12 +60,13 @@ pub(super) const SINGLE: LogarithmCoefficients<f32> = LogarithmCoefficients {
     artanh: &[0.666_667_76, 0.399_775_42, 0.298_717_4],
 };
 
-/// `e` and `m`, between `√½` and `√2`, such that `x = 2ᵉ m`, for a normal positive number.
+/// `e` and `f`, with `1 + f` between `√½` and `√2`, such that `x = 2ᵉ (1 + f)`, for a normal positive number.
 #[inline(always)]
 fn split_normal<T: Number>(x: T) -> (T, T) {
-    let (m, root) = (x.significand(), T::from_f64(std::f64::consts::SQRT_2));
-    let more = root.select_less(m, T::from_f64(1.0), T::from_f64(0.0));
-    (x.exponent() + more, root.select_less(m, m * T::from_f64(0.5), m))
+    let (m, one) = (x.significand(), T::from_f64(1.0));
+    let root = T::from_f64(std::f64::consts::SQRT_2);
+    let more = root.select_less(m, one, T::from_f64(0.0));
+    (x.exponent() + more, root.select_less(m, m * T::from_f64(0.5) - one, m - one))
 }
 
 /// The same for any positive number.
@@ -73,8 +74,8 @@ fn split_normal<T: Number>(x: T) -> (T, T) {
 pub(super) fn split<T: Number>(x: T) -> (T, T) {
     let table = T::Element::LOGARITHM;
     let (smallest, [lift, exponent]) = (T::splat(table.smallest), table.lift.map(T::splat));
-    let (e, m) = split_normal(x.select_less(smallest, x * lift, x));
-    (e - x.select_less(smallest, exponent, T::from_f64(0.0)), m)
+    let (e, f) = split_normal(x.select_less(smallest, x * lift, x));
+    (e - x.select_less(smallest, exponent, T::from_f64(0.0)), f)
 }
 
 /// What `ln(1 + f)` is less than `f` by.
@@ -82,9 +83,9 @@ pub(super) fn split<T: Number>(x: T) -> (T, T) {
 fn defect<T: Number, const FUSED: bool>(f: T, rest: T) -> T {
     let s = f / (f + T::from_f64(2.0));
     let square = s * s;
-    let series = square * polynomial::<T, FUSED>(T::Element::LOGARITHM.artanh, square, square * square);
+    let series = polynomial::<T, FUSED>(T::Element::LOGARITHM.artanh, square, square * square);
     let half = f * f * T::from_f64(0.5);
-    half - multiply_add::<T, FUSED>(s, half + series, rest)
+    half - multiply_add::<T, FUSED>(s * square, series, multiply_add::<T, FUSED>(s, half, rest))
 }
 
 /// The logarithm `y` of `x`, put right where `x` is not positive, or not finite.
@@ -99,8 +100,7 @@ fn with_ends<T: Number>(x: T, y: T) -> T {
 #[inline(always)]
 pub(crate) fn ln<T: Number, const FUSED: bool>(x: T) -> T {
     let [high, low] = T::Element::LOGARITHM.ln_2.map(T::splat);
-    let (e, m) = split(x);
-    let f = m - T::from_f64(1.0);
+    let (e, f) = split(x);
     let below = defect::<T, FUSED>(f, e * low);
     with_ends(x, multiply_add::<T, FUSED>(e, high, f - below))
 }
@@ -114,9 +114,9 @@ pub(crate) fn ln_1p<T: Number, const FUSED: bool>(x: T) -> T {
     let sum = x + one;
     let carried = sum - one;
     let rest = (one - (sum - carried)) + (x - carried);
-    let (e, m) = split_normal(sum);
+    let (e, rounded) = split_normal(sum);
     let inverse = power_of_two(-e.min(T::from_f64(60.0)));
-    let (rounded, rest) = (m - one, rest * inverse);
+    let rest = rest * inverse;
     let f = rounded + rest;
     let rest = (rounded - f) + rest;
     let below = defect::<T, FUSED>(f, multiply_add::<T, FUSED>(e, low, rest));
@@ -124,11 +124,10 @@ pub(crate) fn ln_1p<T: Number, const FUSED: bool>(x: T) -> T {
     with_ends(sum, y.copy_sign(x))
 }
 
-/// `e` such that `x = 2ᵉ m`, and the logarithm of `m` to the base that the reciprocal logarithm of which is given.
+/// `e` such that `x = 2ᵉ (1 + f)`, and the logarithm of `1 + f` to the base of which the reciprocal logarithm is given.
 #[inline(always)]
 fn to_base<T: Number, const FUSED: bool>(x: T, reciprocal: [T::Element; 2]) -> (T, T) {
-    let (e, m) = split(x);
-    let f = m - T::from_f64(1.0);
+    let (e, f) = split(x);
     let below = defect::<T, FUSED>(f, T::from_f64(0.0));
     let [high, low] = reciprocal.map(T::splat);
     let rest = multiply_add::<T, FUSED>(-below, high, f * low);

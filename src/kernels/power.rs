@@ -83,14 +83,13 @@ fn sum<T: Number>(a: T, b: T) -> (T, T) {
     (sum, (a - sum) + b)
 }
 
-/// The logarithm of a positive number, to twelve digits more than it has.
+/// The logarithm of a positive number and a small correction, together good to ten bits more than it has.
 #[inline(always)]
 fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let table = T::Element::POWER;
-    let (e, m) = split(x);
+    let (e, f) = split(x);
     // s, and what dividing left.
-    let f = m - T::from_f64(1.0);
-    let (below, below_low) = sum(T::from_f64(1.0), m);
+    let (below, below_low) = sum(T::from_f64(2.0), f);
     let inverse = below.recip();
     let s = f * inverse;
     let remainder = if FUSED && T::FUSED {
@@ -116,8 +115,7 @@ fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let [high, low] = T::Element::LOGARITHM.ln_2.map(T::splat);
     let (first, first_low) = sum(e * high, s2);
     let (second, second_low) = sum(first, above);
-    let rest = multiply_add::<T, FUSED>(e, low, (first_low + second_low) + above_low);
-    sum(second, rest)
+    (second, multiply_add::<T, FUSED>(e, low, (first_low + second_low) + above_low))
 }
 
 /// `xᵖ`, within 1.6 units in the last place, subnormal results too; the same for special values as the function of the
