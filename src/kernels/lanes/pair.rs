@@ -4,7 +4,7 @@ macro_rules! pair {
     (
         $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal;
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $fma:ident $sqrt:ident $and:ident $and_not:ident $or:ident
-        $xor:ident $max:ident $min:ident $compare:ident $at_least:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
+        $xor:ident $compare:ident $at_least:ident $max:ident $min:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
         $splat_bits:ident: $integer:ident, shifts of $shift:ident
     ) => {
         $(#[$doc])*
@@ -78,8 +78,8 @@ macro_rules! pair {
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
+                // The instruction gives its second operand if there is a NaN.
                 let ($name([a, b]), $name([c, d])) = (self, other);
-                // Of the two, the instruction takes the latter where one is NaN.
                 unsafe { $name([$max(c, a), $max(d, b)]) }
             }
             #[inline(always)]

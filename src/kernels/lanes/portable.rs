@@ -89,11 +89,11 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        self.select_less(other, other, self)
+        self.pairs(other, |a, b| if a < b { b } else { a })
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        other.select_less(self, other, self)
+        self.pairs(other, |a, b| if b < a { b } else { a })
     }
     #[inline(always)]
     fn is_at_least(self, other: Self) -> bool {
