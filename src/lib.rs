@@ -154,7 +154,7 @@ pub use curve::models;
 pub use curve::{
     BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
     CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
-    FailedStart, FitFailure, FitMany, FitStatistics, FitStatus, FitSummary, FittedCurve, FittedDataSet,
+    FailedStart, FitFailure, FitMany, FitManyError, FitStatistics, FitSummary, FittedCurve, FittedDataSet,
     FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence,
     Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model, MultiStart, MultiStartError,
     NanPolicy, ParameterState, ParameterSummary, PerFit, Predictors, PriorSummary, Profile, ProfileError,
@@ -174,7 +174,7 @@ pub use problem::{
 pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{
-    Acceleration, ActiveBound, CancelToken, Covariance, CovarianceError, Evaluations, IterationRecord,
+    Acceleration, ActiveBound, CancelToken, Covariance, CovarianceError, Evaluations, FitStatus, IterationRecord,
     LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
 };
 #[cfg(feature = "safetensors")]

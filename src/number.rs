@@ -12,6 +12,9 @@ pub trait Number: Scalar<Real = Self> {
     /// The float that it consists of.
     type Element: Real;
 
+    /// [`mul_add`](Self::mul_add) rounds once.
+    const FUSED: bool;
+
     /// The same value everywhere.
     fn splat(value: Self::Element) -> Self;
 
@@ -35,7 +38,8 @@ pub trait Number: Scalar<Real = Self> {
     /// The value with the sign of another.
     fn copy_sign(self, sign: Self) -> Self;
 
-    /// Its lowest bits, which are those of a biased exponent, as that power of two.
+    /// Its lowest bits, which are those of a biased exponent, as that power of two; the next higher bit is the sign. Zero, where
+    /// all bits of the exponent are.
     fn power_of_two(self) -> Self;
 
     /// The exponent of the power of two next below the absolute value, which is normal.
@@ -65,6 +69,7 @@ macro_rules! float_is_number {
     ($float:ident, $bits:ident, $bias:literal) => {
         impl Number for $float {
             type Element = $float;
+            const FUSED: bool = true;
 
             #[inline(always)]
             fn splat(value: $float) -> $float {

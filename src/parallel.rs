@@ -12,3 +12,15 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
 pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     (0..count).map(work).collect()
 }
+
+/// How many threads there are.
+#[cfg(feature = "rayon")]
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// How many threads there are.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn threads() -> usize {
+    1
+}

@@ -1,10 +1,10 @@
 //! The workloads as this library's problems. A file that takes this in has `mod workloads` at its crate's root.
 
-#![allow(dead_code, reason = "not every user takes both")]
+#![allow(dead_code, reason = "no single user takes everything")]
 
-use marquardt::{EvaluationError, LeastSquares, Residuals, Scalar};
+use marquardt::{EvaluationError, LeastSquares, Model, Residuals, Scalar, model};
 
-use crate::workloads::{Misra1a, Workload};
+use crate::workloads::{Decays, Family, GaussianPeaks, Misra1a, Samples, Workload};
 
 /// Any workload, with its derivatives by hand.
 pub struct Analytic<'a, W>(pub &'a W);
@@ -44,6 +44,44 @@ impl Residuals<f64> for Misra1aResiduals<'_> {
     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
         for (r, (x, y)) in r.iter_mut().zip(self.0.samples().starting_at(first)) {
             *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
+        }
+        Ok(())
+    }
+}
+
+/// A family of curves as a formula of this library.
+pub trait Formula: Family {
+    /// Written once for a single fit and for many, in either precision.
+    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send + Sync;
+}
+
+impl Formula for GaussianPeaks {
+    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send + Sync {
+        model!(|x; amplitude, center, width, offset| amplitude * exp(-0.5 * ((x - center) / width).powi(2)) + offset)
+    }
+}
+
+impl Formula for Decays {
+    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send + Sync {
+        model!(|x; amplitude, lifetime, background, slope| amplitude * exp(-x / lifetime) + background + slope * x)
+    }
+}
+
+/// A formula over observations, for every scalar.
+pub struct CurveResiduals<'a, M>(pub &'a M, pub Samples<&'a [f64]>);
+
+impl<M: Model<f64>> Residuals<f64> for CurveResiduals<'_, M> {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.1.len()
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (r, (x, y)) in r.iter_mut().zip(self.1.starting_at(first)) {
+            *r = self.0.response(&[x], b) - y;
         }
         Ok(())
     }

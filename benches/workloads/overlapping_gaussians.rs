@@ -2,9 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use rand_distr::{Distribution, Normal, Uniform};
+use rand_distr::{Distribution, Normal};
 
-use super::samples::evenly_spaced;
+use super::samples::{evenly_spaced, uniform};
 use super::{Samples, Workload};
 
 /// `y = Σ a·exp(−½·((x − c)/w)²)` plus a little normal noise; the parameters are `[a, c, w]` peak after peak.
@@ -151,8 +151,4 @@ const MARGIN: f64 = 3.0;
 /// Where the data of these peaks end.
 fn end_of(truth: &[f64]) -> f64 {
     peaks(truth).last().map_or(0.0, |[_, centre, width]| centre + width) + MARGIN
-}
-
-fn uniform(low: f64, high: f64, random: &mut ChaCha8Rng) -> f64 {
-    Uniform::new(low, high).expect("a finite range").sample(random)
 }

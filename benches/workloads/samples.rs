@@ -1,12 +1,17 @@
 //! Observations of a curve, and how a model with a fixed number of parameters is laid over them.
 
-/// The points `(x, y)` of a curve.
+use std::ops::Deref;
+
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Uniform};
+
+/// The points `(x, y)` of a curve, owned or borrowed.
 #[derive(Clone, Debug)]
-pub struct Samples {
+pub struct Samples<D = Vec<f64>> {
     /// Where the curve was observed.
-    pub x: Vec<f64>,
+    pub x: D,
     /// What was observed there.
-    pub y: Vec<f64>,
+    pub y: D,
 }
 
 impl Samples {
@@ -15,7 +20,9 @@ impl Samples {
         let y = x.iter().map(curve).collect();
         Self { x, y }
     }
+}
 
+impl<D: Deref<Target = [f64]>> Samples<D> {
     /// Number of points.
     pub fn len(&self) -> usize {
         self.x.len()
@@ -71,4 +78,9 @@ impl Samples {
 pub fn evenly_spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
     let step = (high - low) / (count - 1) as f64;
     (0..count).map(|i| low + step * i as f64).collect()
+}
+
+/// A number from `low` to `high`, all of them equally likely.
+pub fn uniform(low: f64, high: f64, random: &mut ChaCha8Rng) -> f64 {
+    Uniform::new(low, high).expect("a finite range").sample(random)
 }

@@ -54,6 +54,12 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
         variable
     }
 
+    /// There is a derivative with respect to the variable number `index`.
+    #[inline(always)]
+    pub(crate) fn varies(&self, index: usize) -> bool {
+        self.varies[index]
+    }
+
     /// `f(self)`, given the value of `f` and its derivative.
     #[inline(always)]
     fn chain(mut self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {

@@ -52,7 +52,7 @@ pub use fitted::{
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
-pub use many::{FitMany, FitStatus, ManyFits, PerFit, Predictors};
+pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};

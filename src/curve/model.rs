@@ -42,6 +42,22 @@ pub trait Model<T: Real> {
     }
 }
 
+/// A model is borrowed as well as owned.
+impl<T: Real, M: Model<T>> Model<T> for &M {
+    fn parameter_count(&self) -> usize {
+        M::parameter_count(self)
+    }
+
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+        M::response(self, x, b)
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        M::parameter_name(self, index)
+    }
+}
+
 /// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
 ///
 /// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the

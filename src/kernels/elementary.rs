@@ -2,6 +2,10 @@
 
 use super::exponential::{self, Coefficients};
 use super::gelu::{self, TailCoefficients};
+use super::hyperbolic::{self, HyperbolicCoefficients};
+use super::logarithm::{self, LogarithmCoefficients};
+use super::power::{self, PowerCoefficients};
+use super::trigonometric::{self, TrigonometricCoefficients};
 use crate::Real;
 
 /// Numbers worked on at a time: two registers of eight doubles, or four of four.
@@ -13,6 +17,14 @@ pub trait Elementary: Sized + 'static {
     const COEFFICIENTS: Coefficients<Self>;
     /// The constants behind the normal distribution function.
     const TAIL: TailCoefficients<Self>;
+    /// The constants behind logarithms.
+    const LOGARITHM: LogarithmCoefficients<Self>;
+    /// The constants behind powers.
+    const POWER: PowerCoefficients<Self>;
+    /// The constants behind sine, cosine and tangent.
+    const TRIGONOMETRIC: TrigonometricCoefficients<Self>;
+    /// The constants behind hyperbolic functions.
+    const HYPERBOLIC: HyperbolicCoefficients<Self>;
 }
 
 macro_rules! elementary {
@@ -20,6 +32,10 @@ macro_rules! elementary {
         impl Elementary for $float {
             const COEFFICIENTS: Coefficients<$float> = exponential::$coefficients;
             const TAIL: TailCoefficients<$float> = gelu::$coefficients;
+            const LOGARITHM: LogarithmCoefficients<$float> = logarithm::$coefficients;
+            const POWER: PowerCoefficients<$float> = power::$coefficients;
+            const TRIGONOMETRIC: TrigonometricCoefficients<$float> = trigonometric::$coefficients;
+            const HYPERBOLIC: HyperbolicCoefficients<$float> = hyperbolic::$coefficients;
         }
     };
 }

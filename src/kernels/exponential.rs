@@ -26,8 +26,14 @@ pub struct Coefficients<T: 'static> {
     normal: [T; 2],
     /// Where `eˣ` is zero, and where it is infinite, by far.
     reach: [T; 2],
+    /// Where `2ˣ` is zero, and where it is infinite, by far.
+    reach_of_two: [T; 2],
+    /// Where `eˣ` is infinite, and `n` hardly more than the largest exponent.
+    overflow: T,
     /// Where `eˣ − 1` is minus one.
     minus_one: T,
+    /// Where `eˣ − 1` still is `x`.
+    tiny: T,
     /// Where `tanh` is one.
     one: T,
     /// `(eʳ − 1 − r) / r²` in powers of `r`.
@@ -48,7 +54,10 @@ pub(super) const DOUBLE: Coefficients<f64> = Coefficients {
     ln_2_low: 1.908_214_929_270_587_7e-10,
     normal: [-708.3, 709.4],
     reach: [-1000.0, 1000.0],
+    reach_of_two: [-1200.0, 1200.0],
+    overflow: 709.9,
     minus_one: -40.0,
+    tiny: 5e-17,
     one: 22.0,
     exp: &[
         0.500_000_000_000_000_6,
@@ -86,7 +95,10 @@ pub(super) const SINGLE: Coefficients<f32> = Coefficients {
     ln_2_low: -2.121_944_4e-4,
     normal: [-87.3, 88.3],
     reach: [-150.0, 150.0],
+    reach_of_two: [-200.0, 200.0],
+    overflow: 88.8,
     minus_one: -20.0,
+    tiny: 2.5e-8,
     one: 10.0,
     exp: &[0.5, 0.166_665_43, 0.041_666_28, 0.008_366_611, 0.001_394_649_7],
     tanh_above: &[-0.333_333_22, -0.001_551_764_3],
@@ -123,29 +135,44 @@ fn split<T: Number, const FUSED: bool>(x: T) -> (T, T) {
 fn scaled<T: Number, const FUSED: bool>(biased: T, p: T) -> T {
     // 2ⁿ in two factors, each of them normal where the product is not.
     let rounder = T::splat(T::Element::COEFFICIENTS.rounder);
-    let n = biased - rounder;
-    let half = multiply_add::<T, FUSED>(n, T::from_f64(0.5), rounder);
-    let rest = (n - (half - rounder)) + rounder;
+    let half = multiply_add::<T, FUSED>(biased - rounder, T::from_f64(0.5), rounder);
+    let rest = biased - (half - rounder);
     let scale = half.power_of_two();
     multiply_add::<T, FUSED>(scale, p, scale) * rest.power_of_two()
+}
+
+/// `2ⁿ` for an integer `n` of which it is a normal number.
+#[inline(always)]
+pub(super) fn power_of_two<T: Number>(n: T) -> T {
+    (n + T::splat(T::Element::COEFFICIENTS.rounder)).power_of_two()
 }
 
 /// `Σ cₖ xᵏ` for a few coefficients.
 #[inline(always)]
 fn short_polynomial<T: Number, const FUSED: bool>(c: &'static [T::Element], x: T) -> T {
-    let mut coefficients = c.iter().rev().map(|&c| T::splat(c));
-    let last = coefficients.next().unwrap_or(T::from_f64(0.0));
-    coefficients.fold(last, |sum, c| multiply_add::<T, FUSED>(sum, x, c))
+    let mut k = c.len() - 1;
+    let mut sum = T::splat(c[k]);
+    while k > 0 {
+        k -= 1;
+        sum = multiply_add::<T, FUSED>(sum, x, T::splat(c[k]));
+    }
+    sum
 }
 
 /// `Σ cₖ xᵏ` for many coefficients, given `x²`: in powers of that, half as long a chain.
 #[inline(always)]
 pub(super) fn polynomial<T: Number, const FUSED: bool>(c: &'static [T::Element], x: T, square: T) -> T {
-    let (pairs, last) = c.as_chunks::<2>();
-    let pairs = pairs.iter().rev().map(|&[even, odd]| multiply_add::<T, FUSED>(T::splat(odd), x, T::splat(even)));
-    let mut sum = last.iter().map(|&last| T::splat(last)).chain(pairs);
-    let last = sum.next().unwrap_or(T::from_f64(0.0));
-    sum.fold(last, |sum, pair| multiply_add::<T, FUSED>(sum, square, pair))
+    let mut k = if c.len() % 2 == 1 { c.len() - 1 } else { c.len() - 2 };
+    let mut sum = T::splat(c[k]);
+    if k + 1 < c.len() {
+        sum = multiply_add::<T, FUSED>(T::splat(c[k + 1]), x, sum);
+    }
+    while k > 0 {
+        k -= 2;
+        let pair = multiply_add::<T, FUSED>(T::splat(c[k + 1]), x, T::splat(c[k]));
+        sum = multiply_add::<T, FUSED>(sum, square, pair);
+    }
+    sum
 }
 
 /// `x` moved into the bounds; NaN stays.
@@ -170,13 +197,42 @@ pub(super) fn exp_of_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
     scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r + rest))
 }
 
-/// `eˣ − 1` for `x ≤ 0`, within 1.3 units in the last place.
+/// `e^(x + rest)` for any `x`, and a rest that is small while `x` is not beyond the reach.
+#[inline(always)]
+pub(super) fn exp_of_any_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
+    let reach = T::Element::COEFFICIENTS.reach;
+    let rest = x.abs().select_less(T::splat(reach[1]), rest, T::from_f64(0.0));
+    exp_of_sum::<T, FUSED>(clamp(x, reach), rest)
+}
+
+/// `eˣ / 4`, where that is a normal number.
+#[inline(always)]
+pub(super) fn quarter_exp<T: Number, const FUSED: bool>(x: T) -> T {
+    let (biased, p) = split::<T, FUSED>(x);
+    let scale = (biased - T::from_f64(2.0)).power_of_two();
+    multiply_add::<T, FUSED>(scale, p, scale)
+}
+
+/// `2ˣ`, within 1.1 units in the last place, subnormal results too; exact for integers.
+#[inline(always)]
+pub(crate) fn exp2<T: Number, const FUSED: bool>(x: T) -> T {
+    let table = T::Element::COEFFICIENTS;
+    let x = clamp(x, table.reach_of_two);
+    let biased = x + T::splat(table.rounder);
+    let r = (x - (biased - T::splat(table.rounder))) * T::from_f64(std::f64::consts::LN_2);
+    scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r))
+}
+
+/// `eˣ − 1`, within 2.2 units in the last place, for `x ≤ 0` within 1.3.
 #[inline(always)]
 pub(crate) fn exp_m1<T: Number, const FUSED: bool>(x: T) -> T {
-    let low = T::splat(T::Element::COEFFICIENTS.minus_one);
-    let (biased, p) = split::<T, FUSED>(x.select_less(low, low, x));
-    let scale = biased.power_of_two();
-    multiply_add::<T, FUSED>(scale, p, scale - T::from_f64(1.0))
+    let table = T::Element::COEFFICIENTS;
+    let (biased, p) = split::<T, FUSED>(clamp(x, [table.minus_one, table.overflow]));
+    // Half of it, as 2ⁿ may be infinite where the rest brings it back.
+    let (scale, half) = ((biased - T::from_f64(1.0)).power_of_two(), T::from_f64(0.5));
+    let y = multiply_add::<T, FUSED>(scale, p, scale - half);
+    // Half of a subnormal number may not be one.
+    x.abs().select_less(T::splat(table.tiny), x, y + y)
 }
 
 /// `1 / (1 + e⁻ˣ)`, within 2 units in the last place; zero where it is about to leave the normal numbers.

@@ -9,11 +9,15 @@ pub(crate) mod exponential;
 pub(crate) mod gelu;
 mod gram;
 pub(crate) mod hadamard;
+mod hyperbolic;
 pub mod lanes;
+mod logarithm;
+mod power;
 mod product;
 pub(crate) mod samples;
 pub(crate) mod simd;
 pub(crate) mod triangular;
+mod trigonometric;
 pub(crate) mod vector;
 
 pub use dense::{Factor, Kernels, Scratch};

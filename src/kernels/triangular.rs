@@ -5,7 +5,7 @@ use super::vector::{add_scaled, dot};
 use crate::Real;
 
 /// A pivot that is smaller than its diagonal by this factor is mostly rounding error.
-fn lost_digits<T: Real>() -> T {
+pub(crate) fn lost_digits<T: Real>() -> T {
     T::EPSILON * T::from_f64(1e3)
 }
 

@@ -2,10 +2,10 @@
 
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
-use nalgebra::{Const, DMatrix, DVector, Dyn, SMatrix, SVector, Vector2};
+use nalgebra::{Const, DMatrix, DVector, Dyn, SMatrix, SVector};
 
 use crate::contest::Fit;
-use crate::workloads::{Misra1a, Workload};
+use crate::workloads::{Family, ManyCurves, Misra1a, Workload};
 
 /// Any workload, with sizes known at run time.
 pub fn dynamic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
@@ -16,9 +16,21 @@ pub fn dynamic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
 
 /// Misra1a, with sizes known to the compiler: nothing is allocated.
 pub fn misra1a(workload: &Misra1a, start: &[f64]) -> Fit {
-    let problem = Static { workload, p: Vector2::from_column_slice(start) };
+    let problem =
+        Static::<_, { Misra1a::POINTS }, { Misra1a::PARAMETERS }> { workload, p: SVector::from_column_slice(start) };
     let (solved, report) = LevenbergMarquardt::new().minimize(problem);
     Fit { parameters: solved.p.as_slice().to_vec(), evaluations: Some(report.number_of_evaluations) }
+}
+
+/// Curves of four parameters and 64 points, with sizes known to the compiler: nothing is allocated.
+pub fn many<F: Family>(curves: &ManyCurves<F>) -> Vec<f64> {
+    let mut parameters = Vec::with_capacity(curves.start.len());
+    for curve in curves.each() {
+        let problem = Static::<_, 64, 4> { workload: &curve, p: SVector::from(*curve.start) };
+        let (solved, _) = LevenbergMarquardt::new().minimize(problem);
+        parameters.extend_from_slice(solved.p.as_slice());
+    }
+    parameters
 }
 
 struct Dynamic<'a, W> {
@@ -54,24 +66,22 @@ impl<W: Workload> LeastSquaresProblem<f64, Dyn, Dyn> for Dynamic<'_, W> {
     }
 }
 
-const M: usize = Misra1a::POINTS;
-const N: usize = Misra1a::PARAMETERS;
-
-struct Static<'a> {
-    workload: &'a Misra1a,
-    p: Vector2<f64>,
+/// Any workload of `M` residuals and `N` parameters.
+struct Static<'a, W, const M: usize, const N: usize> {
+    workload: &'a W,
+    p: SVector<f64, N>,
 }
 
-impl LeastSquaresProblem<f64, Const<M>, Const<N>> for Static<'_> {
+impl<W: Workload, const M: usize, const N: usize> LeastSquaresProblem<f64, Const<M>, Const<N>> for Static<'_, W, M, N> {
     type ResidualStorage = Owned<f64, Const<M>>;
     type JacobianStorage = Owned<f64, Const<M>, Const<N>>;
     type ParameterStorage = Owned<f64, Const<N>>;
 
-    fn set_params(&mut self, p: &Vector2<f64>) {
+    fn set_params(&mut self, p: &SVector<f64, N>) {
         self.p = *p;
     }
 
-    fn params(&self) -> Vector2<f64> {
+    fn params(&self) -> SVector<f64, N> {
         self.p
     }
 
@@ -83,8 +93,9 @@ impl LeastSquaresProblem<f64, Const<M>, Const<N>> for Static<'_> {
 
     fn jacobian(&self) -> Option<SMatrix<f64, M, N>> {
         let (mut r, mut j) = ([0.0; M], SMatrix::<f64, M, N>::zeros());
-        let (first, second) = j.as_mut_slice().split_at_mut(M);
-        self.workload.linearize_columns(self.p.as_slice(), &mut r, &mut [first, second]);
+        let mut columns = j.as_mut_slice().chunks_exact_mut(M);
+        let mut columns: [&mut [f64]; N] = std::array::from_fn(|_| columns.next().expect("a column a parameter"));
+        self.workload.linearize_columns(self.p.as_slice(), &mut r, &mut columns);
         Some(j)
     }
 }

@@ -9,12 +9,15 @@
 //! derivatives (by dual numbers where the crate insists on making its own). Data are built beforehand; building the
 //! crate's problem from them is part of a fit, as it is for its user.
 //!
+//! Thousands of small fits are timed as a whole; marquardt's derivatives are automatic there, the others' by hand.
+//!
 //! To add a contestant, write a file with a `fn(&W, &[f64]) -> Fit` (see [`contest::Contestant`]) and name it in the
 //! lists below; the first of a list is the one that the others are compared with.
 
 mod basin;
 mod contest;
 mod levenberg_marquardt;
+mod many;
 mod marquardt;
 mod multicalc;
 #[path = "../../problems/mod.rs"]
@@ -26,17 +29,21 @@ mod table;
 mod workloads;
 
 use contest::{Contest, Contestant, Effort};
-use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians};
+use marquardt::Lockstep;
+use problems::Formula;
+use workloads::{Decays, Difficulty, ExponentialAndTwoPeaks, GaussianPeaks, ManyCurves, Misra1a, OverlappingGaussians};
 
 /// A workload's name, and how it is run.
 type Entry = (&'static str, fn(&str));
 
-const ENTRIES: [Entry; 5] = [
+const ENTRIES: [Entry; 7] = [
     ("misra1a", misra1a),
     ("exponential_and_two_peaks_250", |name| exponential_and_two_peaks(name, 250, Effort { rounds: 25, fits: 100 })),
     ("exponential_and_two_peaks_2000", |name| exponential_and_two_peaks(name, 2_000, Effort { rounds: 25, fits: 15 })),
     ("exponential_and_two_peaks_20000", |name| exponential_and_two_peaks(name, 20_000, Effort { rounds: 25, fits: 1 })),
     ("overlapping_gaussians", overlapping_gaussians),
+    ("gaussian_peaks", many_fits::<GaussianPeaks>),
+    ("decays", many_fits::<Decays>),
 ];
 
 const SEED: u64 = 1;
@@ -104,4 +111,20 @@ fn overlapping_gaussians(name: &str) {
         Contestant::new("basin, faer Cholesky", basin::faer),
         Contestant::new("basin, faer Cholesky, relative tests", basin::faer_relative),
     ]);
+}
+
+fn many_fits<F: Formula>(name: &str) {
+    let curves = ManyCurves::<F>::new(10_000, 64, SEED);
+    let (one, single, two) =
+        (Lockstep::<f64>::new(&curves, 1), Lockstep::<f32>::new(&curves, 1), Lockstep::<f64>::new(&curves, 2));
+    let title = format!("{name}: {} fits of 4 parameters, {} rows each", curves.count(), curves.points());
+    let contestants = [
+        many::Contestant::new("marquardt, lockstep, automatic derivatives", || one.fit(F::formula())),
+        many::Contestant::single("marquardt, lockstep, f32", || single.fit(F::formula())),
+        many::Contestant::new("marquardt, lockstep, two threads", || two.fit(F::formula())),
+        many::Contestant::new("marquardt, static, dual numbers", || marquardt::one_by_one(&curves)),
+        many::Contestant::new("levenberg-marquardt, 64×4 static", || levenberg_marquardt::many(&curves)),
+        many::Contestant::new("rmpfit, analytic", || rmpfit::many(&curves)),
+    ];
+    many::run(&title, &curves, &contestants);
 }

@@ -3,7 +3,7 @@
 use rmpfit::{MPFitter, MPPar, MPResult, MPSide};
 
 use crate::contest::Fit;
-use crate::workloads::Workload;
+use crate::workloads::{Family, ManyCurves, Workload};
 
 /// Any workload, every derivative supplied by the user.
 pub fn analytic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
@@ -11,6 +11,11 @@ pub fn analytic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
     let settings = start.iter().map(|_| MPPar { side: MPSide::User, ..MPPar::new() }).collect();
     let status = Problem { workload, settings }.mpfit(&mut parameters);
     Fit { parameters, evaluations: status.ok().map(|status| status.n_fev) }
+}
+
+/// Many curves, one after the other.
+pub fn many<F: Family>(curves: &ManyCurves<F>) -> Vec<f64> {
+    curves.each().flat_map(|curve| analytic(&curve, curve.start).parameters).collect()
 }
 
 struct Problem<'a, W> {

@@ -20,6 +20,36 @@ pub struct Row {
     pub evaluations: Option<usize>,
 }
 
+/// The line of one contestant that fits many curves.
+pub struct ManyRow {
+    /// Who it is.
+    pub name: &'static str,
+    /// Median time of all fits.
+    pub median: Duration,
+    /// Shortest time of all fits.
+    pub best: Duration,
+    /// Shortest time in those of the first contestant.
+    pub ratio: f64,
+    /// Fits at the least cost that is known.
+    pub solved: usize,
+    /// Largest relative excess over it.
+    pub excess: f64,
+}
+
+/// Prints a title and the rows of many fits as a Markdown table.
+pub fn print_many(title: &str, rows: impl Iterator<Item = ManyRow>) {
+    println!("\n{title}\n");
+    println!(
+        "| {:<50} | {:>9} | {:>9} | {:>6} | {:>6} | {:>12} |",
+        "peer", "median", "best", "ratio", "solved", "worst excess"
+    );
+    println!("|{:-<52}|{:->10}:|{:->10}:|{:->7}:|{:->7}:|{:->13}:|", "", "", "", "", "", "");
+    for ManyRow { name, median, best, ratio, solved, excess } in rows {
+        let (median, best) = (readable(median), readable(best));
+        println!("| {name:<50} | {median:>9} | {best:>9} | {ratio:>6.2} | {solved:>6} | {excess:>12.1e} |");
+    }
+}
+
 /// Prints a title and the rows as a Markdown table.
 pub fn print(title: &str, rows: impl Iterator<Item = Row>) {
     println!("\n{title}\n");

@@ -1,26 +1,70 @@
 //! Thousands of small fits of one model.
 
+mod block;
+mod error;
 mod fits;
+mod one_by_one;
+mod outcomes;
 mod per_fit;
 mod predictors;
-mod status;
+mod study;
 
-pub use fits::ManyFits;
-pub use per_fit::PerFit;
-pub use predictors::Predictors;
-pub use status::FitStatus;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
 
+use self::block::Block;
+pub use self::error::FitManyError;
+pub use self::fits::ManyFits;
+use self::one_by_one::OneByOne;
+use self::outcomes::Outcomes;
+pub use self::per_fit::PerFit;
+pub use self::predictors::Predictors;
+use self::study::Study;
+use super::NanPolicy;
 use super::models::Guess;
-use super::{CurveError, NanPolicy};
-use crate::{Bounds, CancelToken, Model, Real};
+use crate::solver::lockstep::Patience;
+use crate::{Bounds, CancelToken, Model, Real, parallel};
+
+/// What a step must promise of the cost to be worth taking: the parameters are then within a hundred-thousandth of their standard
+/// errors of the minimum.
+const FTOL: f64 = 1e-12;
+
+/// Fits that a thread does between two reports of progress, at least and at most.
+const BLOCK: [usize; 2] = [64, 1024];
 
 /// The same model, fitted to many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
+///
+/// Several fits are done in lockstep, one in each lane of the widest vector registers that the processor turns out to have (AVX-512,
+/// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
+/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a single fit.
+///
+/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to 8
+/// parameters; those with more are fitted one after the other by [`CurveFit`](crate::CurveFit), which is slower by far.
+///
+/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. What is
+/// wrong with the data of one fit is said by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
+///
+/// ```
+/// use marquardt::{FitMany, model};
+/// use ndarray::{Array2, array};
+///
+/// let x: Vec<f64> = (0..40).map(|i| 0.1 * i as f64).collect();
+/// let peaks = array![[5.0, 1.0, 0.3], [3.0, 2.0, 0.5], [4.0, 3.1, 0.2]];
+/// let y = Array2::from_shape_fn((3, 40), |(fit, i)| {
+///     let u = (x[i] - peaks[[fit, 1]]) / peaks[[fit, 2]];
+///     peaks[[fit, 0]] * (-0.5 * u * u).exp()
+/// });
+/// let start = array![[4.0, 1.2, 0.4], [4.0, 1.8, 0.4], [4.0, 3.0, 0.4]];
+/// let gaussian = model!(|x; height, center, sigma| height * exp(-((x - center) / sigma).powi(2) / 2));
+/// let fits = FitMany::new(gaussian, &x, &y).start(&start).fit()?;
+/// assert_eq!(fits.converged(), 3);
+/// assert!(fits.parameters.iter().zip(&peaks).all(|(found, true_value)| (found - true_value).abs() < 1e-9));
+/// # Ok::<(), marquardt::FitManyError>(())
+/// ```
 pub struct FitMany<'a, T: Real, M> {
-    model: M,
-    x: Predictors<'a, T>,
-    y: ArrayView2<'a, T>,
+    study: Study<'a, T, M>,
+    progress: Option<Box<dyn Fn(usize, usize) + Sync + 'a>>,
 }
 
 impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
@@ -30,64 +74,124 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// dimensions), or a row of predictors for each point of each fit (three dimensions). [`Predictors::shared`] is for
     /// several predictors that all fits share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
-        FitMany { model, x: x.into(), y: y.into() }
+        let tenth = T::from_f64(0.1) * T::EPSILON;
+        let ftol = T::from_f64(FTOL);
+        let study = Study {
+            model,
+            x: x.into(),
+            y: y.into(),
+            start: None,
+            guess: None,
+            sigma: None,
+            absolute_sigma: false,
+            bounds: None,
+            nan_policy: NanPolicy::default(),
+            patience: Patience { ftol: if ftol < tenth { tenth } else { ftol }, max_iterations: 200 },
+            cancel: None,
+        };
+        FitMany { study, progress: None }
     }
 
     /// Where the fits start: one start for all (one dimension), or a row for each fit (two).
-    pub fn start(self, start: impl Into<PerFit<'a, T>>) -> Self {
-        todo!()
+    pub fn start(mut self, start: impl Into<PerFit<'a, T>>) -> Self {
+        self.study.start = Some(start.into());
+        self
     }
 
-    /// Each fit starts where the model guesses.
-    pub fn guessed(self) -> Self
+    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. That takes many times longer
+    /// than the fit.
+    pub fn guessed(mut self) -> Self
     where
         M: Guess<T>,
     {
-        todo!()
+        self.study.start = None;
+        self.study.guess = Some(M::guess);
+        self
     }
 
-    /// Standard deviations of the responses, the same for all fits or a row for each.
-    pub fn sigma(self, sigma: impl Into<PerFit<'a, T>>) -> Self {
-        todo!()
+    /// Standard deviations of the responses, the same for all fits or a row for each. A fit with one that is not positive and finite
+    /// is as one with a response that is not finite.
+    pub fn sigma(mut self, sigma: impl Into<PerFit<'a, T>>) -> Self {
+        self.study.sigma = Some(sigma.into());
+        self
     }
 
-    /// The standard deviations are what they say, and not known up to a factor only.
-    pub fn absolute_sigma(self, absolute: bool) -> Self {
-        todo!()
+    /// The standard deviations are what they say; otherwise, which is the default, they are known up to a factor, which each fit
+    /// estimates from its residuals.
+    pub fn absolute_sigma(mut self, absolute: bool) -> Self {
+        self.study.absolute_sigma = absolute;
+        self
     }
 
     /// Bounds on the parameters of every fit.
-    pub fn bounds(self, bounds: Bounds<T>) -> Self {
-        todo!()
+    pub fn bounds(mut self, bounds: Bounds<T>) -> Self {
+        self.study.bounds = Some(bounds).filter(|bounds| !bounds.is_unbounded() || bounds.is_empty());
+        self
     }
 
-    /// What becomes of points that are not finite.
-    pub fn nan_policy(self, policy: NanPolicy) -> Self {
-        todo!()
+    /// What becomes of points with a number that is not finite: the fit is refused
+    /// ([`NonFiniteData`](crate::FitStatus::NonFiniteData)), or they are left out.
+    pub fn nan_policy(mut self, policy: NanPolicy) -> Self {
+        self.study.nan_policy = policy;
+        self
     }
 
-    /// A fit ends when an undamped step promises, and brings, less than this share of the cost.
-    pub fn ftol(self, ftol: T) -> Self {
-        todo!()
+    /// A fit ends where the undamped step promises less than this share of the cost; 1e-12, or a tenth of the float's epsilon if that
+    /// is larger, by default.
+    pub fn ftol(mut self, ftol: T) -> Self {
+        self.study.patience.ftol = ftol;
+        self
     }
 
-    /// The most trial steps that a fit may take.
-    pub fn max_iterations(self, iterations: usize) -> Self {
-        todo!()
+    /// The most trial steps that a fit may take, 200 by default.
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.study.patience.max_iterations = iterations;
+        self
     }
 
     /// Calls `progress(done, total)` from time to time, from any thread.
-    pub fn progress(self, progress: impl Fn(usize, usize) + Sync + 'a) -> Self {
-        todo!()
+    pub fn progress(mut self, progress: impl Fn(usize, usize) + Sync + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
     }
 
     /// Ends all fits when the token says so; those that are not done keep their best point.
-    pub fn cancel_token(self, token: CancelToken) -> Self {
-        todo!()
+    pub fn cancel_token(mut self, token: CancelToken) -> Self {
+        self.study.cancel = Some(token);
+        self
     }
 
     /// Fits.
-    pub fn fit(self) -> Result<ManyFits<T>, CurveError> {
-        todo!()
+    ///
+    /// # Errors
+    ///
+    /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
+    pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
+        self.study.check()?;
+        let fits = self.study.y.nrows();
+        let block = (fits / (8 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
+        let done = AtomicUsize::new(0);
+        let blocks = parallel::map(fits.div_ceil(block), |number| {
+            let of_block = number * block..fits.min((number + 1) * block);
+            let count = of_block.len();
+            let outcomes = self.outcomes(of_block);
+            if let Some(progress) = &self.progress {
+                progress(done.fetch_add(count, Ordering::Relaxed) + count, fits);
+            }
+            outcomes
+        });
+        let n = self.study.model.parameter_count();
+        let names = (0..n).map(|index| self.study.model.parameter_name(index)).collect();
+        Ok(ManyFits::of(names, blocks))
+    }
+
+    /// Does consecutive fits.
+    fn outcomes(&self, fits: std::ops::Range<usize>) -> Outcomes<T> {
+        let study = &self.study;
+        match study.model.parameter_count() {
+            0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, fits }),
+            5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, fits }),
+            _ => OneByOne { study, fits }.outcomes(),
+        }
     }
 }

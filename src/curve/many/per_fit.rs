@@ -11,6 +11,32 @@ pub enum PerFit<'a, T> {
     Own(ArrayView2<'a, T>),
 }
 
+impl<T> PerFit<'_, T> {
+    /// Rows for so many fits, where there is not the same for all.
+    pub(super) fn fits(&self) -> Option<usize> {
+        match self {
+            PerFit::Same(_) => None,
+            PerFit::Own(rows) => Some(rows.nrows()),
+        }
+    }
+
+    /// Numbers in a row.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            PerFit::Same(row) => row.len(),
+            PerFit::Own(rows) => rows.ncols(),
+        }
+    }
+
+    /// The row of a fit.
+    pub(super) fn row(&self, fit: usize) -> ArrayView1<'_, T> {
+        match self {
+            PerFit::Same(row) => row.view(),
+            PerFit::Own(rows) => rows.row(fit),
+        }
+    }
+}
+
 macro_rules! same_from {
     ($($vector:ty $(, $size:ident)?;)*) => {
         $(

@@ -18,6 +18,40 @@ impl<'a, T> Predictors<'a, T> {
     }
 }
 
+impl<T> Predictors<'_, T> {
+    /// Rows for so many fits, where these do not share them.
+    pub(super) fn fits(&self) -> Option<usize> {
+        match self {
+            Predictors::Shared(_) => None,
+            Predictors::Own(x) => Some(x.len_of(Axis(0))),
+        }
+    }
+
+    /// Points of a fit.
+    pub(super) fn points(&self) -> usize {
+        match self {
+            Predictors::Shared(x) => x.nrows(),
+            Predictors::Own(x) => x.len_of(Axis(1)),
+        }
+    }
+
+    /// Predictors of a point.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Predictors::Shared(x) => x.ncols(),
+            Predictors::Own(x) => x.len_of(Axis(2)),
+        }
+    }
+
+    /// The predictors of a point.
+    pub(super) fn row(&self, fit: usize, point: usize) -> ArrayView1<'_, T> {
+        match self {
+            Predictors::Shared(x) => x.row(point),
+            Predictors::Own(x) => x.index_axis(Axis(0), fit).index_axis_move(Axis(0), point),
+        }
+    }
+}
+
 macro_rules! shared_from {
     ($($vector:ty $(, $size:ident)?;)*) => {
         $(

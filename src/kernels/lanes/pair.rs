@@ -4,7 +4,7 @@ macro_rules! pair {
     (
         $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal;
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $fma:ident $sqrt:ident $and:ident $and_not:ident $or:ident
-        $xor:ident $compare:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
+        $xor:ident $compare:ident $at_least:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
         $splat_bits:ident: $integer:ident, shifts of $shift:ident
     ) => {
         $(#[$doc])*
@@ -15,6 +15,7 @@ macro_rules! pair {
         // such registers; in memory they are arrays of floats.
         impl Register<$float> for $name {
             const LANES: usize = $lanes;
+            const FUSED: bool = true;
 
             #[inline(always)]
             fn splat(value: $float) -> Self {
@@ -77,7 +78,8 @@ macro_rules! pair {
             }
             #[inline(always)]
             fn is_at_least(self, other: Self) -> bool {
-                self.as_slice().iter().zip(other.as_slice()).all(|(a, b)| a >= b)
+                let ($name([a, b]), $name([c, d])) = (self, other);
+                unsafe { $at_least(a, c) && $at_least(b, d) }
             }
             #[inline(always)]
             fn copy_sign(self, sign: Self) -> Self {

@@ -31,6 +31,7 @@ impl<T: Real, const LANES: usize> Portable<T, LANES> {
 
 impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     const LANES: usize = LANES;
+    const FUSED: bool = FUSED;
 
     #[inline(always)]
     fn splat(value: T) -> Self {

@@ -8,6 +8,8 @@ use crate::Real;
 pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
     /// How many.
     const LANES: usize;
+    /// [`mul_add`](Self::mul_add) rounds once.
+    const FUSED: bool;
 
     /// The same value in all lanes.
     fn splat(value: T) -> Self;

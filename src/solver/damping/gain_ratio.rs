@@ -57,6 +57,24 @@ impl<T: Real> GainRatio<T> {
     pub fn nielsen(initial: T) -> Self {
         GainRatio { undamped: false, ..Self::new(initial) }
     }
+
+    /// The damping to be tried next: none, if that has been earned.
+    #[inline]
+    pub(in crate::solver) fn lambda(&self) -> T {
+        if self.undamped && self.faithful >= TRUSTED { T::ZERO } else { self.lambda }
+    }
+
+    /// An undamped step may be so long.
+    #[inline]
+    pub(in crate::solver) fn reaches(&self, length: T) -> bool {
+        length <= self.reach
+    }
+
+    /// The next step is damped after all.
+    #[inline]
+    pub(in crate::solver) fn insist(&mut self) {
+        self.faithful = 0;
+    }
 }
 
 impl<T: Real> DampingPolicy<T> for GainRatio<T> {
@@ -66,11 +84,11 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
 
     #[inline]
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned> {
-        if self.undamped && self.faithful >= TRUSTED {
-            if system.solve(T::ZERO).is_ok_and(|length| length <= self.reach) {
+        if self.lambda() == T::ZERO {
+            if system.solve(T::ZERO).is_ok_and(|length| self.reaches(length)) {
                 return Ok(T::ZERO);
             }
-            self.faithful = 0;
+            self.insist();
         }
         system.solve(self.lambda)?;
         Ok(self.lambda)

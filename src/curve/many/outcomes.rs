@@ -1,0 +1,120 @@
+//! What became of a block of fits.
+
+use crate::kernels::triangular::{cholesky, cholesky_inverse_form};
+use crate::solver::lockstep::Arrival;
+use crate::{FitStatus, Real};
+
+/// The results of consecutive fits.
+pub(super) struct Outcomes<T> {
+    n: usize,
+    pub(super) parameters: Vec<T>,
+    pub(super) standard_errors: Vec<T>,
+    pub(super) cost: Vec<T>,
+    pub(super) status: Vec<FitStatus>,
+    pub(super) iterations: Vec<usize>,
+}
+
+/// What the full engine found.
+pub(super) struct Fitted<T> {
+    /// Values and standard errors.
+    pub(super) parameters: Vec<(T, T)>,
+    pub(super) cost: T,
+    pub(super) status: FitStatus,
+    pub(super) iterations: usize,
+}
+
+impl<T: Real> Outcomes<T> {
+    /// Room for `count` fits of `n` parameters.
+    pub(super) fn none_yet(count: usize, n: usize) -> Self {
+        let nothing = T::from_f64(f64::NAN);
+        Outcomes {
+            n,
+            parameters: vec![nothing; count * n],
+            standard_errors: vec![nothing; count * n],
+            cost: vec![nothing; count],
+            status: vec![FitStatus::Cancelled; count],
+            iterations: vec![0; count],
+        }
+    }
+
+    /// A fit that could not begin at its start.
+    pub(super) fn refuse(&mut self, fit: usize, status: FitStatus, start: &[T]) {
+        self.status[fit] = status;
+        self.parameters[fit * self.n..][..self.n].copy_from_slice(start);
+    }
+
+    /// A fit by the full engine.
+    pub(super) fn take_fitted(&mut self, fit: usize, fitted: Fitted<T>) {
+        let of_fit = fit * self.n..(fit + 1) * self.n;
+        let rows = self.parameters[of_fit.clone()].iter_mut().zip(&mut self.standard_errors[of_fit]);
+        for ((parameter, standard_error), found) in rows.zip(fitted.parameters) {
+            (*parameter, *standard_error) = found;
+        }
+        (self.cost[fit], self.status[fit], self.iterations[fit]) = (fitted.cost, fitted.status, fitted.iterations);
+    }
+
+    /// A fit of so many points, whose residuals have this variance if it is known.
+    pub(super) fn take<const N: usize>(
+        &mut self,
+        fit: usize,
+        points: usize,
+        variance: Option<T>,
+        arrival: Arrival<T, N>,
+    ) {
+        self.refuse(fit, arrival.status, &arrival.x[..self.n]);
+        self.iterations[fit] = arrival.iterations;
+        if arrival.status == FitStatus::NonFiniteStart {
+            return;
+        }
+        self.cost[fit] = arrival.cost;
+        let errors = &mut self.standard_errors[fit * self.n..][..self.n];
+        let is_determined = standard_errors(&arrival, points, variance, errors);
+        if !is_determined && arrival.status == FitStatus::Converged {
+            self.status[fit] = FitStatus::Undetermined;
+        }
+    }
+}
+
+/// Fills in the roots of the diagonal of `s² (JᵀJ)⁻¹`: zero for what a bound holds, infinite for what the data leave open; whether
+/// all are determined.
+fn standard_errors<T: Real, const N: usize>(
+    arrival: &Arrival<T, N>,
+    points: usize,
+    variance: Option<T>,
+    errors: &mut [T],
+) -> bool {
+    let n = errors.len();
+    let takes_part = |j: usize| j < n && !arrival.held[j] && !arrival.lost[j];
+    let free = (0..n).filter(|&j| takes_part(j)).count();
+    let variance = variance.unwrap_or_else(|| {
+        let freedom = T::from_f64(points.saturating_sub(free) as f64);
+        (arrival.cost + arrival.cost) / freedom
+    });
+    // In units in which all columns have length one; what does not take part is apart from the rest.
+    let mut scale = [T::ONE; N];
+    let mut matrix = [[T::ZERO; N]; N];
+    for i in 0..N {
+        matrix[i][i] = T::ONE;
+        if takes_part(i) {
+            scale[i] = arrival.gram[i][i].sqrt();
+            for k in (0..i).filter(|&k| takes_part(k)) {
+                matrix[i][k] = arrival.gram[i][k] / (scale[i] * scale[k]);
+            }
+        }
+    }
+    let mut inverse_pivots = [T::ONE; N];
+    let is_sound = cholesky(matrix.as_flattened_mut(), &mut inverse_pivots);
+    for (j, error) in errors.iter_mut().enumerate() {
+        *error = if arrival.held[j] {
+            T::ZERO
+        } else if arrival.lost[j] || !is_sound {
+            T::INFINITY
+        } else {
+            let mut unit = [T::ZERO; N];
+            unit[j] = T::ONE;
+            let inverse = cholesky_inverse_form(matrix.as_flattened(), &inverse_pivots, &mut unit);
+            (variance * inverse).sqrt() / scale[j]
+        };
+    }
+    is_sound && (0..n).all(|j| arrival.held[j] || !arrival.lost[j])
+}

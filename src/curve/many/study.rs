@@ -1,0 +1,144 @@
+//! The data of many fits, fit by fit.
+
+use ndarray::{ArrayView1, ArrayView2};
+
+use super::{FitManyError, PerFit, Predictors};
+use crate::curve::NanPolicy;
+use crate::solver::lockstep::Patience;
+use crate::{Bounds, CancelToken, FitStatus, Model, Real};
+
+/// Starts from data.
+pub(super) type Guesses<M, T> = fn(&M, &[T], &[T]) -> Vec<T>;
+
+/// All that is known before the fits begin.
+pub(super) struct Study<'a, T: Real, M> {
+    pub(super) model: M,
+    pub(super) x: Predictors<'a, T>,
+    pub(super) y: ArrayView2<'a, T>,
+    pub(super) start: Option<PerFit<'a, T>>,
+    pub(super) guess: Option<Guesses<M, T>>,
+    pub(super) sigma: Option<PerFit<'a, T>>,
+    pub(super) absolute_sigma: bool,
+    pub(super) bounds: Option<Bounds<T>>,
+    pub(super) nan_policy: NanPolicy,
+    pub(super) patience: Patience<T>,
+    pub(super) cancel: Option<CancelToken>,
+}
+
+/// One point of a fit.
+pub(super) struct Point<'p, T> {
+    /// Its number.
+    pub(super) index: usize,
+    /// Its predictors.
+    pub(super) x: ArrayView1<'p, T>,
+    /// Its response.
+    pub(super) y: T,
+    /// The reciprocal of its standard deviation.
+    pub(super) weight: T,
+}
+
+impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
+    /// Whether everything fits together.
+    pub(super) fn check(&self) -> Result<(), FitManyError> {
+        let (fits, points) = self.y.dim();
+        let parameters = self.model.parameter_count();
+        if parameters == 0 {
+            return Err(FitManyError::NoParameters);
+        }
+        let same_fits = |what, found: Option<usize>| match found {
+            Some(found) if found != fits => Err(FitManyError::UnequalFits { what, expected: fits, found }),
+            _ => Ok(()),
+        };
+        same_fits("x", self.x.fits())?;
+        if self.x.points() != points {
+            return Err(FitManyError::UnequalPoints { x: self.x.points(), y: points });
+        }
+        match &self.start {
+            Some(start) => {
+                same_fits("start", start.fits())?;
+                if start.width() != parameters {
+                    return Err(FitManyError::StartLength { parameters, found: start.width() });
+                }
+            }
+            None if self.guess.is_none() => return Err(FitManyError::NoStart),
+            None => {}
+        }
+        if let Some(sigma) = &self.sigma {
+            same_fits("sigma", sigma.fits())?;
+            if sigma.width() != points {
+                return Err(FitManyError::SigmaLength { sigma: sigma.width(), points });
+            }
+        }
+        if let Some(found) = self.bounds.as_ref().map(Bounds::len).filter(|&found| found != parameters) {
+            return Err(FitManyError::BoundsLength { parameters, found });
+        }
+        if !(self.patience.ftol >= T::ZERO) {
+            return Err(FitManyError::Tolerance(self.patience.ftol.to_f64()));
+        }
+        Ok(())
+    }
+
+    /// Gives each point of a fit that takes part to `each`, in order.
+    ///
+    /// # Errors
+    ///
+    /// The status of a fit that cannot begin.
+    pub(super) fn read(&self, fit: usize, mut each: impl FnMut(Point<'_, T>)) -> Result<(), FitStatus> {
+        let sigma = self.sigma.as_ref().map(|sigma| sigma.row(fit));
+        let mut count = 0;
+        for (index, &y) in self.y.row(fit).iter().enumerate() {
+            let x = self.x.row(fit, index);
+            let weight = sigma.map_or(T::ONE, |sigma| sigma[index].recip());
+            let is_sound = y.is_finite() && weight > T::ZERO && weight.is_finite() && x.iter().all(|x| x.is_finite());
+            if is_sound {
+                count += 1;
+                each(Point { index, x, y, weight });
+            } else if self.nan_policy == NanPolicy::Raise {
+                return Err(FitStatus::NonFiniteData);
+            }
+        }
+        if count < self.model.parameter_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+    }
+
+    /// Fills in where a fit starts.
+    ///
+    /// # Errors
+    ///
+    /// The status of a fit that cannot begin.
+    pub(super) fn start(&self, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+        match (&self.start, self.guess) {
+            (Some(given), _) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
+            (None, Some(guess)) => self.guess(fit, guess, start)?,
+            (None, None) => return Err(FitStatus::NonFiniteStart),
+        }
+        if !start.iter().all(|start| start.is_finite()) {
+            return Err(FitStatus::NonFiniteStart);
+        }
+        let is_outside = self.bounds.as_ref().is_some_and(|bounds| !bounds.contains(start));
+        if is_outside { Err(FitStatus::StartOutOfBounds) } else { Ok(()) }
+    }
+
+    /// Fills in what the model guesses, moved within the bounds.
+    fn guess(&self, fit: usize, guess: Guesses<M, T>, start: &mut [T]) -> Result<(), FitStatus> {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        self.read(fit, |point| {
+            x.extend(point.x.iter().take(1));
+            y.push(point.y);
+        })?;
+        start.copy_from_slice(&guess(&self.model, &x, &y));
+        if let Some(bounds) = &self.bounds {
+            bounds.project(start);
+        }
+        Ok(())
+    }
+
+    /// Points have weights: they have standard deviations, or may be left out.
+    pub(super) fn has_weights(&self) -> bool {
+        self.sigma.is_some() || self.nan_policy == NanPolicy::Omit
+    }
+
+    /// No fit is to go on.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+}

@@ -1,0 +1,63 @@
+//! Hyperbolic sine and cosine without branches; the hyperbolic tangent is with the [exponential function](super::exponential).
+//!
+//! Infinite values are reached where the functions themselves leave the floats, not where `eˣ` does.
+
+use super::elementary::Elementary;
+use super::exponential::{polynomial, quarter_exp};
+use super::simd::multiply_add;
+use crate::Number;
+
+/// What the functions of this file need of a float type.
+#[derive(Debug)]
+pub struct HyperbolicCoefficients<T: 'static> {
+    /// Where they are infinite, and a quarter of `eˣ` is not.
+    reach: T,
+    /// `(sinh x / x − 1) / x²` in powers of `x²`, up to `x = 1`.
+    sinh: &'static [T],
+}
+
+/// For [`f64`].
+pub(super) const DOUBLE: HyperbolicCoefficients<f64> = HyperbolicCoefficients {
+    reach: 710.6,
+    sinh: &[
+        0.166_666_666_666_666_69,
+        0.008_333_333_333_333_139,
+        0.000_198_412_698_414_376_76,
+        2.755_731_915_533_862e-6,
+        2.505_212_339_831_193_7e-8,
+        1.605_724_035_803_099e-10,
+        7.759_311_751_394_048e-13,
+    ],
+};
+
+/// For [`f32`].
+pub(super) const SINGLE: HyperbolicCoefficients<f32> =
+    HyperbolicCoefficients { reach: 89.5, sinh: &[0.166_666_67, 0.008_333_350_5, 0.000_198_360_66, 2.817_439_3e-6] };
+
+/// A quarter of `eᵃ`, `a = |x|`, within reach.
+#[inline(always)]
+fn quarter<T: Number, const FUSED: bool>(a: T) -> T {
+    let reach = T::splat(T::Element::HYPERBOLIC.reach);
+    quarter_exp::<T, FUSED>(reach.select_less(a, reach, a))
+}
+
+/// `sinh x`, within 1.7 units in the last place.
+#[inline(always)]
+pub(crate) fn sinh<T: Number, const FUSED: bool>(x: T) -> T {
+    let (a, one) = (x.abs(), T::from_f64(1.0));
+    let quarter = quarter::<T, FUSED>(a);
+    let half = quarter - T::from_f64(0.0625) / quarter;
+    // Where that cancels, by the series.
+    let square = a * a;
+    let series = polynomial::<T, FUSED>(T::Element::HYPERBOLIC.sinh, square, square * square);
+    let small = multiply_add::<T, FUSED>(a * square, series, a);
+    a.select_less(one, small, half + half).copy_sign(x)
+}
+
+/// `cosh x`, within 1.7 units in the last place.
+#[inline(always)]
+pub(crate) fn cosh<T: Number, const FUSED: bool>(x: T) -> T {
+    let quarter = quarter::<T, FUSED>(x.abs());
+    let half = quarter + T::from_f64(0.0625) / quarter;
+    half + half
+}

@@ -1,0 +1,160 @@
+//! Powers without branches.
+//!
+//! `xᵖ = e^(p ln x)`, with the logarithm and the product as sums of two numbers each: the exponential function turns the
+//! absolute error of its argument, which may be in the hundreds, into a relative one. `ln(1 + f) = 2 artanh s` with
+//! `s = f / (2 + f)` (see [logarithms](super::logarithm)); the series' first two terms are taken to twice the digits. Its other
+//! coefficients are minimax ones, by the exchange of Remez in 60 digits.
+
+use super::elementary::Elementary;
+use super::exponential::{exp_of_any_sum, polynomial};
+use super::logarithm::split;
+use super::simd::multiply_add;
+use crate::Number;
+
+/// What the functions of this file need of a float type.
+#[derive(Debug)]
+pub struct PowerCoefficients<T: 'static> {
+    /// A product with it tells the leading half of the digits.
+    splitter: T,
+    /// `1/3`, and what rounding it left.
+    third: [T; 2],
+    /// `(artanh(s) / s − 1 − s²/3) / s⁴` in powers of `s²`, up to `s = (√2 − 1) / (√2 + 1)`.
+    artanh: &'static [T],
+    /// A power of any number but one is zero, one or infinite if the exponent is as large.
+    largest: T,
+    /// From here on all numbers are even.
+    even: T,
+    /// Adding and subtracting it rounds a number below half of that to an integer.
+    rounder: T,
+}
+
+/// For [`f64`].
+pub(super) const DOUBLE: PowerCoefficients<f64> = PowerCoefficients {
+    splitter: 134_217_729.0,
+    third: [0.333_333_333_333_333_3, 1.850_371_707_708_594e-17],
+    artanh: &[
+        0.199_999_999_999_999_9,
+        0.142_857_142_857_225_5,
+        0.111_111_111_087_697_56,
+        0.090_909_094_349_714_92,
+        0.076_922_784_481_233_5,
+        0.066_681_582_253_494_98,
+        0.058_374_190_588_507_15,
+        0.059_944_250_614_682_16,
+    ],
+    largest: 1e22,
+    even: 9_007_199_254_740_992.0,
+    rounder: 4_503_599_627_370_496.0,
+};
+
+/// For [`f32`].
+pub(super) const SINGLE: PowerCoefficients<f32> = PowerCoefficients {
+    splitter: 4097.0,
+    third: [0.333_333_34, -9.934_108e-9],
+    artanh: &[0.200_000_76, 0.142_735_66, 0.117_092_9],
+    largest: 1e12,
+    even: 16_777_216.0,
+    rounder: 8_388_608.0,
+};
+
+/// `x` as the sum of two numbers of half as many digits.
+#[inline(always)]
+fn halves<T: Number>(x: T) -> (T, T) {
+    let large = x * T::splat(T::Element::POWER.splitter);
+    let high = large - (large - x);
+    (high, x - high)
+}
+
+/// `a b`, and what rounding it left.
+#[inline(always)]
+fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
+    let product = a * b;
+    if FUSED && T::FUSED {
+        return (product, a.mul_add(b, -product));
+    }
+    let ((a, a_low), (b, b_low)) = (halves(a), halves(b));
+    (product, a_low * b_low - (((product - a * b) - a_low * b) - a * b_low))
+}
+
+/// `a + b`, and what rounding it left, where `a` is the larger one or zero.
+#[inline(always)]
+fn sum<T: Number>(a: T, b: T) -> (T, T) {
+    let sum = a + b;
+    (sum, (a - sum) + b)
+}
+
+/// The logarithm of a positive number, to twelve digits more than it has.
+#[inline(always)]
+fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
+    let table = T::Element::POWER;
+    let (e, m) = split(x);
+    // s, and what dividing left.
+    let f = m - T::from_f64(1.0);
+    let (below, below_low) = sum(T::from_f64(1.0), m);
+    let inverse = below.recip();
+    let s = f * inverse;
+    let remainder = if FUSED && T::FUSED {
+        (-s).mul_add(below, f)
+    } else {
+        let (product, low) = product::<T, FUSED>(s, below);
+        (f - product) - low
+    };
+    let s_low = multiply_add::<T, FUSED>(-s, below_low, remainder) * inverse;
+    let (s2, s2_low) = (s + s, s_low + s_low);
+    let (square, low) = product::<T, FUSED>(s, s);
+    let square_low = multiply_add::<T, FUSED>(s2, s_low, low);
+    // s²/3 and what follows it.
+    let [third, third_low] = table.third.map(T::splat);
+    let (first, low) = product::<T, FUSED>(square, third);
+    let first_low = multiply_add::<T, FUSED>(square, third_low, multiply_add::<T, FUSED>(square_low, third, low));
+    let fourth = square * square;
+    let (series, low) = sum(first, fourth * polynomial::<T, FUSED>(table.artanh, square, fourth));
+    let series_low = low + first_low;
+    let (above, low) = product::<T, FUSED>(s2, series);
+    let above_low = multiply_add::<T, FUSED>(s2, series_low, multiply_add::<T, FUSED>(s2_low, series, low)) + s2_low;
+    // e ln 2 + 2 s + 2 s (s²/3 + …), in the order of size.
+    let [high, low] = T::Element::LOGARITHM.ln_2.map(T::splat);
+    let (first, first_low) = sum(e * high, s2);
+    let (second, second_low) = sum(first, above);
+    let rest = multiply_add::<T, FUSED>(e, low, (first_low + second_low) + above_low);
+    sum(second, rest)
+}
+
+/// `xᵖ`, within 1.6 units in the last place, subnormal results too; the same for special values as the function of the
+/// float: one for `p = 0` and for `x = 1`, NaN for a negative number unless the exponent is an integer.
+#[inline(always)]
+pub(crate) fn powf<T: Number, const FUSED: bool>(x: T, p: T) -> T {
+    let table = T::Element::POWER;
+    let (zero, one, infinity) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(f64::INFINITY));
+    let (a, size, largest) = (x.abs(), p.abs(), T::splat(table.largest));
+    let (high, low) = ln::<T, FUSED>(a);
+    let high = a.select_less(infinity, zero.select_less(a, high, -infinity), a);
+    let exponent = largest.select_less(size, largest.copy_sign(p), p);
+    let (argument, rest) = product::<T, FUSED>(exponent, high);
+    let y = exp_of_any_sum::<T, FUSED>(argument, multiply_add::<T, FUSED>(exponent, low, rest));
+    // From twice the nearest integer to half of it, an even number is away by zero, an odd one by one, others by a fraction.
+    let (even, rounder) = (T::splat(table.even), T::splat(table.rounder));
+    let size = size.select_less(even, size, even);
+    let half = (size * T::from_f64(0.5) + rounder) - rounder;
+    let away = (size - (half + half)).abs();
+    let y = y.copy_sign(away.select_less(one, one, x));
+    let fraction = (-infinity).select_less(x, x.select_less(zero, away * (one - away), zero), zero);
+    let y = zero.select_less(fraction, T::from_f64(f64::NAN), y);
+    // One to any power, even NaN, and anything, even that, to the power of zero.
+    let special = (x - one).abs().select_less(T::from_f64(1e-30), one, p + one);
+    zero.select_less(p.abs(), y, special)
+}
+
+/// `xⁿ`, within `|n|/2 + 1` units in the last place, where no power on the way leaves the normal numbers.
+#[inline(always)]
+pub(crate) fn powi<T: Number>(x: T, n: i32) -> T {
+    let (mut power, mut y, mut rest) = (x, T::from_f64(1.0), n.unsigned_abs());
+    while rest != 0 {
+        if rest % 2 == 1 {
+            y *= power;
+        }
+        power *= power;
+        rest /= 2;
+    }
+    if n < 0 { y.recip() } else { y }
+}

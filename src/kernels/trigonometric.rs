@@ -1,0 +1,173 @@
+//! Sine, cosine and tangent without branches.
+//!
+//! `x = n π/2 + r` with `|r| ≤ π/4`, where polynomials are enough; `π/2` is subtracted in parts, such that nothing is lost
+//! before the last ones (Cody & Waite 1980). Coefficients are minimax ones, by the exchange of Remez in 60 digits.
+//!
+//! Where the absolute value is above 10⁸ ([`f64`]) or 10⁴ ([`f32`]), which no parameter of a wave that was fitted should make it,
+//! the functions are those of the float. Infinity and NaN give NaN.
+
+use super::elementary::Elementary;
+use super::exponential::polynomial;
+use super::simd::multiply_add;
+use crate::{Number, Real, Scalar};
+
+/// What the functions of this file need of a float type.
+#[derive(Debug)]
+pub struct TrigonometricCoefficients<T: 'static> {
+    /// Up to where `r` is found.
+    reach: T,
+    /// Adding it rounds to an integer.
+    rounder: T,
+    /// Times this, the lowest bit of an integer is the highest of an exponent, and the next one its sign.
+    quarters: T,
+    /// `π/2` as a sum, for fused instructions.
+    whole: [T; 3],
+    /// The same with so few bits in each that products with `n` are exact.
+    halved: [T; 5],
+    /// `(sin r / r − 1) / r²` in powers of `r²`.
+    sine: &'static [T],
+    /// `(cos r − 1 + r²/2) / r⁴` in powers of `r²`.
+    cosine: &'static [T],
+}
+
+/// For [`f64`].
+pub(super) const DOUBLE: TrigonometricCoefficients<f64> = TrigonometricCoefficients {
+    reach: 1e8,
+    rounder: 6_755_399_441_055_744.0,
+    quarters: 1024.0,
+    whole: [std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33],
+    halved: [
+        1.570_796_310_901_641_8,
+        1.589_325_471_229_585_7e-8,
+        6.123_233_932_053_594e-17,
+        6.368_317_055_225_283e-25,
+        1.082_856_673_921_914e-32,
+    ],
+    sine: &[
+        -0.166_666_666_666_666_32,
+        0.008_333_333_333_322_413,
+        -0.000_198_412_698_298_073_47,
+        2.755_731_369_174_025e-6,
+        -2.505_075_808_614_445e-8,
+        1.589_679_394_285_789_5e-10,
+    ],
+    cosine: &[
+        0.041_666_666_666_666_6,
+        -0.001_388_888_888_887_412_5,
+        2.480_158_728_948_250_6e-5,
+        -2.755_731_435_241_805_6e-7,
+        2.087_572_328_384_189e-9,
+        -1.135_964_830_448_232_3e-11,
+    ],
+};
+
+/// For [`f32`].
+pub(super) const SINGLE: TrigonometricCoefficients<f32> = TrigonometricCoefficients {
+    reach: 1e4,
+    rounder: 12_582_912.0,
+    quarters: 128.0,
+    whole: [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15],
+    halved: [1.570_312_5, 0.000_483_751_3, 7.549_533_6e-8, 2.563_283e-12, 6.123_234e-17],
+    sine: &[-0.166_666_55, 0.008_332_178, -0.000_195_172_28],
+    cosine: &[0.041_666_646, -0.001_388_736_7, 2.443_838_1e-5],
+};
+
+/// `n`, and `r` with what rounding it left.
+#[inline(always)]
+fn reduce<T: Number, const FUSED: bool>(x: T) -> (T, T, T) {
+    let table = T::Element::TRIGONOMETRIC;
+    let rounder = T::splat(table.rounder);
+    let n = multiply_add::<T, FUSED>(x, T::from_f64(std::f64::consts::FRAC_2_PI), rounder) - rounder;
+    let minus_n = -n;
+    // The first differences are exact, and so is what rounding the next one leaves; the last product is small beside it.
+    if FUSED && T::FUSED {
+        let [first, second, third] = table.whole.map(T::splat);
+        let (rough, product) = (minus_n.mul_add(first, x), minus_n * second);
+        let r = rough + product;
+        let rest = ((rough - r) + product) + minus_n.mul_add(second, -product);
+        return (n, r, minus_n.mul_add(third, rest));
+    }
+    let [parts @ .., last] = table.halved;
+    let (mut r, mut rest) = (x, minus_n * T::splat(last));
+    for part in parts {
+        let product = minus_n * T::splat(part);
+        let next = r + product;
+        rest += (r - next) + product;
+        r = next;
+    }
+    (n, r, rest)
+}
+
+/// Its absolute value is two where `n` is odd, otherwise zero; negative where `n` is two or three quarters of a turn.
+#[inline(always)]
+fn quadrant<T: Number, const FUSED: bool>(n: T) -> T {
+    let table = T::Element::TRIGONOMETRIC;
+    multiply_add::<T, FUSED>(n, T::splat(table.quarters), T::splat(table.rounder)).power_of_two()
+}
+
+/// `sin(r + rest)`.
+#[inline(always)]
+fn reduced_sine<T: Number, const FUSED: bool>(r: T, rest: T) -> T {
+    let square = r * r;
+    let series = polynomial::<T, FUSED>(T::Element::TRIGONOMETRIC.sine, square, square * square);
+    r + multiply_add::<T, FUSED>(r * square, series, rest)
+}
+
+/// `cos(r + rest)`.
+#[inline(always)]
+fn reduced_cosine<T: Number, const FUSED: bool>(r: T, rest: T) -> T {
+    let (one, square) = (T::from_f64(1.0), r * r);
+    let fourth = square * square;
+    let half = square * T::from_f64(0.5);
+    // What rounding 1 − r²/2 left counts.
+    let above = one - half;
+    let series = fourth * polynomial::<T, FUSED>(T::Element::TRIGONOMETRIC.cosine, square, fourth);
+    above + (((one - above) - half) + multiply_add::<T, FUSED>(-r, rest, series))
+}
+
+/// `y`, but the function itself where `x` is finite and out of reach.
+#[inline(always)]
+fn within_reach<T: Number>(x: T, y: T, f: fn(T::Element) -> T::Element) -> T {
+    /// Out of line, as it hardly ever runs.
+    #[cold]
+    #[inline(never)]
+    fn by_lane<T: Number>(x: &T, y: &T, f: fn(T::Element) -> T::Element) -> T {
+        let reach = T::Element::TRIGONOMETRIC.reach;
+        x.zip_map(*y, |x, y| if x.abs() > reach && x.is_finite() { f(x) } else { y })
+    }
+    let (size, zero) = (x.abs(), T::from_f64(0.0));
+    let finite = size.select_less(T::from_f64(f64::INFINITY), size, zero);
+    if T::splat(T::Element::TRIGONOMETRIC.reach).is_at_least(finite) { y } else { by_lane(&x, &y, f) }
+}
+
+/// The sine of `r + n` quarters of a turn.
+#[inline(always)]
+fn sine_of<T: Number, const FUSED: bool>(n: T, r: T, rest: T) -> T {
+    let (quadrant, one) = (quadrant::<T, FUSED>(n), T::from_f64(1.0));
+    let (sine, cosine) = (reduced_sine::<T, FUSED>(r, rest), reduced_cosine::<T, FUSED>(r, rest));
+    one.select_less(quadrant.abs(), cosine, sine) * one.copy_sign(quadrant)
+}
+
+/// `sin x`, within 1.1 units in the last place.
+#[inline(always)]
+pub(crate) fn sin<T: Number, const FUSED: bool>(x: T) -> T {
+    let (n, r, rest) = reduce::<T, FUSED>(x);
+    within_reach(x, sine_of::<T, FUSED>(n, r, rest), Scalar::sin)
+}
+
+/// `cos x`, within 1.1 units in the last place.
+#[inline(always)]
+pub(crate) fn cos<T: Number, const FUSED: bool>(x: T) -> T {
+    let (n, r, rest) = reduce::<T, FUSED>(x);
+    within_reach(x, sine_of::<T, FUSED>(n + T::from_f64(1.0), r, rest), Scalar::cos)
+}
+
+/// `tan x`, within 2.5 units in the last place.
+#[inline(always)]
+pub(crate) fn tan<T: Number, const FUSED: bool>(x: T) -> T {
+    let (n, r, rest) = reduce::<T, FUSED>(x);
+    let (odd, one) = (quadrant::<T, FUSED>(n).abs(), T::from_f64(1.0));
+    let (sine, cosine) = (reduced_sine::<T, FUSED>(r, rest), reduced_cosine::<T, FUSED>(r, rest));
+    let tangent = one.select_less(odd, cosine, sine) / one.select_less(odd, -sine, cosine);
+    within_reach(x, tangent, Scalar::tan)
+}

@@ -1,0 +1,42 @@
+//! What is solved in lockstep, and what comes out.
+
+use super::sums::Sums;
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{FitStatus, Real};
+
+/// Problems of `N` parameters each, numbered, of which each lane holds one at a time.
+pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
+    /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
+    fn board(&mut self, lane: usize) -> Option<(usize, [T; N])>;
+
+    /// Sums over the residuals of all lanes, at their points. Must be `#[inline(always)]`.
+    fn sums(&self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
+
+    /// What the cost of the problem in this lane is measured by where it may become zero.
+    fn energy(&self, lane: usize) -> T;
+
+    /// Takes what became of a problem.
+    fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
+
+    /// Everything is to end.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// What became of a problem.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival<T, const N: usize> {
+    /// The best point.
+    pub(crate) x: [T; N],
+    /// `½‖r‖²` there.
+    pub(crate) cost: T,
+    /// `JᵀJ` there, lower triangle.
+    pub(crate) gram: [[T; N]; N],
+    /// Which parameters are held by a bound.
+    pub(crate) held: [bool; N],
+    /// Which parameters have lost all influence on the way.
+    pub(crate) lost: [bool; N],
+    /// Why it ended.
+    pub(crate) status: FitStatus,
+    /// Trial steps.
+    pub(crate) iterations: usize,
+}

@@ -1,0 +1,193 @@
+//! The damped systems of all lanes.
+
+use super::sums::Sums;
+use crate::kernels::lanes::{Lanes, Register};
+use crate::kernels::triangular::lost_digits;
+use crate::{Number, Real, Scalar};
+
+/// Bounds, parameter by parameter.
+pub(crate) type Walls<T, const N: usize> = [[T; 2]; N];
+
+/// Steps, and what the linear models say of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps<T, R, const N: usize> {
+    /// `δ`.
+    pub(super) step: [Lanes<T, R>; N],
+    /// `‖Dδ‖²`.
+    pub(super) squared_length: Lanes<T, R>,
+    /// `(Jᵀr)ᵀδ`.
+    pub(super) slope: Lanes<T, R>,
+    /// The reduction of the cost that the linear model promises, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
+    pub(super) predicted: Lanes<T, R>,
+    /// Negative where the system was too close to singular.
+    pub(super) soundness: Lanes<T, R>,
+}
+
+/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²`.
+#[inline(always)]
+pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
+    sums: &Sums<T, R, N>,
+    lambda: Lanes<T, R>,
+    squared_scale: &[Lanes<T, R>; N],
+) -> Steps<T, R, N> {
+    let held = [Lanes::splat(T::ZERO); N];
+    let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N]);
+    measure(&mut steps, squared_scale, sums);
+    // A sum of positive terms, which rounding leaves positive.
+    steps.predicted = (lambda * steps.squared_length - steps.slope) * T::from_f64(0.5);
+    steps
+}
+
+/// As [`solve`], but minimises the damped model within a box around the points `x`: parameters that would leave it stop at its
+/// walls, one after the other.
+#[inline(always)]
+pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
+    sums: &Sums<T, R, N>,
+    lambda: Lanes<T, R>,
+    squared_scale: &[Lanes<T, R>; N],
+    walls: &Walls<T, N>,
+    x: &[Lanes<T, R>; N],
+) -> Steps<T, R, N> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    let (mut held, mut at_wall) = ([zero; N], [zero; N]);
+    for j in 0..N {
+        held[j] = is_held(walls[j], x[j], sums.gradient[j]);
+    }
+    let mut steps = solve_free(sums, lambda, squared_scale, &held, at_wall);
+    for _ in 0..N {
+        let mut is_within = true;
+        for j in 0..N {
+            let (down, up) = (Lanes::splat(walls[j][0]) - x[j], Lanes::splat(walls[j][1]) - x[j]);
+            let inside = steps.step[j].max(down).min(up);
+            // Free, and not inside.
+            let leaves = held[j].select_less(one, (steps.step[j] - inside).abs(), zero);
+            is_within &= zero.is_at_least(leaves);
+            held[j] = zero.select_less(leaves, one, held[j]);
+            at_wall[j] = zero.select_less(leaves, inside, at_wall[j]);
+        }
+        if is_within {
+            break;
+        }
+        let soundness = steps.soundness;
+        steps = solve_free(sums, lambda, squared_scale, &held, at_wall);
+        steps.soundness = steps.soundness.min(soundness);
+    }
+    measure(&mut steps, squared_scale, sums);
+    let mut curvature = zero;
+    for i in 0..N {
+        let mut product = sums.gram[i][i] * steps.step[i];
+        for k in 0..i {
+            product = (sums.gram[i][k] + sums.gram[i][k]).mul_add(steps.step[k], product);
+        }
+        curvature = product.mul_add(steps.step[i], curvature);
+    }
+    steps.predicted = -steps.slope - curvature * T::from_f64(0.5);
+    steps
+}
+
+/// One where a parameter is at a wall beyond which the cost would fall, otherwise zero.
+#[inline(always)]
+pub(super) fn is_held<T: Real, R: Register<T>>(
+    [lower, upper]: [T; 2],
+    x: Lanes<T, R>,
+    derivative: Lanes<T, R>,
+) -> Lanes<T, R> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    let at_lower = Lanes::splat(lower).select_less(x, zero, zero.select_less(derivative, one, zero));
+    let at_upper = x.select_less(Lanes::splat(upper), zero, derivative.select_less(zero, one, zero));
+    at_lower.max(at_upper)
+}
+
+/// The steps of the parameters that are free, given those of the others.
+#[inline(always)]
+fn solve_free<T: Real, R: Register<T>, const N: usize>(
+    sums: &Sums<T, R, N>,
+    lambda: Lanes<T, R>,
+    squared_scale: &[Lanes<T, R>; N],
+    held: &[Lanes<T, R>; N],
+    fixed: [Lanes<T, R>; N],
+) -> Steps<T, R, N> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    let mut factor = sums.gram;
+    let mut step = [zero; N];
+    for i in 0..N {
+        let mut right = -sums.gradient[i];
+        for k in 0..N {
+            right = (-sums.gram[i.max(k)][i.min(k)]).mul_add(fixed[k], right);
+        }
+        step[i] = zero.select_less(held[i], fixed[i], right);
+        factor[i][i] = lambda.mul_add(squared_scale[i], factor[i][i]);
+    }
+    for i in 0..N {
+        for k in 0..i {
+            let either = held[i].max(held[k]);
+            factor[i][k] = zero.select_less(either, zero, factor[i][k]);
+        }
+        // What has no influence stays where it is.
+        factor[i][i] = zero.select_less(held[i], one, zero.select_less(factor[i][i], factor[i][i], one));
+    }
+    let soundness = cholesky(&mut factor);
+    substitute(&factor, &mut step);
+    Steps { step, squared_length: zero, slope: zero, predicted: zero, soundness }
+}
+
+/// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
+/// pivot is not sound.
+#[inline(always)]
+fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N]) -> Lanes<T, R> {
+    let mut soundness = Lanes::splat(T::INFINITY);
+    for j in 0..N {
+        let diagonal = a[j][j];
+        let mut eliminated = [Lanes::splat(T::ZERO); N];
+        let mut pivot = diagonal;
+        for k in 0..j {
+            eliminated[k] = a[j][k];
+            a[j][k] *= a[k][k];
+            pivot = (-eliminated[k]).mul_add(a[j][k], pivot);
+        }
+        // NaN is not less than anything.
+        let margin = pivot - diagonal * lost_digits::<T>();
+        soundness = Lanes::splat(T::ZERO).select_less(margin, soundness, Lanes::splat(-T::ONE));
+        a[j][j] = pivot.recip();
+        for i in j + 1..N {
+            let mut value = a[i][j];
+            for k in 0..j {
+                value = (-a[i][k]).mul_add(a[j][k], value);
+            }
+            a[i][j] = value;
+        }
+    }
+    soundness
+}
+
+/// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
+#[inline(always)]
+fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &[[Lanes<T, R>; N]; N], b: &mut [Lanes<T, R>; N]) {
+    for i in 0..N {
+        for k in 0..i {
+            b[i] = (-factor[i][k]).mul_add(b[k], b[i]);
+        }
+    }
+    for i in 0..N {
+        b[i] *= factor[i][i];
+    }
+    for i in (0..N).rev() {
+        for k in i + 1..N {
+            b[i] = (-factor[k][i]).mul_add(b[k], b[i]);
+        }
+    }
+}
+
+/// Fills in the lengths of the steps and the slopes along them.
+#[inline(always)]
+fn measure<T: Real, R: Register<T>, const N: usize>(
+    steps: &mut Steps<T, R, N>,
+    squared_scale: &[Lanes<T, R>; N],
+    sums: &Sums<T, R, N>,
+) {
+    for j in 0..N {
+        let step = steps.step[j];
+        steps.squared_length = (squared_scale[j] * step).mul_add(step, steps.squared_length);
+        steps.slope = sums.gradient[j].mul_add(step, steps.slope);
+    }
+}

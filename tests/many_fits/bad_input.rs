@@ -1,0 +1,64 @@
+//! Shapes that do not match are named.
+
+use marquardt::{Bounds, FitMany};
+use ndarray::{Array2, Array3};
+
+use crate::curves::{Formula, peak};
+
+/// The error has all these in its message.
+fn assert_named(fit: FitMany<f64, impl Formula>, parts: &[&str]) {
+    let error = fit.fit().unwrap_err().to_string();
+    for part in parts {
+        assert!(error.contains(part), "{error}: no {part}");
+    }
+}
+
+fn zeros(rows: usize, columns: usize) -> Array2<f64> {
+    Array2::zeros((rows, columns))
+}
+
+#[test]
+fn predictors_are_as_many_as_responses() {
+    let (y, start) = (zeros(7, 20), [1.0, 5.0, 2.0, 0.0]);
+    let (x, narrow, short, cube) = ([0.0; 19], zeros(7, 18), zeros(6, 20), Array3::zeros((7, 17, 1)));
+    assert_named(FitMany::new(peak(), &x, &y).start(&start), &["19", "20"]);
+    assert_named(FitMany::new(peak(), &narrow, &y).start(&start), &["18", "20"]);
+    assert_named(FitMany::new(peak(), &short, &y).start(&start), &["6", "7"]);
+    assert_named(FitMany::new(peak(), &cube, &y).start(&start), &["17", "20"]);
+}
+
+#[test]
+fn starts_sigma_and_bounds_have_the_shapes_of_what_they_belong_to() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let (y, start) = (zeros(7, 20), [1.0, 5.0, 2.0, 0.0]);
+
+    assert_named(FitMany::new(peak(), &x, &y).start(&start[..3]), &["3", "4"]);
+    assert_named(FitMany::new(peak(), &x, &y).start(&zeros(7, 5)), &["5", "4"]);
+    assert_named(FitMany::new(peak(), &x, &y).start(&zeros(8, 4)), &["8", "7"]);
+
+    let fit = || FitMany::new(peak(), &x, &y).start(&start);
+    let (narrow, short, mut negative) = (Array2::ones((7, 19)), Array2::ones((5, 20)), [1.0; 20]);
+    assert_named(fit().sigma(&[1.0; 21]), &["21", "20"]);
+    assert_named(fit().sigma(&narrow), &["19", "20"]);
+    assert_named(fit().sigma(&short), &["5", "7"]);
+    negative[13] = -2.0;
+    assert_named(fit().sigma(&negative), &["-2", "13"]);
+
+    assert_named(fit().bounds(Bounds::unbounded(3)), &["3", "4"]);
+}
+
+#[test]
+fn there_must_be_data_and_a_start() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let y = Array2::<f64>::zeros((7, 20));
+    assert_named(FitMany::new(peak(), &x, &y), &["start"]);
+    let nothing = Array2::<f64>::zeros((7, 0));
+    assert_named(FitMany::new(peak(), &x[..0], &nothing).start(&[1.0; 4]), &["no observations"]);
+}
+
+#[test]
+fn no_fits_are_no_error() {
+    let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], Array2::<f64>::zeros((0, 5)));
+    let fits = FitMany::new(peak(), &x, &y).start(&[1.0; 4]).fit().unwrap();
+    assert_eq!((fits.parameters.dim(), fits.converged(), fits.names.len()), ((0, 4), 0, 4));
+}

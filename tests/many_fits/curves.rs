@@ -1,0 +1,142 @@
+//! Models, random data of theirs, and single fits to compare with.
+
+use marquardt::{Curve, FitMany, FittedCurve, ManyFits, Model, Real, model};
+use ndarray::Array2;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Normal, Uniform};
+
+/// A model in both precisions.
+pub trait Formula: Model<f64> + Model<f32> + Copy + Send + Sync {}
+
+impl<M: Model<f64> + Model<f32> + Copy + Send + Sync> Formula for M {}
+
+pub fn line() -> impl Formula {
+    model!(|x; slope, intercept| slope * x + intercept)
+}
+
+pub fn decay() -> impl Formula {
+    model!(|x; amplitude, lifetime| amplitude * exp(-x / lifetime))
+}
+
+pub fn peak() -> impl Formula {
+    model!(|x; amplitude, center, width, offset| amplitude * exp(-0.5 * ((x - center) / width).powi(2)) + offset)
+}
+
+pub fn logistic() -> impl Formula {
+    model!(|x; top, bottom, middle, slope, asymmetry| {
+        bottom + (top - bottom) / pow(1 + pow(x / middle, -slope), asymmetry)
+    })
+}
+
+pub fn two_peaks() -> impl Formula {
+    model!(|x; a, b, c, d, e, f, slope, intercept| {
+        a * exp(-0.5 * ((x - b) / c).powi(2)) + d * exp(-0.5 * ((x - e) / f).powi(2)) + slope * x + intercept
+    })
+}
+
+/// What random curves are like.
+pub struct Design<'a> {
+    /// Where they are observed, evenly spaced.
+    pub range: (f64, f64),
+    /// Between which numbers each parameter lies.
+    pub truth: &'a [(f64, f64)],
+    pub noise: f64,
+    /// How far starts are off, in units of half of the width between these numbers.
+    pub off: f64,
+}
+
+pub const LINE: Design = Design { range: (0.0, 1.0), truth: &[(-2.0, 2.0), (-1.0, 1.0)], noise: 0.1, off: 2.0 };
+
+pub const DECAY: Design = Design { range: (0.0, 6.0), truth: &[(0.5, 3.0), (0.8, 3.0)], noise: 0.03, off: 0.3 };
+
+pub const PEAK: Design =
+    Design { range: (-5.0, 5.0), truth: &[(0.7, 2.0), (-2.0, 2.0), (0.6, 1.5), (-0.5, 0.5)], noise: 0.03, off: 0.3 };
+
+pub const LOGISTIC: Design = Design {
+    range: (0.2, 12.0),
+    truth: &[(1.5, 3.0), (-0.2, 0.2), (2.0, 4.0), (2.0, 4.0), (0.8, 1.4)],
+    noise: 0.003,
+    off: 0.1,
+};
+
+pub const TWO_PEAKS: Design = Design {
+    range: (-5.0, 5.0),
+    truth: &[(1.0, 2.0), (-2.5, -1.5), (0.5, 0.8), (1.0, 2.0), (1.5, 2.5), (0.5, 0.8), (-0.1, 0.1), (-0.3, 0.3)],
+    noise: 0.02,
+    off: 0.2,
+};
+
+/// Observations of curves in the same places, and starts; a row a curve.
+pub struct Curves<T> {
+    pub x: Vec<T>,
+    pub y: Array2<T>,
+    pub start: Array2<T>,
+}
+
+impl Design<'_> {
+    /// Random curves.
+    pub fn draw<T: Real>(&self, model: impl Model<f64>, fits: usize, points: usize, seed: u64) -> Curves<T> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let noise = Normal::new(0.0, self.noise).unwrap();
+        let step = (self.range.1 - self.range.0) / (points - 1) as f64;
+        let x: Vec<f64> = (0..points).map(|i| self.range.0 + step * i as f64).collect();
+        let (mut y, mut start) = (Vec::new(), Vec::new());
+        for _ in 0..fits {
+            let mut uniform = |low: f64, high: f64| Uniform::new(low, high).unwrap().sample(&mut random);
+            let truth: Vec<f64> = self.truth.iter().map(|&(low, high)| uniform(low, high)).collect();
+            start.extend(
+                self.truth.iter().zip(&truth).map(|(&(low, high), truth)| {
+                    T::from_f64(truth + self.off * 0.5 * (high - low) * uniform(-1.0, 1.0))
+                }),
+            );
+            y.extend(x.iter().map(|&x| T::from_f64(model.response(&[x], &truth) + noise.sample(&mut random))));
+        }
+        Curves {
+            x: x.into_iter().map(T::from_f64).collect(),
+            y: Array2::from_shape_vec((fits, points), y).unwrap(),
+            start: Array2::from_shape_vec((fits, self.truth.len()), start).unwrap(),
+        }
+    }
+}
+
+impl<T: Real> Curves<T> {
+    /// The fits of all.
+    pub fn fit(&self, model: impl Model<T> + Sync) -> ManyFits<T> {
+        FitMany::new(model, &self.x, &self.y).start(&self.start).fit().unwrap()
+    }
+
+    /// Observations and start of one.
+    pub fn row(&self, row: usize) -> (&[T], &[T]) {
+        (self.y.row(row).to_slice().unwrap(), self.start.row(row).to_slice().unwrap())
+    }
+}
+
+/// One of many fits is this one: the same cost to 1e-8, the same standard errors to 1e-6, the same parameters to 1e-4 of
+/// those.
+pub fn assert_same<C: Curve<f64>>(fits: &ManyFits<f64>, row: usize, fit: &FittedCurve<f64, C>) {
+    assert!(fits.status[row].is_converged() && fit.report().is_converged(), "{row}: {}\n{fit}", fits.status[row]);
+    let (cost, expected) = (fits.cost[row], fit.report().cost);
+    assert!((cost - expected).abs() <= 1e-8 * expected, "{row}: {cost} and {expected}\n{fit}");
+    for (j, parameter) in fit.parameters().iter().enumerate() {
+        let (value, error) = (fits.parameters[[row, j]], fits.standard_errors[[row, j]]);
+        let expected = parameter.standard_error;
+        let margin = 1e-4 * if expected.is_finite() { expected } else { 0.0 };
+        assert!(!expected.is_finite() || (value - parameter.value).abs() <= margin, "{row}, {j}: {value}\n{fit}");
+        let is_same = error == expected || (error - expected).abs() <= 1e-6 * expected;
+        assert!(is_same || error.is_nan() && expected.is_nan(), "{row}, {j}: ± {error}\n{fit}");
+    }
+}
+
+/// All numbers of these rows, and what became of them, are the same to the last bit.
+pub fn assert_identical<T: Real>(left: &ManyFits<T>, right: &ManyFits<T>, rows: impl IntoIterator<Item = usize>) {
+    let bits = |value: &T| value.to_f64().to_bits();
+    let of = |fits: &ManyFits<T>, row: usize| {
+        let numbers =
+            fits.parameters.row(row).into_iter().chain(fits.standard_errors.row(row)).chain([&fits.cost[row]]);
+        (numbers.map(bits).collect::<Vec<_>>(), fits.status[row], fits.iterations[row])
+    };
+    for row in rows {
+        assert_eq!(of(left, row), of(right, row), "row {row}");
+    }
+}
