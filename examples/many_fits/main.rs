@@ -129,7 +129,7 @@ fn fit_family<T: Real, F: Family>(
 }
 
 /// One line, and another for each way in which fits ended without a minimum.
-fn report<T>(options: &Options, time: Duration, fits: &ManyFits<T>) -> String {
+fn report<T: Real>(options: &Options, time: Duration, fits: &ManyFits<T>) -> String {
     let Options { fits: count, threads, .. } = options;
     let (seconds, solved) = (time.as_secs_f64(), fits.converged());
     let mean = fits.iterations.sum() as f64 / *count as f64;

@@ -1,9 +1,9 @@
 //! Shapes that do not match are named.
 
-use marquardt::{Bounds, FitMany};
+use marquardt::{Bounds, FitMany, FitManyError, FitStatus};
 use ndarray::{Array2, Array3};
 
-use crate::curves::{Formula, peak};
+use crate::curves::{Formula, line, peak};
 
 /// The error has all these in its message.
 fn assert_named(fit: FitMany<f64, impl Formula>, parts: &[&str]) {
@@ -37,28 +37,50 @@ fn starts_sigma_and_bounds_have_the_shapes_of_what_they_belong_to() {
     assert_named(FitMany::new(peak(), &x, &y).start(&zeros(8, 4)), &["8", "7"]);
 
     let fit = || FitMany::new(peak(), &x, &y).start(&start);
-    let (narrow, short, mut negative) = (Array2::ones((7, 19)), Array2::ones((5, 20)), [1.0; 20]);
+    let (narrow, short) = (Array2::ones((7, 19)), Array2::ones((5, 20)));
     assert_named(fit().sigma(&[1.0; 21]), &["21", "20"]);
     assert_named(fit().sigma(&narrow), &["19", "20"]);
     assert_named(fit().sigma(&short), &["5", "7"]);
-    negative[13] = -2.0;
-    assert_named(fit().sigma(&negative), &["-2", "13"]);
 
-    assert_named(fit().bounds(Bounds::unbounded(3)), &["3", "4"]);
+    assert_named(fit().bounds(Bounds::new([0.0; 3], [9.0; 3]).unwrap()), &["3", "4"]);
 }
 
 #[test]
-fn there_must_be_data_and_a_start() {
+fn tolerances_are_not_negative() {
+    let (x, y) = ([0.0; 20], zeros(7, 20));
+    for ftol in [-1e-3, f64::NAN] {
+        let error = FitMany::new(peak(), &x, &y).start(&[1.0; 4]).ftol(ftol).fit().unwrap_err();
+        assert!(matches!(error, FitManyError::Tolerance(_)), "{error}");
+    }
+}
+
+#[test]
+fn there_must_be_a_start() {
+    let (x, y) = ([0.0; 20], zeros(7, 20));
+    assert_eq!(FitMany::new(peak(), &x, &y).fit().unwrap_err(), FitManyError::NoStart);
+}
+
+#[test]
+fn standard_deviations_are_positive_and_finite() {
     let x: Vec<f64> = (0..20).map(f64::from).collect();
-    let y = Array2::<f64>::zeros((7, 20));
-    assert_named(FitMany::new(peak(), &x, &y), &["start"]);
-    let nothing = Array2::<f64>::zeros((7, 0));
-    assert_named(FitMany::new(peak(), &x[..0], &nothing).start(&[1.0; 4]), &["no observations"]);
+    let y = Array2::from_shape_fn((7, 20), |(row, i)| (row + i) as f64);
+    for bad in [0.0, -2.0, f64::NAN, f64::INFINITY] {
+        let mut sigma = Array2::ones((7, 20));
+        sigma[[3, 13]] = bad;
+        let fits = FitMany::new(line(), &x, &y).start(&[1.0, 0.0]).sigma(&sigma).fit().unwrap();
+        assert_eq!((fits.status[3], fits.converged()), (FitStatus::NonFiniteData, 6), "{bad}");
+    }
+}
+
+#[test]
+fn without_points_there_is_nothing_to_fit() {
+    let fits = FitMany::new(peak(), &[], &zeros(3, 0)).start(&[1.0; 4]).fit().unwrap();
+    assert!(fits.status.iter().all(|&status| status == FitStatus::TooFewPoints));
 }
 
 #[test]
 fn no_fits_are_no_error() {
-    let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], Array2::<f64>::zeros((0, 5)));
+    let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], zeros(0, 5));
     let fits = FitMany::new(peak(), &x, &y).start(&[1.0; 4]).fit().unwrap();
     assert_eq!((fits.parameters.dim(), fits.converged(), fits.names.len()), ((0, 4), 0, 4));
 }

@@ -106,7 +106,7 @@ fn what_the_data_do_not_determine_is_infinitely_uncertain() {
         assert_eq!(fits.status[row], FitStatus::Undetermined, "{row}");
         assert!(fits.standard_errors[[row, 0]].is_infinite() && fits.standard_errors[[row, 1]].is_infinite());
         let slope = fits.parameters[[row, 0]] + fits.parameters[[row, 1]];
-        assert!((slope - reference.parameters[[row, 0]]).abs() < 1e-6 * reference.standard_errors[[row, 0]]);
+        assert!((slope - reference.parameters[[row, 0]]).abs() < 1e-4 * reference.standard_errors[[row, 0]]);
         assert!((fits.cost[row] / reference.cost[row] - 1.0).abs() < 1e-8);
     }
 }
