@@ -15,14 +15,14 @@ use crate::{FitStatus, Model, Number, Real};
 /// Does a block of fits of at most `N` parameters.
 pub(super) struct Block<'s, 'a, T: Real, M, const N: usize> {
     pub(super) study: &'s Study<'a, T, M>,
-    pub(super) fits: Range<usize>,
+    pub(super) outcomes: Outcomes<'s, T>,
 }
 
 impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M, N> {
-    type Output = Outcomes<T>;
+    type Output = ();
 
     #[inline(always)]
-    fn run<R: Register<T>>(self) -> Outcomes<T> {
+    fn run<R: Register<T>>(self) {
         let walls = self.study.bounds.as_ref().map(|bounds| {
             let mut walls = [[-T::INFINITY, T::INFINITY]; N];
             for (wall, (&lower, &upper)) in walls.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
@@ -30,9 +30,8 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M,
             }
             walls
         });
-        let mut crew = Crew::<T, R, M>::new(self.study, self.fits);
+        let mut crew = Crew::<T, R, M>::new(self.study, self.outcomes);
         solve_fleet::<T, R, _, N>(&mut crew, walls.as_ref() as Option<&Walls<T, N>>, &self.study.patience);
-        crew.outcomes
     }
 }
 
@@ -41,8 +40,6 @@ struct Crew<'s, 'a, T: Real, R, M> {
     study: &'s Study<'a, T, M>,
     /// Those not begun.
     fits: Range<usize>,
-    /// Number of the first.
-    first: usize,
     parameters: usize,
     /// Predictors of a point.
     width: usize,
@@ -54,20 +51,19 @@ struct Crew<'s, 'a, T: Real, R, M> {
     weights: Vec<Lanes<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
-    /// `½ m max |y|²` of each lane.
+    /// `½‖y‖²` of each lane.
     energies: Vec<T>,
     /// Points that take part, of each lane.
     points: Vec<usize>,
-    outcomes: Outcomes<T>,
+    outcomes: Outcomes<'s, T>,
 }
 
 impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
-    fn new(study: &'s Study<'a, T, M>, fits: Range<usize>) -> Self {
+    fn new(study: &'s Study<'a, T, M>, outcomes: Outcomes<'s, T>) -> Self {
         let (points, width, parameters) = (study.y.ncols(), study.x.width(), study.model.parameter_count());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let mut crew = Crew {
             study,
-            first: fits.start,
             parameters,
             width,
             x: lanes(points * width),
@@ -76,8 +72,8 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             shares_all: study.shares_finite_predictors(),
             energies: vec![T::ZERO; R::LANES],
             points: vec![0; R::LANES],
-            outcomes: Outcomes::none_yet(fits.len(), parameters),
-            fits,
+            fits: outcomes.fits(),
+            outcomes,
         };
         if let Predictors::Shared(x) = &study.x {
             for (lanes, &x) in crew.x.iter_mut().zip(x) {
@@ -89,20 +85,17 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
 
     /// Takes the data of a fit into a lane.
     fn load(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
-        if self.study.is_whole(fit, self.shares_all) {
-            self.load_whole(lane, fit);
-        } else {
-            self.load_points(lane, fit)?;
+        match self.study.energy_of_whole(fit, self.shares_all) {
+            Some(energy) => {
+                self.energies[lane] = energy;
+                self.load_whole(lane, fit);
+            }
+            None => {
+                self.energies[lane] = T::ZERO;
+                self.load_points(lane, fit)?;
+            }
         }
-        let (mut energy, points) = (T::ZERO, self.points[lane]);
-        for y in &self.y {
-            energy = energy.max(y.as_slice()[lane].abs());
-        }
-        if points < self.parameters {
-            return Err(FitStatus::TooFewPoints);
-        }
-        self.energies[lane] = energy * energy * T::from_f64(0.5 * points as f64);
-        Ok(())
+        if self.points[lane] < self.parameters { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Takes a fit of which every point takes part into a lane.
@@ -142,6 +135,7 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             if let Some(weight) = self.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
+            self.energies[lane] += point.y * point.y * T::from_f64(0.5);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.y.len() {
@@ -165,7 +159,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
             let outcome = self.study.start(fit, parameters).and_then(|()| self.load(lane, fit));
             match outcome {
                 Ok(()) => return Some((fit, start)),
-                Err(status) => self.outcomes.refuse(fit - self.first, status, &start[..self.parameters]),
+                Err(status) => self.outcomes.refuse(fit, status, &start[..self.parameters]),
             }
         }
     }
@@ -196,7 +190,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
         let variance = if self.study.absolute_sigma && self.study.sigma.is_some() { Some(T::ONE) } else { None };
-        self.outcomes.take(problem - self.first, self.points[lane], variance, arrival);
+        self.outcomes.take(problem, self.points[lane], variance, arrival);
     }
 
     fn is_cancelled(&self) -> bool {

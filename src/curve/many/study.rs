@@ -4,6 +4,7 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::NanPolicy;
+use crate::kernels::vector::dot;
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, FitStatus, Model, Real};
 
@@ -83,16 +84,19 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
         matches!(&self.x, Predictors::Shared(x) if are_finite(x.iter()))
     }
 
-    /// Every point of a fit takes part, given whether [predictors that are finite are shared](Self::shares_finite_predictors).
-    pub(super) fn is_whole(&self, fit: usize, shares_finite_predictors: bool) -> bool {
+    /// `½‖y‖²` of a fit of which every point takes part, given whether [predictors that are finite are
+    /// shared](Self::shares_finite_predictors); `None` where one does not, or where it takes a look at each to know.
+    pub(super) fn energy_of_whole(&self, fit: usize, shares_finite_predictors: bool) -> Option<T> {
         let are_predictors_finite = match &self.x {
             Predictors::Shared(_) => shares_finite_predictors,
             Predictors::Own(x) => are_finite(x.index_axis(Axis(0), fit).iter()),
         };
         let responses = self.y.row(fit);
-        let are_responses_finite = responses.to_slice().map_or_else(|| are_finite(responses.iter()), are_finite);
+        let squares = |y: &[T]| dot(y, y);
+        let energy = responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5);
         let mut sigma = self.sigma.iter().flat_map(|sigma| sigma.row(fit));
-        are_responses_finite && are_predictors_finite && sigma.all(|&sigma| is_deviation(sigma))
+        let is_whole = energy.is_finite() && are_predictors_finite && sigma.all(|&sigma| is_deviation(sigma));
+        is_whole.then_some(energy)
     }
 
     /// Gives each point of a fit that takes part to `each`, in order.
