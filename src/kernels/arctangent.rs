@@ -76,6 +76,7 @@ pub(crate) fn atan<T: Number, const FUSED: bool>(x: T) -> T {
 }
 
 #[cfg(test)]
+#[allow(clippy::approx_constant)]
 mod tests {
     use super::super::accuracy::{ends_agree, keeps_bound};
     use super::*;
