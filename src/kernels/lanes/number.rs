@@ -1,7 +1,8 @@
 //! Lanes as a number.
 //!
 //! Its functions have no branches, and these bounds, in units in the last place of the result. They hold for [`f32`] and [`f64`],
-//! with and without fused instructions, and were measured over a million points an interval against 113-bit arithmetic.
+//! with and without fused instructions, and were measured over hundreds of thousands of points an interval against 113-bit
+//! arithmetic.
 //!
 //! | function | bound | |
 //! |---|---|---|
