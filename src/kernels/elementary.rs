@@ -1,5 +1,6 @@
 //! Elementary functions of many numbers at once, in vector instructions.
 
+use super::arctangent::{self, ArctangentCoefficients};
 use super::exponential::{self, Coefficients};
 use super::gelu::{self, TailCoefficients};
 use super::hyperbolic::{self, HyperbolicCoefficients};
@@ -23,6 +24,8 @@ pub trait Elementary: Sized + 'static {
     const POWER: PowerCoefficients<Self>;
     /// The constants behind sine, cosine and tangent.
     const TRIGONOMETRIC: TrigonometricCoefficients<Self>;
+    /// The constants behind the arctangent.
+    const ARCTANGENT: ArctangentCoefficients<Self>;
     /// The constants behind hyperbolic functions.
     const HYPERBOLIC: HyperbolicCoefficients<Self>;
 }
@@ -35,6 +38,7 @@ macro_rules! elementary {
             const LOGARITHM: LogarithmCoefficients<$float> = logarithm::$coefficients;
             const POWER: PowerCoefficients<$float> = power::$coefficients;
             const TRIGONOMETRIC: TrigonometricCoefficients<$float> = trigonometric::$coefficients;
+            const ARCTANGENT: ArctangentCoefficients<$float> = arctangent::$coefficients;
             const HYPERBOLIC: HyperbolicCoefficients<$float> = hyperbolic::$coefficients;
         }
     };

@@ -290,4 +290,5 @@ pub(crate) fn softplus<T: Number, const FUSED: bool>(x: T) -> T {
 }
 
 #[cfg(test)]
+#[allow(clippy::approx_constant)]
 mod tests;

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod accuracy;
+mod arctangent;
 mod cholesky;
 pub(crate) mod column_space;
 mod dense;

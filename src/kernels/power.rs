@@ -158,6 +158,7 @@ pub(crate) fn powi<T: Number>(x: T, n: i32) -> T {
 }
 
 #[cfg(test)]
+#[allow(clippy::approx_constant)]
 mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;

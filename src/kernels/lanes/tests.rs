@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernels::simd::multiply_add;
-use crate::kernels::{exponential, hyperbolic, logarithm, power, trigonometric};
+use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
 use crate::{Number, Scalar};
 
 /// Ordinary numbers and special ones; filled up to whole registers by the last.
@@ -57,11 +57,12 @@ impl Everything {
             ($fused:literal) => {
                 functions! {
                     x, lanes, $fused;
+                    arctangent: atan;
                     exponential: exp exp2 exp_m1 tanh;
                     hyperbolic: sinh cosh;
                     logarithm: ln ln_1p log2 log10;
                     trigonometric: sin cos tan;
-                    | recip sqrt abs cbrt asin acos atan asinh acosh atanh exponent significand
+                    | recip sqrt abs cbrt asin acos asinh acosh atanh exponent significand
                 }
             };
         }
