@@ -13,6 +13,19 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
     (0..count).map(work).collect()
 }
 
+/// Does `work` on each of these.
+#[cfg(feature = "rayon")]
+pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Sync) {
+    use rayon::prelude::*;
+    items.into_par_iter().for_each(|item| work(item));
+}
+
+/// Does `work` on each of these.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Sync) {
+    items.into_iter().for_each(work);
+}
+
 /// How many threads there are.
 #[cfg(feature = "rayon")]
 pub(crate) fn threads() -> usize {

@@ -53,8 +53,12 @@ impl<T: Real, R: Register<T>> Tape<T, R> {
     pub(crate) fn differentiate(&self, result: Adjoint<'_, T, R>, adjoints: &mut Vec<Lanes<T, R>>) {
         let zero = Lanes::splat(T::ZERO);
         let mut nodes = self.nodes.borrow_mut();
-        adjoints.clear();
-        adjoints.resize(self.variables + nodes.len(), zero);
+        if adjoints.len() < self.variables + nodes.len() {
+            adjoints.resize(self.variables + nodes.len(), zero);
+        }
+        for adjoint in &mut *adjoints {
+            *adjoint = zero;
+        }
         if let (slope, Some(Place(place))) = result.origin() {
             adjoints[place as usize] = slope;
         }

@@ -107,7 +107,7 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 
 /// The curve of a [`Model`], exactly differentiated.
 #[derive(Debug, Clone, Copy)]
-pub struct FromModel<M>(pub M);
+pub struct FromModel<M>(pub(super) M);
 
 impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     fn parameter_count(&self) -> usize {

@@ -60,22 +60,37 @@ struct Predictors<'a, T> {
 }
 
 impl<T: Real> Predictors<'_, T> {
-    /// Room for those of one block of rows.
-    fn room<R: Register<T>>(&self) -> Vec<Lanes<T, R>> {
-        vec![Lanes::splat(T::ZERO); self.width]
-    }
-
-    /// Fills `lanes` with the predictors of the `count` rows from `first` on, the last of which fills up what is left.
+    /// Fills `lanes` with the predictors of the `count` rows from `first` on; the last of them fills up the lanes left over.
     #[inline(always)]
     fn gather<R: Register<T>>(&self, first: usize, count: usize, lanes: &mut [Lanes<T, R>]) {
         let rows = &self.x[first * self.width..(first + count) * self.width];
         for (k, lanes) in lanes.iter_mut().enumerate() {
-            for (l, lane) in lanes.as_mut_slice().iter_mut().enumerate() {
-                *lane = rows[l.min(count - 1) * self.width + k];
+            let lanes = lanes.as_mut_slice();
+            if self.width == 1 && count == R::LANES {
+                lanes.copy_from_slice(rows);
+                continue;
             }
+            let (filled, left) = lanes.split_at_mut(count);
+            for (lane, row) in filled.iter_mut().zip(rows.chunks_exact(self.width)) {
+                *lane = row[k];
+            }
+            left.fill(filled[count - 1]);
         }
     }
 }
+
+/// Room for `count` numbers: on the stack while they fit there.
+#[inline(always)]
+fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
+    if count <= stack.len() {
+        return &mut stack[..count];
+    }
+    heap.resize(count, S::constant(S::Real::from_f64(0.0)));
+    heap
+}
+
+/// Predictors, and parameters without derivatives, on the stack.
+const FEW: usize = 8;
 
 struct Responses<'a, T, M> {
     model: &'a M,
@@ -89,11 +104,16 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Responses<'_, T, M> {
 
     #[inline(always)]
     fn run<R: Register<T>>(self) {
-        let b: Vec<Lanes<T, R>> = self.b.iter().map(|&b| Lanes::splat(b)).collect();
-        let mut x = self.x.room::<R>();
+        let (mut few_b, mut many_b) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
+        let b = room_for(self.b.len(), &mut few_b, &mut many_b);
+        for (lanes, &b) in b.iter_mut().zip(self.b) {
+            *lanes = Lanes::splat(b);
+        }
+        let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
+        let x = room_for(self.x.width, &mut few_x, &mut many_x);
         for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
-            self.x.gather(block * R::LANES, y.len(), &mut x);
-            let response = self.model.response(&x, &b);
+            self.x.gather(block * R::LANES, y.len(), x);
+            let response = self.model.response(x, b);
             y.copy_from_slice(&response.as_slice()[..y.len()]);
         }
     }
@@ -117,11 +137,12 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, 
         for (j, b) in b.iter_mut().enumerate() {
             *b = Jet::variable(Lanes::splat(self.b.get(j).copied().unwrap_or(T::ZERO)), j);
         }
-        let mut x = self.x.room::<R>();
+        let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
+        let x = room_for(self.x.width, &mut few_x, &mut many_x);
         for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
             let first = block * R::LANES;
-            self.x.gather(first, y.len(), &mut x);
-            let response = self.model.response(&x, &b[..n]);
+            self.x.gather(first, y.len(), x);
+            let response = self.model.response(x, &b[..n]);
             y.copy_from_slice(&response.value.as_slice()[..y.len()]);
             scatter(&response.gradient, &mut self.jacobian[first * n..(first + y.len()) * n], n);
         }
@@ -145,11 +166,12 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Backwards<'_, T, M> {
         let (tape, mut adjoints) = (Tape::<T, R>::new(n), Vec::new());
         let b = self.b.iter().enumerate().map(|(j, &b)| Adjoint::variable(Lanes::splat(b), j, &tape));
         let b: Vec<Adjoint<'_, T, R>> = b.collect();
-        let mut x = self.x.room::<R>();
+        let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
+        let x = room_for(self.x.width, &mut few_x, &mut many_x);
         for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
             let first = block * R::LANES;
-            self.x.gather(first, y.len(), &mut x);
-            let response = self.model.response(&x, &b);
+            self.x.gather(first, y.len(), x);
+            let response = self.model.response(x, &b);
             y.copy_from_slice(&response.value.as_slice()[..y.len()]);
             tape.differentiate(response, &mut adjoints);
             scatter(&adjoints, &mut self.jacobian[first * n..(first + y.len()) * n], n);
@@ -160,7 +182,8 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Backwards<'_, T, M> {
 /// Writes the first `n` derivatives of each lane into a row of its own.
 #[inline(always)]
 fn scatter<T: Real, R: Register<T>>(gradient: &[Lanes<T, R>], rows: &mut [T], n: usize) {
-    for (l, row) in rows.chunks_exact_mut(n.max(1)).enumerate() {
+    let gradient = &gradient[..n];
+    for (l, row) in rows.chunks_exact_mut(n.max(1)).take(R::LANES).enumerate() {
         for (derivative, gradient) in row.iter_mut().zip(gradient) {
             *derivative = gradient.as_slice()[l];
         }

@@ -161,39 +161,13 @@ macro_rules! float_kernels {
                 lower_product(gram, Accum::Replace, rows, rows.transpose());
             }
 
-            #[inline]
+            #[inline(always)]
             fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
-                let n = inverse_pivots.len();
-                if n <= SMALL_SYSTEM {
-                    return plain_cholesky(a, inverse_pivots);
+                if inverse_pivots.len() <= SMALL_SYSTEM {
+                    plain_cholesky(a, inverse_pivots)
+                } else {
+                    blocked_cholesky(a, inverse_pivots, scratch)
                 }
-                if n <= BLOCKED_SYSTEM {
-                    scratch.blocked.resize(scratch.blocked.len().max(cholesky::room(n)), 0.0);
-                    let (columns, mut sound) = (scratch.blocked.as_mut_slice(), false);
-                    simd::run(BlockedCholesky { a, inverse_pivots, columns, sound: &mut sound });
-                    return sound;
-                }
-                let diagonal = inverse_pivots;
-                for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
-                    *diagonal = a;
-                }
-                if n > scratch.faer_size {
-                    (scratch.faer, scratch.faer_size) = (None, n);
-                }
-                let memory = scratch.faer.get_or_insert_with(|| {
-                    MemBuffer::new(cholesky_in_place_scratch::<$float>(n, Par::Seq, Spec::default()))
-                });
-                let matrix = MatMut::from_row_major_slice_mut(a, n, n);
-                let as_it_is = LdltRegularization::default();
-                let outcome = cholesky_in_place(matrix, as_it_is, Par::Seq, MemStack::new(memory), Spec::default());
-                simd::clear_upper_halves();
-                let pivots = a.iter().step_by(n + 1);
-                outcome.is_ok()
-                    && diagonal.iter_mut().zip(pivots).all(|(diagonal, &pivot)| {
-                        let sound = is_sound(pivot, *diagonal);
-                        *diagonal = pivot.recip();
-                        sound
-                    })
             }
 
             fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {
@@ -211,6 +185,42 @@ macro_rules! float_kernels {
 // Numbers that the widest registers hold.
 float_kernels!(f32, 16);
 float_kernels!(f64, 8);
+
+/// The Cholesky factorisation of systems that are not small: our own, or faer's.
+fn blocked_cholesky<T: faer::traits::RealField + Real>(
+    a: &mut [T],
+    inverse_pivots: &mut [T],
+    scratch: &mut Scratch<T>,
+) -> bool {
+    let n = inverse_pivots.len();
+    if n <= BLOCKED_SYSTEM {
+        scratch.blocked.resize(scratch.blocked.len().max(cholesky::room(n)), T::ZERO);
+        let (columns, mut sound) = (scratch.blocked.as_mut_slice(), false);
+        simd::run(BlockedCholesky { a, inverse_pivots, columns, sound: &mut sound });
+        return sound;
+    }
+    let diagonal = inverse_pivots;
+    for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
+        *diagonal = a;
+    }
+    if n > scratch.faer_size {
+        (scratch.faer, scratch.faer_size) = (None, n);
+    }
+    let memory = scratch
+        .faer
+        .get_or_insert_with(|| MemBuffer::new(cholesky_in_place_scratch::<T>(n, Par::Seq, Spec::default())));
+    let matrix = MatMut::from_row_major_slice_mut(a, n, n);
+    let as_it_is = LdltRegularization::default();
+    let outcome = cholesky_in_place(matrix, as_it_is, Par::Seq, MemStack::new(memory), Spec::default());
+    simd::clear_upper_halves();
+    let pivots = a.iter().step_by(n + 1);
+    outcome.is_ok()
+        && diagonal.iter_mut().zip(pivots).all(|(diagonal, &pivot)| {
+            let sound = is_sound(pivot, *diagonal);
+            *diagonal = pivot.recip();
+            sound
+        })
+}
 
 /// `C = AB` or `C += AB`, by faer.
 fn product<T: faer::traits::ComplexField + Real>(c: &mut [T], accumulate: bool, a: MatRef<'_, T>, b: MatRef<'_, T>) {

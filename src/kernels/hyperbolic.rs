@@ -37,8 +37,7 @@ pub(super) const SINGLE: HyperbolicCoefficients<f32> =
 /// A quarter of `eᵃ`, `a = |x|`, within reach.
 #[inline(always)]
 fn quarter<T: Number, const FUSED: bool>(a: T) -> T {
-    let reach = T::splat(T::Element::HYPERBOLIC.reach);
-    quarter_exp::<T, FUSED>(reach.select_less(a, reach, a))
+    quarter_exp::<T, FUSED>(a.min(T::splat(T::Element::HYPERBOLIC.reach)))
 }
 
 /// `sinh x`, within 1.7 units in the last place.
@@ -60,4 +59,63 @@ pub(crate) fn cosh<T: Number, const FUSED: bool>(x: T) -> T {
     let quarter = quarter::<T, FUSED>(x.abs());
     let half = quarter + T::from_f64(0.0625) / quarter;
     half + half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::accuracy::{ends_agree, keeps_bound};
+    use super::*;
+    use crate::{Real, Scalar};
+
+    #[test]
+    fn bounds_are_kept() {
+        keeps_bound(
+            1.7,
+            [sinh::<f64, true>, sinh::<f64, false>],
+            [sinh::<f32, true>, sinh::<f32, false>],
+            f64::sinh,
+            &[
+                (1e-300, 1e-300),
+                (1e-05, 1.0000000000166668e-05),
+                (0.3, 0.3045202934471426),
+                (0.99, 1.1598288906636083),
+                (1.01, 1.1906910177226966),
+                (1.4, 1.9043015014515339),
+                (20.0, 242582597.70489514),
+                (700.1, 5.604498855366305e+303),
+                (710.4, 1.6663642832806496e+308),
+            ],
+            &[(-2.0, 2.0), (-88.0, 89.0), (-1e-3, 1e-3)],
+        );
+        keeps_bound(
+            1.7,
+            [cosh::<f64, true>, cosh::<f64, false>],
+            [cosh::<f32, true>, cosh::<f32, false>],
+            f64::cosh,
+            &[
+                (1e-300, 1.0),
+                (1e-05, 1.00000000005),
+                (0.3, 1.0453385141288605),
+                (0.99, 1.531405581685654),
+                (1.01, 1.55490999729422),
+                (1.4, 2.1508984653931402),
+                (20.0, 242582597.70489514),
+                (700.1, 5.604498855366305e+303),
+                (710.4, 1.6663642832806496e+308),
+            ],
+            &[(-2.0, 2.0), (-88.0, 89.0), (-1e-3, 1e-3)],
+        );
+    }
+
+    fn special_values<T: Real>() {
+        let at = [0.0, -0.0, 5e-324, -1e-45, 720.0, -720.0, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        ends_agree([sinh::<T, true>, sinh::<T, false>], Scalar::sinh, &at);
+        ends_agree([cosh::<T, true>, cosh::<T, false>], Scalar::cosh, &at);
+    }
+
+    #[test]
+    fn far_out_they_are_infinite() {
+        special_values::<f64>();
+        special_values::<f32>();
+    }
 }

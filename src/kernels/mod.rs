@@ -1,6 +1,8 @@
 //! The loops that the time goes into: dense products and factorisations, vectors, and the vector instructions they run
 //! in.
 
+#[cfg(test)]
+mod accuracy;
 mod cholesky;
 pub(crate) mod column_space;
 mod dense;

@@ -10,7 +10,7 @@ pub(crate) fn lost_digits<T: Real>() -> T {
 }
 
 /// The pivot can be trusted: it is not what rounding left of the diagonal entry it was made from.
-#[inline]
+#[inline(always)]
 pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
     pivot > lost_digits::<T>() * diagonal && pivot.is_finite()
 }
@@ -19,7 +19,7 @@ pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
 /// the unit triangle `L`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
 ///
 /// Unblocked, `n³/3` flops: for small systems and for sizes known at compile time.
-#[inline]
+#[inline(always)]
 pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
     let n = inverse_pivots.len();
     for i in 0..n {
@@ -44,7 +44,7 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
 }
 
 /// Solves `LDLᵀx = b` in place.
-#[inline]
+#[inline(always)]
 pub(crate) fn solve_cholesky<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) {
     let n = b.len();
     forward(l, b);
@@ -58,14 +58,14 @@ pub(crate) fn solve_cholesky<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]
 }
 
 /// `bᵀ(LDLᵀ)⁻¹b`; `b` is overwritten.
-#[inline]
+#[inline(always)]
 pub(crate) fn cholesky_inverse_form<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
     forward(l, b);
     b.iter().zip(inverse_pivots).fold(T::ZERO, |sum, (&b, &inverse)| sum + b * b * inverse)
 }
 
 /// Solves `Lx = b` in place, `L` lower triangular with ones on the diagonal.
-#[inline]
+#[inline(always)]
 fn forward<T: Real>(l: &[T], b: &mut [T]) {
     let n = b.len();
     for i in 1..n {

@@ -4,7 +4,8 @@
 //! before the last ones (Cody & Waite 1980). Coefficients are minimax ones, by the exchange of Remez in 60 digits.
 //!
 //! Where the absolute value is above 10⁸ ([`f64`]) or 10⁴ ([`f32`]), which no parameter of a wave that was fitted should make it,
-//! the functions are those of the float. Infinity and NaN give NaN.
+//! the functions are those of the float. Infinity and NaN give NaN. The sine of minus zero is
+//! zero.
 
 use super::elementary::Elementary;
 use super::exponential::polynomial;
@@ -170,4 +171,112 @@ pub(crate) fn tan<T: Number, const FUSED: bool>(x: T) -> T {
     let (sine, cosine) = (reduced_sine::<T, FUSED>(r, rest), reduced_cosine::<T, FUSED>(r, rest));
     let tangent = one.select_less(odd, cosine, sine) / one.select_less(odd, -sine, cosine);
     within_reach(x, tangent, Scalar::tan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::accuracy::{ends_agree, keeps_bound, units};
+    use super::*;
+
+    #[test]
+    fn bounds_are_kept() {
+        keeps_bound(
+            1.1,
+            [sin::<f64, true>, sin::<f64, false>],
+            [sin::<f32, true>, sin::<f32, false>],
+            f64::sin,
+            &[
+                (1e-300, 1e-300),
+                (1e-05, 9.999999999833334e-06),
+                (0.5, 0.479425538604203),
+                (0.7853981633974483, 0.7071067811865475),
+                (0.8, 0.7173560908995228),
+                (1.5707963267948966, 1.0),
+                (3.141592653589793, 1.2246467991473532e-16),
+                (4.0, -0.7568024953079282),
+                (22.0, -0.008851309290403876),
+                (355.0, -3.014435335948845e-05),
+                (1000.0, 0.8268795405320025),
+                (548163.9357542687, -2.352075296294059e-15),
+                (12345678.9, -0.8973068124812599),
+                (99999999.5, 0.9918062563530962),
+            ],
+            &[(-0.8, 0.8), (-10.0, 10.0), (-1e4, 1e4)],
+        );
+        keeps_bound(
+            1.1,
+            [cos::<f64, true>, cos::<f64, false>],
+            [cos::<f32, true>, cos::<f32, false>],
+            f64::cos,
+            &[
+                (1e-300, 1.0),
+                (1e-05, 0.99999999995),
+                (0.5, 0.8775825618903728),
+                (0.7853981633974483, 0.7071067811865476),
+                (0.8, 0.6967067093471654),
+                (1.5707963267948966, 6.123233995736766e-17),
+                (3.141592653589793, -1.0),
+                (4.0, -0.6536436208636119),
+                (22.0, -0.9999608263946371),
+                (355.0, -0.999999999545659),
+                (1000.0, 0.5623790762907029),
+                (548163.9357542687, 1.0),
+                (12345678.9, 0.44140739037166243),
+                (99999999.5, 0.12775112468724714),
+            ],
+            &[(-0.8, 0.8), (-10.0, 10.0), (-1e4, 1e4)],
+        );
+        keeps_bound(
+            2.5,
+            [tan::<f64, true>, tan::<f64, false>],
+            [tan::<f32, true>, tan::<f32, false>],
+            f64::tan,
+            &[
+                (1e-300, 1e-300),
+                (1e-05, 1.0000000000333334e-05),
+                (0.5, 0.5463024898437905),
+                (0.7853981633974483, 0.9999999999999999),
+                (0.8, 1.0296385570503641),
+                (1.5707963267948966, 1.633123935319537e+16),
+                (3.141592653589793, -1.2246467991473532e-16),
+                (4.0, 1.1578212823495775),
+                (22.0, 0.00885165604168446),
+                (355.0, 3.0144353373184265e-05),
+                (1000.0, 1.4703241557027185),
+                (548163.9357542687, -2.352075296294059e-15),
+                (12345678.9, -2.0328314207103166),
+                (99999999.5, 7.763581407061412),
+            ],
+            &[(-0.8, 0.8), (-10.0, 10.0), (-1e4, 1e4)],
+        );
+    }
+
+    #[test]
+    fn multiples_of_a_quarter_turn_lose_no_digits() {
+        for n in 1..3000 {
+            let x = (f64::from(n) * std::f64::consts::FRAC_PI_2) as f32;
+            let exact = f64::from(x);
+            for (found, exact) in [
+                (sin::<f32, true>(x), exact.sin()),
+                (sin::<f32, false>(x), exact.sin()),
+                (cos::<f32, true>(x), exact.cos()),
+                (cos::<f32, false>(x), exact.cos()),
+            ] {
+                assert!(units(found, exact) <= 1.1, "{found} instead of {exact} at {x}");
+            }
+        }
+    }
+
+    fn special_values<T: Real>() {
+        let at = [0.0, 5e-324, -1e-45, 1.1e8, -3e20, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        ends_agree([sin::<T, true>, sin::<T, false>], Scalar::sin, &at);
+        ends_agree([cos::<T, true>, cos::<T, false>], Scalar::cos, &at);
+        ends_agree([tan::<T, true>, tan::<T, false>], Scalar::tan, &at);
+    }
+
+    #[test]
+    fn out_of_reach_they_are_those_of_the_float() {
+        special_values::<f64>();
+        special_values::<f32>();
+    }
 }

@@ -1,4 +1,6 @@
 //! Operations on vectors.
+//!
+//! They are inlined wherever they are called, so that vectors whose length the compiler knows cost no loops.
 
 use crate::Real;
 
@@ -6,7 +8,7 @@ use crate::Real;
 const LANES: usize = 4;
 
 /// `aᵀb`.
-#[inline]
+#[inline(always)]
 pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     if a.len() < 2 * LANES {
         return a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
@@ -24,7 +26,7 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 }
 
 /// `y += αx`.
-#[inline]
+#[inline(always)]
 pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += alpha * x;
@@ -32,7 +34,7 @@ pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
 }
 
 /// `y += Jᵀw` for rows of as many numbers as `y` has.
-#[inline]
+#[inline(always)]
 pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {
     for (row, &w) in rows.chunks_exact(y.len()).zip(w) {
         add_scaled(y, w, row);
@@ -40,19 +42,19 @@ pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {
 }
 
 /// `‖Dx‖`.
-#[inline]
+#[inline(always)]
 pub(crate) fn scaled_norm<T: Real>(d: &[T], x: &[T]) -> T {
     d.iter().zip(x).fold(T::ZERO, |sum, (&d, &x)| sum + (d * x) * (d * x)).sqrt()
 }
 
 /// All entries are finite.
-#[inline]
+#[inline(always)]
 pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
     x.iter().all(|x| x.is_finite())
 }
 
 /// `y = D²x`.
-#[inline]
+#[inline(always)]
 pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {
     for ((y, &d), &x) in y.iter_mut().zip(d).zip(x) {
         *y = d * d * x;

@@ -62,7 +62,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// Starts a new candidate.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self) {
         match self {
             Normal(model, _) => model.begin(),
@@ -73,7 +73,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// Adds rows to the candidate; they may be overwritten.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
         match self {
             Normal(model, _) => model.add_rows(r, jacobian),
@@ -84,7 +84,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// Exchanges the current point with the candidate.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn swap(&mut self) {
         match self {
             Normal(model, _) => model.swap(),
@@ -95,7 +95,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// The gradient `Jᵀr` of the cost; nothing where `J` is not formed and nobody has asked for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn gradient(&self) -> &[T] {
         match self {
             Normal(model, _) => model.gradient(),
@@ -106,7 +106,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// `‖J_j‖` of every column; nothing where `J` is not formed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn column_norms(&self, norms: &mut [T]) {
         match self {
             Normal(model, _) => model.squared_column_norms(norms),
@@ -138,7 +138,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// `‖Dδ‖` of the step just solved for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn length(&self, d: &[T], step: &[T]) -> T {
         match self {
             Products(model) => model.length(),
@@ -147,11 +147,11 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// The slope `(Jᵀr)ᵀδ` along the step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn slope(&self, step: &[T]) -> T {
         match self {
             Products(model) => model.slope(),
-            _ => dot(self.gradient(), step),
+            _ => dot(&self.gradient()[..step.len()], step),
         }
     }
 
@@ -248,6 +248,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// Starts another right-hand side `Jᵀw` for [`solve_forcing`](Self::solve_forcing).
+    #[inline]
     pub(crate) fn begin_forcing(&mut self) {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => forcing.as_mut().fill(T::ZERO),
@@ -257,6 +258,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual forms, which take the rows `w`.
+    #[inline]
     pub(crate) fn forcing_mut(&mut self) -> Option<&mut [T]> {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => Some(forcing.as_mut()),
@@ -265,6 +267,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 
     /// Adds rows `w` of the other right-hand side, with the rows of `J` they belong to.
+    #[inline]
     pub(crate) fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
         match self {
             Normal(_, forcing) | Triangular(_, forcing) => add_rows_times(forcing.as_mut(), jacobian, w),
@@ -276,6 +279,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     /// Adds `−½(JᵀJ + λD²)⁻¹Jᵀw`, in the variables that are free, to the step with the factor of the last
     /// [`solve`](Self::solve), and returns the length `‖D·‖` of twice of what was added; where that is not finite, nothing
     /// is added. `room` is for a step.
+    #[inline]
     pub(crate) fn bend<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,

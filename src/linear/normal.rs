@@ -13,7 +13,6 @@ use crate::kernels::vector::{dot, scale_twice, symmetric_times};
 /// `mn²` flops a linearisation, `n³/3` a factorisation, `3n²` numbers of memory. The condition number of the
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
 pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
-    n: usize,
     /// At the current point and at the candidate.
     sums: [Sums<T, S>; 2],
     /// Which of the two is the current point's.
@@ -38,7 +37,6 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn new(n: usize) -> Self {
         let zero = || Sums { gram: S::matrix(n), gradient: S::vector(n) };
         NormalEquations {
-            n,
             sums: [zero(), zero()],
             current: 0,
             factor: S::matrix(n),
@@ -48,8 +46,14 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
     }
 
+    /// The number of parameters, which the compiler knows where the shape does.
+    #[inline(always)]
+    fn n(&self) -> usize {
+        self.work.as_ref().len()
+    }
+
     /// Starts the sums of a new candidate.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self) {
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         gram.as_mut().fill(T::ZERO);
@@ -57,29 +61,29 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     }
 
     /// Adds rows to the candidate's sums.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
     /// Exchanges the current point's sums with the candidate's.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn swap(&mut self) {
         self.current = 1 - self.current;
     }
 
     /// `Jᵀr`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn gradient(&self) -> &[T] {
         self.sums[self.current].gradient.as_ref()
     }
 
     /// `‖J_j‖²` of every column.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
         for (j, square) in squares.iter_mut().enumerate() {
-            *square = self.sums[self.current].gram.as_ref()[j * self.n + j];
+            *square = self.sums[self.current].gram.as_ref()[j * self.n() + j];
         }
     }
 
@@ -90,7 +94,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
 
     /// `‖Jv‖²`.
     pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
-        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n);
+        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n());
         rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
             let off_diagonal = dot(&row[..i], &v[..i]);
             sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
@@ -99,18 +103,19 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
 
     /// Adds the ridge `½ Σ w_j x_j²` to the candidate's sums.
     pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let n = self.n();
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
-            gram.as_mut()[j * self.n + j] += weight;
+            gram.as_mut()[j * n + j] += weight;
             gradient.as_mut()[j] += weight * x;
         }
     }
 
     /// The step of `(JᵀJ + λD²)δ = −Jᵀr`; variables that are held keep their steps, and the equations are those of the
     /// others, of which those without influence stay where they are.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
-        let n = self.n;
+        let n = self.n();
         let Sums { gram, gradient } = &self.sums[self.current];
         let (gram, gradient) = (gram.as_ref(), gradient.as_ref());
         let factor = self.factor.as_mut();
@@ -145,13 +150,13 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     }
 
     /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn solve_again(&self, b: &mut [T]) {
         solve_cholesky(self.factor.as_ref(), self.inverse_pivots.as_ref(), b);
     }
 
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the last factor.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn inverse_form(&mut self, d: &[T], held: Held, step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);

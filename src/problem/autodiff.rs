@@ -96,7 +96,7 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for AutoDiff<F> {
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        second_along(&self.0, x, v, first, second)
+        second_along::<T, F, WIDTH>(&self.0, x, v, first, second)
     }
 
     fn parameter_name(&self, index: usize) -> String {
@@ -138,6 +138,7 @@ impl<T: Real, F: Residuals<T>, const N: usize> LeastSquares<T> for FixedAutoDiff
         linearize_in_strips::<T, F, N>(&self.0, x, first, r, jacobian)
     }
 
+    #[inline]
     fn second_directional_derivative(
         &mut self,
         x: &[T],
@@ -145,7 +146,7 @@ impl<T: Real, F: Residuals<T>, const N: usize> LeastSquares<T> for FixedAutoDiff
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        second_along(&self.0, x, v, first, second)
+        second_along::<T, F, N>(&self.0, x, v, first, second)
     }
 
     fn parameter_name(&self, index: usize) -> String {
@@ -199,8 +200,9 @@ fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S
     }
 }
 
-/// `d²r(x + tv)/dt²` by Taylor numbers.
-fn second_along<T: Real, F: Residuals<T>>(
+/// `d²r(x + tv)/dt²` by Taylor numbers; up to `W` parameters are on the stack.
+#[inline]
+fn second_along<T: Real, F: Residuals<T>, const W: usize>(
     function: &F,
     x: &[T],
     v: &[T],
@@ -208,7 +210,7 @@ fn second_along<T: Real, F: Residuals<T>>(
     second: &mut [T],
 ) -> Result<bool, EvaluationError> {
     let zero = Taylor::constant(T::ZERO);
-    let (mut few_x, mut many_x) = ([zero; WIDTH], Vec::new());
+    let (mut few_x, mut many_x) = ([zero; W], Vec::new());
     let (mut few_rows, mut many_rows) = ([zero; STRIP], Vec::new());
     let strip = strip_of(function.row_group());
     let moving = room_for(x.len(), &mut few_x, &mut many_x);

@@ -336,7 +336,8 @@ where
         if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
             return squared_cosine;
         }
-        let columns = self.model.gradient().iter().zip(self.column_norms.as_ref()).enumerate();
+        let norms = self.column_norms.as_ref();
+        let columns = self.model.gradient()[..norms.len()].iter().zip(norms).enumerate();
         let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
             if norm > T::ZERO && self.held_by(j).is_none() {
                 largest.max((gradient / norm) * (gradient / norm))

@@ -2,24 +2,27 @@
 
 use std::ops::Range;
 
+use ndarray::Axis;
+
+use super::Predictors;
 use super::outcomes::Outcomes;
 use super::study::Study;
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::solver::lockstep::{Arrival, Fleet, Sums, Walls, solve_fleet};
-use crate::{Model, Number, Real};
+use crate::{FitStatus, Model, Number, Real};
 
 /// Does a block of fits of at most `N` parameters.
 pub(super) struct Block<'s, 'a, T: Real, M, const N: usize> {
     pub(super) study: &'s Study<'a, T, M>,
-    pub(super) fits: Range<usize>,
+    pub(super) outcomes: Outcomes<'s, T>,
 }
 
 impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M, N> {
-    type Output = Outcomes<T>;
+    type Output = ();
 
     #[inline(always)]
-    fn run<R: Register<T>>(self) -> Outcomes<T> {
+    fn run<R: Register<T>>(self) {
         let walls = self.study.bounds.as_ref().map(|bounds| {
             let mut walls = [[-T::INFINITY, T::INFINITY]; N];
             for (wall, (&lower, &upper)) in walls.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
@@ -27,9 +30,8 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M,
             }
             walls
         });
-        let mut crew = Crew::<T, R, M>::new(self.study, self.fits);
+        let mut crew = Crew::<T, R, M>::new(self.study, self.outcomes);
         solve_fleet::<T, R, _, N>(&mut crew, walls.as_ref() as Option<&Walls<T, N>>, &self.study.patience);
-        crew.outcomes
     }
 }
 
@@ -38,8 +40,6 @@ struct Crew<'s, 'a, T: Real, R, M> {
     study: &'s Study<'a, T, M>,
     /// Those not begun.
     fits: Range<usize>,
-    /// Number of the first.
-    first: usize,
     parameters: usize,
     /// Predictors of a point.
     width: usize,
@@ -49,55 +49,102 @@ struct Crew<'s, 'a, T: Real, R, M> {
     y: Vec<Lanes<T, R>>,
     /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
     weights: Vec<Lanes<T, R>>,
-    /// `½ Σ (y / σ)²` of each lane.
+    /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
+    shares_all: bool,
+    /// `½‖y‖²` of each lane.
     energies: Vec<T>,
     /// Points that take part, of each lane.
     points: Vec<usize>,
-    outcomes: Outcomes<T>,
+    outcomes: Outcomes<'s, T>,
 }
 
 impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
-    fn new(study: &'s Study<'a, T, M>, fits: Range<usize>) -> Self {
+    fn new(study: &'s Study<'a, T, M>, outcomes: Outcomes<'s, T>) -> Self {
         let (points, width, parameters) = (study.y.ncols(), study.x.width(), study.model.parameter_count());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
-        Crew {
+        let mut crew = Crew {
             study,
-            first: fits.start,
             parameters,
             width,
             x: lanes(points * width),
             y: lanes(points),
             weights: lanes(if study.has_weights() { points } else { 0 }),
+            shares_all: study.shares_finite_predictors(),
             energies: vec![T::ZERO; R::LANES],
             points: vec![0; R::LANES],
-            outcomes: Outcomes::none_yet(fits.len(), parameters),
-            fits,
+            fits: outcomes.fits(),
+            outcomes,
+        };
+        if let Predictors::Shared(x) = &study.x {
+            for (lanes, &x) in crew.x.iter_mut().zip(x) {
+                *lanes = Lanes::splat(x);
+            }
         }
+        crew
     }
 
     /// Takes the data of a fit into a lane.
-    fn load(&mut self, lane: usize, fit: usize) -> Result<(), crate::FitStatus> {
-        for weight in &mut self.weights {
-            weight.as_mut_slice()[lane] = T::ZERO;
+    fn load(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
+        match self.study.energy_of_whole(fit, self.shares_all) {
+            Some(energy) => {
+                self.energies[lane] = energy;
+                self.load_whole(lane, fit);
+            }
+            None => {
+                self.energies[lane] = T::ZERO;
+                self.load_points(lane, fit)?;
+            }
         }
-        let (mut energy, mut points) = (T::ZERO, 0);
-        self.study.read(fit, |point| {
-            // Points left out have the predictors of one that was not, so that the model is finite there.
-            let from = if points == 0 { 0 } else { point.index };
-            for index in from..=point.index {
-                for (x, &value) in self.x[index * self.width..].iter_mut().zip(&point.x) {
-                    x.as_mut_slice()[lane] = value;
+        if self.points[lane] < self.parameters { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+    }
+
+    /// Takes a fit of which every point takes part into a lane.
+    fn load_whole(&mut self, lane: usize, fit: usize) {
+        for (lanes, &y) in self.y.iter_mut().zip(self.study.y.row(fit)) {
+            lanes.as_mut_slice()[lane] = y;
+        }
+        if let Predictors::Own(x) = &self.study.x {
+            for (lanes, &x) in self.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+                lanes.as_mut_slice()[lane] = x;
+            }
+        }
+        match &self.study.sigma {
+            Some(sigma) => {
+                for (lanes, sigma) in self.weights.iter_mut().zip(sigma.row(fit)) {
+                    lanes.as_mut_slice()[lane] = sigma.recip();
                 }
             }
-            self.y[point.index].as_mut_slice()[lane] = point.y;
+            None => self.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ONE),
+        }
+        self.points[lane] = self.y.len();
+    }
+
+    /// Takes the points of a fit that take part into a lane.
+    fn load_points(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
+        self.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
+        let (mut points, mut next) = (0, 0);
+        self.study.read(fit, |point| {
+            // Points left out have the numbers of one that is not, so that the model is finite there.
+            for index in next..=point.index {
+                self.y[index].as_mut_slice()[lane] = point.y;
+                let x = self.x[index * self.width..].iter_mut().filter(|_| !self.shares_all);
+                for (lanes, &x) in x.zip(&point.x) {
+                    lanes.as_mut_slice()[lane] = x;
+                }
+            }
             if let Some(weight) = self.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            let share = point.y * point.weight;
-            energy += share * share;
-            points += 1;
+            self.energies[lane] += point.y * point.y * T::from_f64(0.5);
+            (points, next) = (points + 1, point.index + 1);
         })?;
-        self.energies[lane] = energy * T::from_f64(0.5);
+        for index in next..self.y.len() {
+            self.y[index].as_mut_slice()[lane] = self.y[index - 1].as_slice()[lane];
+            let entries = if self.shares_all { 0..0 } else { index * self.width..(index + 1) * self.width };
+            for entry in entries {
+                self.x[entry].as_mut_slice()[lane] = self.x[entry - self.width].as_slice()[lane];
+            }
+        }
         self.points[lane] = points;
         Ok(())
     }
@@ -112,7 +159,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
             let outcome = self.study.start(fit, parameters).and_then(|()| self.load(lane, fit));
             match outcome {
                 Ok(()) => return Some((fit, start)),
-                Err(status) => self.outcomes.refuse(fit - self.first, status, &start[..self.parameters]),
+                Err(status) => self.outcomes.refuse(fit, status, &start[..self.parameters]),
             }
         }
     }
@@ -143,7 +190,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
         let variance = if self.study.absolute_sigma && self.study.sigma.is_some() { Some(T::ONE) } else { None };
-        self.outcomes.take(problem - self.first, self.points[lane], variance, arrival);
+        self.outcomes.take(problem, self.points[lane], variance, arrival);
     }
 
     fn is_cancelled(&self) -> bool {

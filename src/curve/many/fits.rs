@@ -25,31 +25,42 @@ pub struct ManyFits<T> {
 }
 
 impl<T: Real> ManyFits<T> {
-    /// The results of all blocks, one after the other.
-    pub(super) fn of(names: Vec<String>, blocks: Vec<Outcomes<T>>) -> Self {
-        let (n, fits) = (names.len(), blocks.iter().map(|block| block.cost.len()).sum());
-        let mut parameters = Vec::with_capacity(fits * n);
-        let mut standard_errors = Vec::with_capacity(fits * n);
-        let (mut cost, mut status) = (Vec::with_capacity(fits), Vec::with_capacity(fits));
-        let mut iterations = Vec::with_capacity(fits);
-        for block in blocks {
-            parameters.extend(block.parameters);
-            standard_errors.extend(block.standard_errors);
-            cost.extend(block.cost);
-            status.extend(block.status);
-            iterations.extend(block.iterations);
-        }
-        let rows = |numbers| Array2::from_shape_vec((fits, n), numbers).expect("a row of n numbers for each fit");
+    /// Room for so many fits, none of which has begun.
+    pub(super) fn none_yet(names: Vec<String>, fits: usize) -> Self {
+        let (n, nothing) = (names.len(), T::from_f64(f64::NAN));
         ManyFits {
             names,
-            parameters: rows(parameters),
-            standard_errors: rows(standard_errors),
-            cost: cost.into(),
-            status: status.into(),
-            iterations: iterations.into(),
+            parameters: Array2::from_elem((fits, n), nothing),
+            standard_errors: Array2::from_elem((fits, n), nothing),
+            cost: Array1::from_elem(fits, nothing),
+            status: Array1::from_elem(fits, FitStatus::Cancelled),
+            iterations: Array1::zeros(fits),
         }
     }
 
+    /// The room, in blocks of so many fits.
+    pub(super) fn blocks(&mut self, fits: usize) -> Vec<Outcomes<'_, T>> {
+        let n = self.names.len();
+        let parameters = self.parameters.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
+        let standard_errors = self.standard_errors.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
+        let cost = self.cost.as_slice_mut().unwrap_or_default().chunks_mut(fits);
+        let status = self.status.as_slice_mut().unwrap_or_default().chunks_mut(fits);
+        let iterations = self.iterations.as_slice_mut().unwrap_or_default().chunks_mut(fits);
+        let rows = parameters.zip(standard_errors).zip(cost.zip(status).zip(iterations)).enumerate();
+        let block = |(number, ((parameters, standard_errors), ((cost, status), iterations)))| Outcomes {
+            first: number * fits,
+            n,
+            parameters,
+            standard_errors,
+            cost,
+            status,
+            iterations,
+        };
+        rows.map(block).collect()
+    }
+}
+
+impl<T> ManyFits<T> {
     /// How many fits ended at a minimum.
     pub fn converged(&self) -> usize {
         self.status.iter().filter(|status| status.is_converged()).count()

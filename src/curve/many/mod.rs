@@ -171,27 +171,26 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         let fits = self.study.y.nrows();
         let block = (fits / (8 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let blocks = parallel::map(fits.div_ceil(block), |number| {
-            let of_block = number * block..fits.min((number + 1) * block);
-            let count = of_block.len();
-            let outcomes = self.outcomes(of_block);
+        let n = self.study.model.parameter_count();
+        let names = (0..n).map(|index| self.study.model.parameter_name(index)).collect();
+        let mut found = ManyFits::none_yet(names, fits);
+        parallel::for_each(found.blocks(block), |outcomes| {
+            let count = outcomes.fits().len();
+            self.run(outcomes);
             if let Some(progress) = &self.progress {
                 progress(done.fetch_add(count, Ordering::Relaxed) + count, fits);
             }
-            outcomes
         });
-        let n = self.study.model.parameter_count();
-        let names = (0..n).map(|index| self.study.model.parameter_name(index)).collect();
-        Ok(ManyFits::of(names, blocks))
+        Ok(found)
     }
 
     /// Does consecutive fits.
-    fn outcomes(&self, fits: std::ops::Range<usize>) -> Outcomes<T> {
+    fn run(&self, outcomes: Outcomes<'_, T>) {
         let study = &self.study;
         match study.model.parameter_count() {
-            0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, fits }),
-            5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, fits }),
-            _ => OneByOne { study, fits }.outcomes(),
+            0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
+            5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
+            _ => OneByOne { study, outcomes }.run(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Fits of more parameters than lanes are worth, one after the other.
 
-use std::ops::Range;
-
 use ndarray::ArrayView2;
 
 use super::outcomes::{Fitted, Outcomes};
@@ -11,25 +9,22 @@ use crate::{CurveFit, FitStatus, LevenbergMarquardt, Model, Real, Status};
 /// Does consecutive fits by the full engine.
 pub(super) struct OneByOne<'s, 'a, T: Real, M> {
     pub(super) study: &'s Study<'a, T, M>,
-    pub(super) fits: Range<usize>,
+    pub(super) outcomes: Outcomes<'s, T>,
 }
 
 impl<T: Real, M: Model<T>> OneByOne<'_, '_, T, M> {
-    pub(super) fn outcomes(self) -> Outcomes<T> {
-        let n = self.study.model.parameter_count();
-        let mut outcomes = Outcomes::none_yet(self.fits.len(), n);
-        let mut start = vec![T::ZERO; n];
-        for (index, fit) in self.fits.enumerate() {
+    pub(super) fn run(mut self) {
+        let mut start = vec![T::ZERO; self.outcomes.n];
+        for fit in self.outcomes.fits() {
             if self.study.is_cancelled() {
                 break;
             }
             let outcome = self.study.start(fit, &mut start).and_then(|()| Self::fit(self.study, fit, &start));
             match outcome {
-                Ok(fitted) => outcomes.take_fitted(index, fitted),
-                Err(status) => outcomes.refuse(index, status, &start),
+                Ok(fitted) => self.outcomes.take_fitted(fit, fitted),
+                Err(status) => self.outcomes.refuse(fit, status, &start),
             }
         }
-        outcomes
     }
 
     /// Does one fit.

@@ -1,17 +1,22 @@
 //! What became of a block of fits.
 
+use std::ops::Range;
+
 use crate::kernels::triangular::{cholesky, cholesky_inverse_form};
 use crate::solver::lockstep::Arrival;
 use crate::{FitStatus, Real};
 
-/// The results of consecutive fits.
-pub(super) struct Outcomes<T> {
-    n: usize,
-    pub(super) parameters: Vec<T>,
-    pub(super) standard_errors: Vec<T>,
-    pub(super) cost: Vec<T>,
-    pub(super) status: Vec<FitStatus>,
-    pub(super) iterations: Vec<usize>,
+/// Where the results of consecutive fits go.
+pub(super) struct Outcomes<'o, T> {
+    /// The number of the first.
+    pub(super) first: usize,
+    /// Parameters of each.
+    pub(super) n: usize,
+    pub(super) parameters: &'o mut [T],
+    pub(super) standard_errors: &'o mut [T],
+    pub(super) cost: &'o mut [T],
+    pub(super) status: &'o mut [FitStatus],
+    pub(super) iterations: &'o mut [usize],
 }
 
 /// What the full engine found.
@@ -23,28 +28,22 @@ pub(super) struct Fitted<T> {
     pub(super) iterations: usize,
 }
 
-impl<T: Real> Outcomes<T> {
-    /// Room for `count` fits of `n` parameters.
-    pub(super) fn none_yet(count: usize, n: usize) -> Self {
-        let nothing = T::from_f64(f64::NAN);
-        Outcomes {
-            n,
-            parameters: vec![nothing; count * n],
-            standard_errors: vec![nothing; count * n],
-            cost: vec![nothing; count],
-            status: vec![FitStatus::Cancelled; count],
-            iterations: vec![0; count],
-        }
+impl<T: Real> Outcomes<'_, T> {
+    /// The numbers of the fits.
+    pub(super) fn fits(&self) -> Range<usize> {
+        self.first..self.first + self.cost.len()
     }
 
     /// A fit that could not begin at its start.
     pub(super) fn refuse(&mut self, fit: usize, status: FitStatus, start: &[T]) {
+        let fit = fit - self.first;
         self.status[fit] = status;
         self.parameters[fit * self.n..][..self.n].copy_from_slice(start);
     }
 
     /// A fit by the full engine.
     pub(super) fn take_fitted(&mut self, fit: usize, fitted: Fitted<T>) {
+        let fit = fit - self.first;
         let of_fit = fit * self.n..(fit + 1) * self.n;
         let rows = self.parameters[of_fit.clone()].iter_mut().zip(&mut self.standard_errors[of_fit]);
         for ((parameter, standard_error), found) in rows.zip(fitted.parameters) {
@@ -62,6 +61,7 @@ impl<T: Real> Outcomes<T> {
         arrival: Arrival<T, N>,
     ) {
         self.refuse(fit, arrival.status, &arrival.x[..self.n]);
+        let fit = fit - self.first;
         self.iterations[fit] = arrival.iterations;
         if arrival.status == FitStatus::NonFiniteStart {
             return;

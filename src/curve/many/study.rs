@@ -1,9 +1,10 @@
 //! The data of many fits, fit by fit.
 
-use ndarray::{ArrayView1, ArrayView2};
+use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::NanPolicy;
+use crate::kernels::vector::dot;
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, FitStatus, Model, Real};
 
@@ -78,6 +79,26 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
         Ok(())
     }
 
+    /// The fits share predictors, and these are finite.
+    pub(super) fn shares_finite_predictors(&self) -> bool {
+        matches!(&self.x, Predictors::Shared(x) if are_finite(x.iter()))
+    }
+
+    /// `½‖y‖²` of a fit of which every point takes part, given whether [predictors that are finite are
+    /// shared](Self::shares_finite_predictors); `None` where one does not, or where it takes a look at each to know.
+    pub(super) fn energy_of_whole(&self, fit: usize, shares_finite_predictors: bool) -> Option<T> {
+        let are_predictors_finite = match &self.x {
+            Predictors::Shared(_) => shares_finite_predictors,
+            Predictors::Own(x) => are_finite(x.index_axis(Axis(0), fit).iter()),
+        };
+        let responses = self.y.row(fit);
+        let squares = |y: &[T]| dot(y, y);
+        let energy = responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5);
+        let mut sigma = self.sigma.iter().flat_map(|sigma| sigma.row(fit));
+        let is_whole = energy.is_finite() && are_predictors_finite && sigma.all(|&sigma| is_deviation(sigma));
+        is_whole.then_some(energy)
+    }
+
     /// Gives each point of a fit that takes part to `each`, in order.
     ///
     /// # Errors
@@ -88,11 +109,10 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
         let mut count = 0;
         for (index, &y) in self.y.row(fit).iter().enumerate() {
             let x = self.x.row(fit, index);
-            let weight = sigma.map_or(T::ONE, |sigma| sigma[index].recip());
-            let is_sound = y.is_finite() && weight > T::ZERO && weight.is_finite() && x.iter().all(|x| x.is_finite());
-            if is_sound {
+            let sigma = sigma.map_or(T::ONE, |sigma| sigma[index]);
+            if y.is_finite() && is_deviation(sigma) && are_finite(x.iter()) {
                 count += 1;
-                each(Point { index, x, y, weight });
+                each(Point { index, x, y, weight: sigma.recip() });
             } else if self.nan_policy == NanPolicy::Raise {
                 return Err(FitStatus::NonFiniteData);
             }
@@ -141,4 +161,15 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
+}
+
+/// A standard deviation is positive and finite.
+fn is_deviation<T: Real>(sigma: T) -> bool {
+    sigma > T::ZERO && sigma.is_finite() && sigma.recip().is_finite()
+}
+
+/// None of these is NaN or infinite; worked out without looking at each by itself.
+fn are_finite<'n, T: Real>(numbers: impl IntoIterator<Item = &'n T>) -> bool {
+    // What is not finite leaves NaN.
+    numbers.into_iter().fold(T::ZERO, |nothing, &number| nothing + (number - number)) == T::ZERO
 }

@@ -62,7 +62,9 @@ macro_rules! in_library {
                     <$model as Formula>::PARAMETERS[index].to_owned()
                 }
 
-                #[inline(always)]
+                // Where nothing is optimised, all models of the registry in one stack frame would be too much for a thread.
+                #[cfg_attr(not(debug_assertions), inline(always))]
+                #[cfg_attr(debug_assertions, inline(never))]
                 fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                     <$model as Formula>::at(only(x), b)
                 }

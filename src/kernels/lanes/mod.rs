@@ -12,6 +12,8 @@ mod number;
 mod pair;
 mod portable;
 mod register;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 

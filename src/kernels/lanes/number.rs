@@ -6,7 +6,7 @@
 //! | function | bound | |
 //! |---|---|---|
 //! | `exp`, `exp2` | 1.1 | subnormal results too |
-//! | `exp_m1` | 2.2 | 1.3 below zero |
+//! | `exp_m1` | 2.4 | 1.3 below zero |
 //! | `sinh`, `cosh` | 1.7 | |
 //! | `tanh` | 1.4 | |
 //! | `ln`, `ln_1p` | 1 | subnormal arguments too |
@@ -14,10 +14,10 @@
 //! | `sin`, `cos` | 1.1 | above 10⁸ ([`f64`]) and 10⁴ ([`f32`]) that of the float |
 //! | `tan` | 2.5 | likewise |
 //! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
-//! | `powi` | `\|n\|/2 + 1` | where no power on the way leaves the normal numbers |
+//! | `powi` | `\|n\|` | where no power on the way leaves the normal numbers |
 //! | `sqrt`, `recip` | 0.5 | |
 //!
-//! Special values are those of the float. `cbrt`, `asin`, `acos`, `atan`, `atan2`, `asinh`, `acosh` and `atanh` are worked out by
+//! Special values are those of the float, but that the sine and tangent of minus zero are zero. `cbrt`, `asin`, `acos`, `atan`, `atan2`, `asinh`, `acosh` and `atanh` are worked out by
 //! the float, lane by lane.
 
 use std::iter::Sum;
@@ -33,9 +33,6 @@ use crate::{Number, Real, Scalar};
 pub struct Lanes<T, R>(R, PhantomData<T>);
 
 impl<T: Real, R: Register<T>> Lanes<T, R> {
-    /// How many.
-    pub const COUNT: usize = R::LANES;
-
     #[inline(always)]
     fn new(register: R) -> Self {
         Lanes(register, PhantomData)
@@ -198,6 +195,14 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     #[inline(always)]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         Self::new(self.0.select_less(other.0, then.0, otherwise.0))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self::new(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self::new(self.0.min(other.0))
     }
     #[inline(always)]
     fn powi(self, n: i32) -> Self {

@@ -4,7 +4,7 @@ macro_rules! pair {
     (
         $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal;
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $fma:ident $sqrt:ident $and:ident $and_not:ident $or:ident
-        $xor:ident $compare:ident $at_least:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
+        $xor:ident $compare:ident $at_least:ident $max:ident $min:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
         $splat_bits:ident: $integer:ident, shifts of $shift:ident
     ) => {
         $(#[$doc])*
@@ -75,6 +75,17 @@ macro_rules! pair {
                     let less = [$compare(a, c), $compare(b, d)];
                     $name([$blend(otherwise.0[0], then.0[0], less[0]), $blend(otherwise.0[1], then.0[1], less[1])])
                 }
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                // The instruction gives its second operand if there is a NaN.
+                let ($name([a, b]), $name([c, d])) = (self, other);
+                unsafe { $name([$max(c, a), $max(d, b)]) }
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                let ($name([a, b]), $name([c, d])) = (self, other);
+                unsafe { $name([$min(c, a), $min(d, b)]) }
             }
             #[inline(always)]
             fn is_at_least(self, other: Self) -> bool {

@@ -88,6 +88,14 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
         self
     }
     #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.pairs(other, |a, b| if a < b { b } else { a })
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.pairs(other, |a, b| if b < a { b } else { a })
+    }
+    #[inline(always)]
     fn is_at_least(self, other: Self) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a >= b)
     }

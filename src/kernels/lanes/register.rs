@@ -36,6 +36,10 @@ pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
     fn sqrt(self) -> Self;
     /// `then` where `self < other`, otherwise `otherwise`.
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
+    /// `other` where `self < other`, otherwise `self`.
+    fn max(self, other: Self) -> Self;
+    /// `other` where `other < self`, otherwise `self`.
+    fn min(self, other: Self) -> Self;
     /// `self ≥ other` in all lanes.
     fn is_at_least(self, other: Self) -> bool;
 

@@ -15,7 +15,7 @@ const UNDAMPED: f64 = 0.5;
 /// So many units of the last digit are rounding.
 pub(super) const ROUNDING: f64 = 64.0;
 
-/// A promise that drowned in rounding was kept if it was this small a share of the cost, in units of the last digit.
+/// Where costs drown in rounding, a promise of so many units of the last digit has been kept.
 const KEPT: f64 = 1e4;
 
 /// The problem in a lane.
@@ -32,8 +32,8 @@ pub(super) struct Lane<T> {
     pub(super) iterations: usize,
     /// A cost that is zero but for rounding.
     least_cost: T,
-    /// The least share of the cost that an undamped step has promised.
-    least_promise: T,
+    /// An undamped step has promised so little that what is left may be rounding.
+    has_kept: bool,
     /// Why it has ended.
     pub(super) status: Option<FitStatus>,
 }
@@ -47,7 +47,7 @@ impl<T: Real> Default for Lane<T> {
             damping: GainRatio::default(),
             iterations: 0,
             least_cost: T::ZERO,
-            least_promise: T::INFINITY,
+            has_kept: false,
             status: None,
         }
     }
@@ -92,7 +92,7 @@ impl<T: Real> Lane<T> {
     ) -> Trial<T> {
         let mut trial = Trial {
             lambda: self.damping.lambda(),
-            length: steps.squared_length.as_slice()[l].sqrt(),
+            length: steps.length.as_slice()[l],
             slope: steps.slope.as_slice()[l],
             predicted: steps.predicted.as_slice()[l],
             actual: if after.is_finite() { before - after } else { -T::INFINITY },
@@ -113,8 +113,7 @@ impl<T: Real> Lane<T> {
         let before = cost + trial.actual;
         let is_drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * before;
         if !trial.accepted && is_drowned {
-            let was_kept = self.least_promise <= T::from_f64(KEPT) * T::EPSILON;
-            self.status = Some(if was_kept { FitStatus::Converged } else { FitStatus::NoProgress });
+            self.status = Some(if self.has_kept { FitStatus::Converged } else { FitStatus::NoProgress });
         } else if self.iterations >= patience.max_iterations {
             self.status = Some(FitStatus::MaxIterations);
         }
@@ -127,7 +126,7 @@ impl<T: Real> Lane<T> {
         if self.problem.is_none() || self.status.is_some() {
             return true;
         }
-        let length = steps.squared_length.as_slice()[l].sqrt();
+        let length = steps.length.as_slice()[l];
         let is_sound = steps.soundness.as_slice()[l] > T::ZERO && length.is_finite();
         if self.damping.lambda() > T::ZERO {
             if !is_sound {
@@ -154,11 +153,11 @@ impl<T: Real> Lane<T> {
         l: usize,
         patience: &Patience<T>,
     ) {
-        let (lambda, squared_length) = (self.damping.lambda(), steps.squared_length.as_slice()[l]);
+        let (lambda, length) = (self.damping.lambda(), steps.length.as_slice()[l]);
         let (slope, predicted) = (steps.slope.as_slice()[l], steps.predicted.as_slice()[l]);
-        let is_held_back = lambda * squared_length > T::from_f64(-UNDAMPED) * slope;
-        if !is_held_back && cost > T::ZERO {
-            self.least_promise = self.least_promise.min(predicted / cost);
+        let is_held_back = lambda * length * length > T::from_f64(-UNDAMPED) * slope;
+        if !is_held_back {
+            self.has_kept |= predicted <= T::from_f64(KEPT) * T::EPSILON * cost;
         }
         let promises_nothing = !is_held_back && predicted <= patience.ftol * cost;
         if self.problem.is_some() && self.status.is_none() && (promises_nothing || cost <= self.least_cost) {

@@ -78,7 +78,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[inline(always)]
     fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        let steps = Steps { step: [zero; N], squared_length: zero, slope: zero, predicted: zero, soundness: zero };
+        let steps = Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero };
         Lockstep {
             lanes: vec![Lane::default(); R::LANES],
             x: [zero; N],
@@ -117,32 +117,33 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[inline(always)]
     fn judge<F: Fleet<T, R, N>>(&mut self, trial: &Sums<T, R, N>, fleet: &F, patience: &Patience<T>) -> Lanes<T, R> {
         let mut accepted = Lanes::splat(T::ONE);
-        let resolution = self.squared_resolution();
+        let (resolution, sizes) = (self.resolution(), trial.sizes());
         for l in 0..R::LANES {
             let lane = &mut self.lanes[l];
             if lane.problem.is_none() {
                 continue;
             }
-            let cost = if trial.are_finite(l) { trial.cost.as_slice()[l] } else { T::INFINITY };
+            let is_finite = sizes.as_slice()[l].is_finite();
+            let cost = if is_finite { trial.cost.as_slice()[l] } else { T::INFINITY };
             let is_taken = if lane.is_at_start {
                 lane.judge_start(cost, fleet.energy(l))
             } else {
                 let step = lane.trial(&self.steps, self.sums.cost.as_slice()[l], cost, l);
-                lane.judge(&step, cost, resolution.as_slice()[l].sqrt(), patience)
+                lane.judge(&step, cost, resolution.as_slice()[l], patience)
             };
             accepted.as_mut_slice()[l] = if is_taken { -T::ONE } else { T::ONE };
         }
         accepted
     }
 
-    /// `‖Dx‖²`.
+    /// `‖Dx‖`.
     #[inline(always)]
-    fn squared_resolution(&self) -> Lanes<T, R> {
+    fn resolution(&self) -> Lanes<T, R> {
         let mut sum = Lanes::splat(T::ZERO);
         for j in 0..N {
             sum = (self.squared_scale[j] * self.x[j]).mul_add(self.x[j], sum);
         }
-        sum
+        sum.sqrt()
     }
 
     /// Moves to the trial points that are taken, and brings the scaling up to date there.
@@ -159,9 +160,9 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             self.squared_scale[j] = accepted.select_less(zero, scale, self.squared_scale[j]);
             self.largest[j] = self.largest[j].max(norm);
         }
-        let resolution = self.squared_resolution();
+        let resolution = self.resolution();
         for l in 0..R::LANES {
-            self.lanes[l].settle_at_start(resolution.as_slice()[l].sqrt());
+            self.lanes[l].settle_at_start(resolution.as_slice()[l]);
         }
     }
 

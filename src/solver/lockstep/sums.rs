@@ -53,13 +53,13 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// Neither the cost of a lane nor its gradient is infinite or NaN.
+    /// What is finite where all sums are, but for those off the diagonal, which are then, too.
     #[inline(always)]
-    pub(super) fn are_finite(&self, lane: usize) -> bool {
-        let mut total = self.cost.as_slice()[lane];
+    pub(super) fn sizes(&self) -> Lanes<T, R> {
+        let mut size = self.cost;
         for i in 0..N {
-            total += self.gradient[i].as_slice()[lane].abs() + self.gram[i][i].as_slice()[lane];
+            size += self.gradient[i].abs() + self.gram[i][i];
         }
-        total.is_finite()
+        size
     }
 }

@@ -13,8 +13,8 @@ pub(crate) type Walls<T, const N: usize> = [[T; 2]; N];
 pub(super) struct Steps<T, R, const N: usize> {
     /// `δ`.
     pub(super) step: [Lanes<T, R>; N],
-    /// `‖Dδ‖²`.
-    pub(super) squared_length: Lanes<T, R>,
+    /// `‖Dδ‖`.
+    pub(super) length: Lanes<T, R>,
     /// `(Jᵀr)ᵀδ`.
     pub(super) slope: Lanes<T, R>,
     /// The reduction of the cost that the linear model promises, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
@@ -34,7 +34,7 @@ pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N]);
     measure(&mut steps, squared_scale, sums);
     // A sum of positive terms, which rounding leaves positive.
-    steps.predicted = (lambda * steps.squared_length - steps.slope) * T::from_f64(0.5);
+    steps.predicted = (lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
     steps
 }
 
@@ -128,7 +128,7 @@ fn solve_free<T: Real, R: Register<T>, const N: usize>(
     }
     let soundness = cholesky(&mut factor);
     substitute(&factor, &mut step);
-    Steps { step, squared_length: zero, slope: zero, predicted: zero, soundness }
+    Steps { step, length: zero, slope: zero, predicted: zero, soundness }
 }
 
 /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
@@ -185,9 +185,11 @@ fn measure<T: Real, R: Register<T>, const N: usize>(
     squared_scale: &[Lanes<T, R>; N],
     sums: &Sums<T, R, N>,
 ) {
+    let mut squared_length = Lanes::splat(T::ZERO);
     for j in 0..N {
         let step = steps.step[j];
-        steps.squared_length = (squared_scale[j] * step).mul_add(step, steps.squared_length);
+        squared_length = (squared_scale[j] * step).mul_add(step, squared_length);
         steps.slope = sums.gradient[j].mul_add(step, steps.slope);
     }
+    steps.length = squared_length.sqrt();
 }
