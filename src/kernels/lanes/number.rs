@@ -158,11 +158,12 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     }
 }
 
-/// Functions of all lanes at once.
+/// Functions of all lanes at once. In debug builds, where everything inlined has room of its own on the stack, they are calls:
+/// a few powers would fill the two megabytes of a thread.
 macro_rules! branch_free {
     ($($file:ident: $($function:ident)*;)*) => {
         $($(
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn $function(self) -> Self {
                 $file::$function::<Self, true>(self)
             }
@@ -209,7 +210,7 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     fn powi(self, n: i32) -> Self {
         power::powi(self, n)
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powf(self, p: Self) -> Self {
         power::powf::<Self, true>(self, p)
     }
