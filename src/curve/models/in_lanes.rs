@@ -2,7 +2,7 @@
 
 use crate::curve::model_rows::{backwards, forwards, responses};
 use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
-use crate::{Dual, Model, Real, Scalar, model};
+use crate::{Dual, Model, Real, model};
 
 #[path = "../../../tests/models/cases.rs"]
 mod cases;
