@@ -13,9 +13,9 @@ mod workloads;
 use divan::{Bencher, black_box};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use marquardt::{AutoDiff, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report};
+use marquardt::{AutoDiff, CurveFit, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report};
 use nalgebra::SVector;
-use problems::{Analytic, Misra1aResiduals};
+use problems::{Analytic, Misra1aResiduals, Peaks};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -71,6 +71,15 @@ fn overlapping_gaussians(bencher: Bencher, peaks: usize) {
     let workload = OverlappingGaussians::new(peaks, 20_000, SEED);
     let start = workload.start(SEED, Difficulty::Easy);
     bencher.bench_local(|| fit(&mut Analytic(&workload), &start));
+}
+
+/// The same as a model that is differentiated automatically, with standard errors.
+#[divan::bench(args = [3, 10, 20, 40], sample_count = 10)]
+fn overlapping_gaussians_model(bencher: Bencher, peaks: usize) {
+    let workload = OverlappingGaussians::new(peaks, 20_000, SEED);
+    let start = workload.start(SEED, Difficulty::Easy);
+    let samples = workload.samples();
+    bencher.bench_local(|| CurveFit::model(Peaks(peaks), &samples.x, &samples.y, black_box(&start)).fit());
 }
 
 /// What one linearisation takes where derivatives cost a copy, and what its `JᵀJ` alone takes as a full product.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "no single user takes everything")]
 
-use marquardt::{EvaluationError, LeastSquares, Model, Residuals, Scalar, model};
+use marquardt::{EvaluationError, LeastSquares, Model, Number, Residuals, Scalar, ScalarOf, model};
 
 use crate::workloads::{Decays, Family, GaussianPeaks, Misra1a, Samples, Workload};
 
@@ -46,6 +46,25 @@ impl Residuals<f64> for Misra1aResiduals<'_> {
             *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
         }
         Ok(())
+    }
+}
+
+/// The sum of so many peaks, each of an amplitude, a centre and a width.
+pub struct Peaks(pub usize);
+
+impl Model<f64> for Peaks {
+    fn parameter_count(&self) -> usize {
+        3 * self.0
+    }
+
+    #[inline(always)]
+    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
+        let mut sum = S::constant(S::Real::from_f64(0.0));
+        for peak in b.chunks_exact(3) {
+            let away = (-peak[1] + x[0]) / peak[2];
+            sum += peak[0] * (away * away * -0.5).exp();
+        }
+        sum
     }
 }
 

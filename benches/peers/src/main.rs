@@ -105,7 +105,8 @@ fn overlapping_gaussians(name: &str) {
         effort: Effort { rounds: 3, fits: 1 },
     };
     contest.run(&[
-        Contestant::new("marquardt", marquardt::analytic),
+        Contestant::new("marquardt, model, derivatives automatic", marquardt::peaks),
+        Contestant::new("marquardt, analytic", marquardt::analytic),
         Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
         Contestant::new("rmpfit, analytic", rmpfit::analytic),
         Contestant::new("basin, faer Cholesky", basin::faer),

@@ -1,13 +1,13 @@
 //! `marquardt`: this library, at its default settings.
 
-use marquardt::{FitMany, FixedAutoDiff, LevenbergMarquardt, Model, Real};
+use marquardt::{CurveFit, FitMany, FixedAutoDiff, LevenbergMarquardt, Model, Real};
 use nalgebra_of_marquardt::SVector;
 use ndarray::{Array1, Array2};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::contest::Fit;
-use crate::problems::{Analytic, CurveResiduals, Formula, Misra1aResiduals};
-use crate::workloads::{Family, ManyCurves, Misra1a, Workload};
+use crate::problems::{Analytic, CurveResiduals, Formula, Misra1aResiduals, Peaks};
+use crate::workloads::{Family, ManyCurves, Misra1a, OverlappingGaussians, Workload};
 
 /// Any workload, with its derivatives by hand.
 pub fn analytic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
@@ -15,6 +15,15 @@ pub fn analytic<W: Workload>(workload: &W, start: &[f64]) -> Fit {
     let report = solver.minimize(&mut Analytic(workload), start).expect("the start is valid");
     let evaluations = report.evaluations.residuals + report.evaluations.jacobians;
     Fit { parameters: report.x, evaluations: Some(evaluations) }
+}
+
+/// Peaks as a model that is differentiated automatically, with the standard errors that every curve fit works out.
+pub fn peaks(workload: &OverlappingGaussians, start: &[f64]) -> Fit {
+    let samples = workload.samples();
+    let fit = CurveFit::model(Peaks(start.len() / 3), &samples.x, &samples.y, start).fit().expect("the start is valid");
+    let report = fit.report();
+    let evaluations = report.evaluations.residuals + report.evaluations.jacobians;
+    Fit { parameters: report.x.clone(), evaluations: Some(evaluations) }
 }
 
 /// Misra1a with its size known to the compiler and dual numbers: nothing is allocated.

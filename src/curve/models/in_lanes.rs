@@ -2,7 +2,7 @@
 
 use crate::curve::model_rows::{backwards, forwards, responses};
 use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
-use crate::{Dual, Model, Real, Scalar, model};
+use crate::{Dual, Model, Real, model};
 
 #[path = "../../../tests/models/cases.rs"]
 mod cases;
@@ -95,7 +95,7 @@ fn compositions() {
 
 #[test]
 fn formulas() {
-    let x: Vec<f64> = even(-2.0, 2.0, 23).into_iter().flat_map(|x| [x, 1.5 - 0.3 * x]).collect();
+    let x: Vec<f64> = even(-2.0, 2.1, 23).into_iter().flat_map(|x| [x, 1.5 - 0.3 * x]).collect();
     let hinge = model!(|x, z; a, b, c| select_less(x, c, a * z, a * z + b * pow(x - c, 2)) + exp(-b * z));
     same_in_lanes::<f64>(&hinge, &x, 2, &[2.0, 0.7, 0.5], "hinge");
     let functions = model!(|x, z; a, b, c| atan2(a * x, z) + hypot(b, x) * max(x, c) - sqrt(abs(c * x)) / (1 + z.powi(3))
