@@ -52,7 +52,7 @@ struct Crew<'s, 'a, T: Real, R, M> {
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
     /// `½‖y‖²` of each lane.
-    energies: Vec<T>,
+    energies: Lanes<T, R>,
     /// Points that take part, of each lane.
     points: Vec<usize>,
     outcomes: Outcomes<'s, T>,
@@ -70,7 +70,7 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             y: lanes(points),
             weights: lanes(if study.has_weights() { points } else { 0 }),
             shares_all: study.shares_finite_predictors(),
-            energies: vec![T::ZERO; R::LANES],
+            energies: Lanes::from_f64(0.0),
             points: vec![0; R::LANES],
             fits: outcomes.fits(),
             outcomes,
@@ -87,11 +87,11 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
     fn load(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
         match self.study.energy_of_whole(fit, self.shares_all) {
             Some(energy) => {
-                self.energies[lane] = energy;
+                self.energies.as_mut_slice()[lane] = energy;
                 self.load_whole(lane, fit);
             }
             None => {
-                self.energies[lane] = T::ZERO;
+                self.energies.as_mut_slice()[lane] = T::ZERO;
                 self.load_points(lane, fit)?;
             }
         }
@@ -135,7 +135,7 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             if let Some(weight) = self.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            self.energies[lane] += point.y * point.y * T::from_f64(0.5);
+            self.energies.as_mut_slice()[lane] += point.y * point.y * T::from_f64(0.5);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.y.len() {
@@ -184,8 +184,9 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
         sums
     }
 
-    fn energy(&self, lane: usize) -> T {
-        self.energies[lane]
+    #[inline(always)]
+    fn energies(&self) -> Lanes<T, R> {
+        self.energies
     }
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {

@@ -63,7 +63,7 @@ impl<T: Real> Outcomes<'_, T> {
         self.refuse(fit, arrival.status, &arrival.x[..self.n]);
         let fit = fit - self.first;
         self.iterations[fit] = arrival.iterations;
-        if arrival.status == FitStatus::NonFiniteStart {
+        if !arrival.cost.is_finite() {
             return;
         }
         self.cost[fit] = arrival.cost;

@@ -4,10 +4,13 @@ use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::Real;
 
 /// A gain ratio this close to one speaks for the linear model.
-const FAITHFUL: f64 = 0.1;
+pub(in crate::solver) const FAITHFUL: f64 = 0.1;
 
 /// So many faithful steps in a row earn an undamped one.
-const TRUSTED: usize = 2;
+pub(in crate::solver) const TRUSTED: usize = 2;
+
+/// The damping to begin with.
+pub(in crate::solver) const INITIAL: f64 = 0.1;
 
 /// Damping by the gain ratio `ρ` (Nielsen 1999), undamped where the linear model has proved itself.
 ///
@@ -36,7 +39,7 @@ pub struct GainRatio<T> {
 
 impl<T: Real> Default for GainRatio<T> {
     fn default() -> Self {
-        Self::new(T::from_f64(0.1))
+        Self::new(T::from_f64(INITIAL))
     }
 }
 
@@ -57,24 +60,6 @@ impl<T: Real> GainRatio<T> {
     pub fn nielsen(initial: T) -> Self {
         GainRatio { undamped: false, ..Self::new(initial) }
     }
-
-    /// The damping to be tried next: none, if that has been earned.
-    #[inline]
-    pub(in crate::solver) fn lambda(&self) -> T {
-        if self.undamped && self.faithful >= TRUSTED { T::ZERO } else { self.lambda }
-    }
-
-    /// An undamped step may be so long.
-    #[inline]
-    pub(in crate::solver) fn reaches(&self, length: T) -> bool {
-        length <= self.reach
-    }
-
-    /// The next step is damped after all.
-    #[inline]
-    pub(in crate::solver) fn insist(&mut self) {
-        self.faithful = 0;
-    }
 }
 
 impl<T: Real> DampingPolicy<T> for GainRatio<T> {
@@ -84,11 +69,11 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
 
     #[inline]
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned> {
-        if self.lambda() == T::ZERO {
-            if system.solve(T::ZERO).is_ok_and(|length| self.reaches(length)) {
+        if self.undamped && self.faithful >= TRUSTED {
+            if system.solve(T::ZERO).is_ok_and(|length| length <= self.reach) {
                 return Ok(T::ZERO);
             }
-            self.insist();
+            self.faithful = 0;
         }
         system.solve(self.lambda)?;
         Ok(self.lambda)

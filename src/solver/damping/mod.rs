@@ -2,7 +2,7 @@
 //!
 //! All of them choose the `λ` of `(JᵀJ + λD²)δ = −Jᵀr`, and learn from what became of the step.
 
-mod gain_ratio;
+pub(super) mod gain_ratio;
 mod multiplicative;
 mod trust_region;
 

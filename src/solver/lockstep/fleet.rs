@@ -12,8 +12,8 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     /// Sums over the residuals of all lanes, at their points. Must be `#[inline(always)]`.
     fn sums(&self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
 
-    /// What the cost of the problem in this lane is measured by where it may become zero.
-    fn energy(&self, lane: usize) -> T;
+    /// What the costs are measured by where they may become zero.
+    fn energies(&self) -> Lanes<T, R>;
 
     /// Takes what became of a problem.
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
@@ -27,7 +27,7 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
 pub(crate) struct Arrival<T, const N: usize> {
     /// The best point.
     pub(crate) x: [T; N],
-    /// `½‖r‖²` there.
+    /// `½‖r‖²` there; NaN where it was not evaluated, or is not finite.
     pub(crate) cost: T,
     /// `JᵀJ` there, lower triangle.
     pub(crate) gram: [[T; N]; N],

@@ -9,21 +9,31 @@
 //! without acceleration. A problem ends where the undamped step promises too little to be worth taking: its length is then a tiny
 //! part of the standard errors (Bates & Watts 1981).
 
+mod damping;
+mod ending;
 mod fleet;
-mod lane;
 mod status;
 mod sums;
 mod system;
+mod truth;
 
+use damping::Damping;
+use ending::{Ending, ROUNDING};
 pub(crate) use fleet::{Arrival, Fleet};
-use lane::Lane;
 pub use status::FitStatus;
 pub(crate) use sums::Sums;
 pub(crate) use system::Walls;
 use system::{Steps, is_held, solve, solve_within};
+use truth::{and, choose, is_less, not, or};
 
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
+
+/// A step is taken when it brings at least this share of the reduction that the linear model promised.
+const SUFFICIENT_GAIN: f64 = 1e-4;
+
+/// A step whose promise drowns in the rounding of the costs, so many units of the last digit, is taken unless the cost rises by more.
+const DROWNED: f64 = 16.0;
 
 /// What the fading maximum of squared column norms keeps from one step to the next; see [`Scaling`](super::Scaling).
 const FADE: f64 = 0.49;
@@ -39,7 +49,14 @@ pub(crate) struct Patience<T> {
 
 /// The state of all lanes.
 struct Lockstep<T, R, const N: usize> {
-    lanes: Vec<Lane<T>>,
+    /// The numbers of the problems; none where a lane is free.
+    problems: Vec<Option<usize>>,
+    /// True where there is a problem.
+    busy: Lanes<T, R>,
+    /// True where the trial point is a start.
+    starts: Lanes<T, R>,
+    damping: Damping<T, R>,
+    ending: Ending<T, R>,
     /// The current points, the best so far.
     x: [Lanes<T, R>; N],
     /// The sums there.
@@ -65,45 +82,51 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: u
     lockstep.board(fleet);
     while lockstep.is_busy() && !fleet.is_cancelled() {
         let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(&sums, fleet, patience);
+        let accepted = lockstep.judge(&sums, fleet.energies(), patience);
         lockstep.arrive(accepted, &sums);
         lockstep.choose_steps(walls, patience);
-        lockstep.leave(fleet, walls);
+        lockstep.leave(fleet, walls, false);
         lockstep.board(fleet);
     }
-    lockstep.abandon(fleet, walls);
+    lockstep.leave(fleet, walls, true);
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[inline(always)]
     fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        let steps = Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero };
         Lockstep {
-            lanes: vec![Lane::default(); R::LANES],
+            problems: vec![None; R::LANES],
+            busy: zero,
+            starts: zero,
+            damping: Damping::new(),
+            ending: Ending::new(),
             x: [zero; N],
             sums: Sums::zero(),
             squared_scale: [zero; N],
             largest: [zero; N],
-            steps,
+            steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
             trial: [zero; N],
         }
     }
 
     #[inline(always)]
     fn is_busy(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.problem.is_some())
+        truth::any(self.busy)
     }
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
     #[inline(always)]
     fn board<F: Fleet<T, R, N>>(&mut self, fleet: &mut F) {
         for l in 0..R::LANES {
-            if self.lanes[l].problem.is_some() {
+            if self.problems[l].is_some() {
                 continue;
             }
             let Some((problem, start)) = fleet.board(l) else { break };
-            self.lanes[l] = Lane::at_start(problem);
+            self.problems[l] = Some(problem);
+            self.busy.as_mut_slice()[l] = T::ONE;
+            self.starts.as_mut_slice()[l] = T::ONE;
+            self.ending.restart(l);
             for j in 0..N {
                 self.trial[j].as_mut_slice()[l] = start[j];
                 self.x[j].as_mut_slice()[l] = start[j];
@@ -113,26 +136,23 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Judges the trials: negative where the trial point is taken.
+    /// Judges the trials, and learns from them: true where the trial point is taken.
     #[inline(always)]
-    fn judge<F: Fleet<T, R, N>>(&mut self, trial: &Sums<T, R, N>, fleet: &F, patience: &Patience<T>) -> Lanes<T, R> {
-        let mut accepted = Lanes::splat(T::ONE);
-        let (resolution, sizes) = (self.resolution(), trial.sizes());
-        for l in 0..R::LANES {
-            let lane = &mut self.lanes[l];
-            if lane.problem.is_none() {
-                continue;
-            }
-            let is_finite = sizes.as_slice()[l].is_finite();
-            let cost = if is_finite { trial.cost.as_slice()[l] } else { T::INFINITY };
-            let is_taken = if lane.is_at_start {
-                lane.judge_start(cost, fleet.energy(l))
-            } else {
-                let step = lane.trial(&self.steps, self.sums.cost.as_slice()[l], cost, l);
-                lane.judge(&step, cost, resolution.as_slice()[l], patience)
-            };
-            accepted.as_mut_slice()[l] = if is_taken { -T::ONE } else { T::ONE };
-        }
+    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, patience: &Patience<T>) -> Lanes<T, R> {
+        let zero = Lanes::splat(T::ZERO);
+        let (before, predicted) = (self.sums.cost, self.steps.predicted);
+        let cost = choose(trial.are_finite(), trial.cost, Lanes::splat(T::INFINITY));
+        let actual = before - cost;
+        let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
+        let rounding = before * (T::from_f64(DROWNED) * T::EPSILON);
+        let drowns = and(not(is_less(rounding, predicted)), not(is_less(rounding, actual.abs())));
+        let is_usable = is_less(cost, Lanes::splat(T::INFINITY));
+        let accepted = and(is_usable, choose(self.starts, is_usable, or(gains, drowns)));
+
+        let trials = and(self.busy, not(self.starts));
+        self.damping.update(trials, accepted, actual / predicted, self.steps.length);
+        self.ending.judge_trials(trials, accepted, &self.steps, before, self.resolution(), patience);
+        self.ending.judge_starts(self.starts, cost, energy, accepted);
         accepted
     }
 
@@ -149,21 +169,18 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     /// Moves to the trial points that are taken, and brings the scaling up to date there.
     #[inline(always)]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
-        let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-        self.sums.replace_where(accepted, zero, sums);
+        self.sums.take(accepted, sums);
         for j in 0..N {
-            self.x[j] = accepted.select_less(zero, self.trial[j], self.x[j]);
+            self.x[j] = choose(accepted, self.trial[j], self.x[j]);
             let norm = self.sums.gram[j][j];
             let scale = (self.squared_scale[j] * T::from_f64(FADE)).max(norm);
             // A parameter without influence is still damped, by something rather than nothing.
-            let scale = zero.select_less(scale, scale, one);
-            self.squared_scale[j] = accepted.select_less(zero, scale, self.squared_scale[j]);
+            let scale = choose(scale, scale, Lanes::splat(T::ONE));
+            self.squared_scale[j] = choose(accepted, scale, self.squared_scale[j]);
             self.largest[j] = self.largest[j].max(norm);
         }
-        let resolution = self.resolution();
-        for l in 0..R::LANES {
-            self.lanes[l].settle_at_start(resolution.as_slice()[l]);
-        }
+        self.damping.start(self.starts, self.resolution());
+        self.starts = Lanes::splat(T::ZERO);
     }
 
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
@@ -171,24 +188,18 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[inline(always)]
     fn choose_steps(&mut self, walls: Option<&Walls<T, N>>, patience: &Patience<T>) {
         loop {
-            let mut lambda = Lanes::splat(T::ZERO);
-            for l in 0..R::LANES {
-                lambda.as_mut_slice()[l] = self.lanes[l].damping.lambda();
-            }
+            let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
             self.steps = match walls {
                 None => solve(&self.sums, lambda, &self.squared_scale),
                 Some(walls) => solve_within(&self.sums, lambda, &self.squared_scale, walls, &self.x),
             };
-            let mut are_settled = true;
-            for l in 0..R::LANES {
-                are_settled &= self.lanes[l].settle_damping(&self.steps, l);
-            }
-            if are_settled {
+            let Steps { soundness, length, .. } = self.steps;
+            let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
+            if self.damping.settle(active, is_sound, length) {
+                self.ending.expect(active, &self.steps, lambda, self.sums.cost, patience);
                 break;
             }
-        }
-        for l in 0..R::LANES {
-            self.lanes[l].expect(&self.steps, self.sums.cost.as_slice()[l], l, patience);
+            self.ending.give_up(and(active, self.damping.is_exhausted()));
         }
         for j in 0..N {
             self.trial[j] = self.x[j] + self.steps.step[j];
@@ -198,24 +209,20 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Hands over the problems that have ended.
+    /// Hands over the problems that have ended, or all of them where there is no more time.
     #[inline(always)]
-    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, walls: Option<&Walls<T, N>>) {
+    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, walls: Option<&Walls<T, N>>, all: bool) {
+        if !all && !truth::any(and(self.busy, not(self.ending.goes_on()))) {
+            return;
+        }
         for l in 0..R::LANES {
-            if let (Some(problem), Some(status)) = (self.lanes[l].problem, self.lanes[l].status) {
-                self.lanes[l].problem = None;
+            let status = self.ending.status(l).or(all.then_some(FitStatus::Cancelled));
+            if let (Some(problem), Some(status)) = (self.problems[l], status) {
+                self.problems[l] = None;
+                self.busy.as_mut_slice()[l] = T::ZERO;
                 fleet.leave(problem, l, self.arrival(l, status, walls));
             }
         }
-    }
-
-    /// Hands over the problems that have not ended.
-    #[inline(always)]
-    fn abandon<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, walls: Option<&Walls<T, N>>) {
-        for lane in &mut self.lanes {
-            lane.status = Some(FitStatus::Cancelled);
-        }
-        self.leave(fleet, walls);
     }
 
     /// What became of the problem in a lane.
@@ -228,9 +235,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             held: [false; N],
             lost: [false; N],
             status,
-            iterations: self.lanes[l].iterations,
+            iterations: self.ending.iterations(l),
         };
-        let rounding = T::from_f64(lane::ROUNDING) * T::EPSILON;
+        if self.starts.as_slice()[l] > T::ZERO || status == FitStatus::NonFiniteStart {
+            // The sums are those of the problem before.
+            arrival.cost = T::from_f64(f64::NAN);
+        }
+        let rounding = T::from_f64(ROUNDING) * T::EPSILON;
         for j in 0..N {
             arrival.x[j] = self.x[j].as_slice()[l];
             for k in 0..=j {

@@ -1,5 +1,6 @@
 //! What the normal equations need of the residuals.
 
+use super::truth::{choose, is_less};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
@@ -41,25 +42,25 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// The sums of `other` where `less < than`.
+    /// Takes over the sums of some lanes.
     #[inline(always)]
-    pub(super) fn replace_where(&mut self, less: Lanes<T, R>, than: Lanes<T, R>, other: &Self) {
-        self.cost = less.select_less(than, other.cost, self.cost);
+    pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {
+        self.cost = choose(lanes, other.cost, self.cost);
         for i in 0..N {
-            self.gradient[i] = less.select_less(than, other.gradient[i], self.gradient[i]);
+            self.gradient[i] = choose(lanes, other.gradient[i], self.gradient[i]);
             for k in 0..=i {
-                self.gram[i][k] = less.select_less(than, other.gram[i][k], self.gram[i][k]);
+                self.gram[i][k] = choose(lanes, other.gram[i][k], self.gram[i][k]);
             }
         }
     }
 
-    /// What is finite where all sums are, but for those off the diagonal, which are then, too.
+    /// True where all sums are finite: those on the diagonal bound the others.
     #[inline(always)]
-    pub(super) fn sizes(&self) -> Lanes<T, R> {
+    pub(super) fn are_finite(&self) -> Lanes<T, R> {
         let mut size = self.cost;
         for i in 0..N {
             size += self.gradient[i].abs() + self.gram[i][i];
         }
-        size
+        is_less(size, Lanes::splat(T::INFINITY))
     }
 }

@@ -1,0 +1,95 @@
+//! The damping of all lanes.
+
+use super::truth::{and, any, choose, is_less, not};
+use crate::kernels::lanes::{Lanes, Register};
+use crate::solver::damping::gain_ratio::{FAITHFUL, INITIAL, TRUSTED};
+use crate::{Number, Real, Scalar};
+
+/// [`GainRatio`](crate::solver::damping::GainRatio), lane by lane: the same rule without branches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Damping<T, R> {
+    lambda: Lanes<T, R>,
+    growth: Lanes<T, R>,
+    /// Faithful steps in a row.
+    faithful: Lanes<T, R>,
+    /// How long an undamped step may be.
+    reach: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>> Damping<T, R> {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        Damping { lambda: zero, growth: zero, faithful: zero, reach: zero }
+    }
+
+    /// Starts afresh in some lanes, where the starts have these lengths.
+    #[inline(always)]
+    pub(super) fn start(&mut self, starts: Lanes<T, R>, lengths: Lanes<T, R>) {
+        self.lambda = choose(starts, Lanes::from_f64(INITIAL), self.lambda);
+        self.growth = choose(starts, Lanes::from_f64(2.0), self.growth);
+        self.faithful = choose(starts, Lanes::from_f64(TRUSTED as f64), self.faithful);
+        self.reach = choose(starts, lengths, self.reach);
+    }
+
+    /// The damping to be tried next: none, where that has been earned.
+    #[inline(always)]
+    pub(super) fn lambda(&self) -> Lanes<T, R> {
+        let is_trusted = not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)));
+        choose(is_trusted, Lanes::splat(T::ZERO), self.lambda)
+    }
+
+    /// Learns from the trials of some lanes.
+    #[inline(always)]
+    pub(super) fn update(
+        &mut self,
+        lanes: Lanes<T, R>,
+        accepted: Lanes<T, R>,
+        ratio: Lanes<T, R>,
+        length: Lanes<T, R>,
+    ) {
+        let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+        let was_damped = is_less(zero, self.lambda());
+        let is_faithful = is_less((ratio - one).abs(), Lanes::from_f64(FAITHFUL));
+        self.faithful = choose(lanes, choose(is_faithful, self.faithful + one, zero), self.faithful);
+        let shape = ratio + ratio - one;
+        let change = (one - shape * shape * shape).max(Lanes::from_f64(1.0 / 3.0));
+        // What an undamped step achieved is no reason for more damping.
+        let change = choose(was_damped, change, change.min(one));
+        let taken = and(lanes, accepted);
+        self.lambda = choose(taken, self.lambda * change, self.lambda);
+        self.growth = choose(taken, Lanes::from_f64(2.0), self.growth);
+        self.reach = choose(taken, length, self.reach);
+        self.damp_more(and(and(lanes, not(accepted)), was_damped));
+    }
+
+    /// Damps more in some lanes.
+    #[inline(always)]
+    fn damp_more(&mut self, lanes: Lanes<T, R>) {
+        let lambda = (self.lambda * self.growth).max(Lanes::splat(T::EPSILON));
+        self.lambda = choose(lanes, lambda, self.lambda);
+        self.growth = choose(lanes, self.growth + self.growth, self.growth);
+    }
+
+    /// Whether the steps of some lanes, of these lengths where they are sound, may be tried; damps those more that may not.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
+        let (zero, tried) = (Lanes::splat(T::ZERO), self.lambda());
+        let is_damped = is_less(zero, tried);
+        let reaches = not(is_less(self.reach, length));
+        let may_be_tried = and(is_sound, choose(is_damped, is_sound, reaches));
+        let refused = and(lanes, not(may_be_tried));
+        if !any(refused) {
+            return true;
+        }
+        self.faithful = choose(refused, zero, self.faithful);
+        self.damp_more(and(refused, is_damped));
+        false
+    }
+
+    /// No damping was enough.
+    #[inline(always)]
+    pub(super) fn is_exhausted(&self) -> Lanes<T, R> {
+        not(is_less(self.lambda, Lanes::splat(T::INFINITY)))
+    }
+}

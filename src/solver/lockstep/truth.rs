@@ -1,0 +1,44 @@
+//! Decisions of all lanes: one where something is true, zero where it is not.
+
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{Number, Real, Scalar};
+
+/// `a < b`, which NaN is not.
+#[inline(always)]
+pub(super) fn is_less<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
+    a.select_less(b, Lanes::splat(T::ONE), Lanes::splat(T::ZERO))
+}
+
+/// Not true.
+#[inline(always)]
+pub(super) fn not<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> Lanes<T, R> {
+    Lanes::splat(T::ONE) - truth
+}
+
+/// Both.
+#[inline(always)]
+pub(super) fn and<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
+    a.min(b)
+}
+
+/// One of them, or both.
+#[inline(always)]
+pub(super) fn or<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
+    a.max(b)
+}
+
+/// The one where it is true, the other where not.
+#[inline(always)]
+pub(super) fn choose<T: Real, R: Register<T>>(
+    truth: Lanes<T, R>,
+    then: Lanes<T, R>,
+    otherwise: Lanes<T, R>,
+) -> Lanes<T, R> {
+    Lanes::splat(T::ZERO).select_less(truth, then, otherwise)
+}
+
+/// True in some lane.
+#[inline(always)]
+pub(super) fn any<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> bool {
+    !Lanes::splat(T::ZERO).is_at_least(truth)
+}
