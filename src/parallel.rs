@@ -15,14 +15,14 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
 
 /// Does `work` on each of these.
 #[cfg(feature = "rayon")]
-pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Sync) {
+pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     use rayon::prelude::*;
-    items.into_par_iter().for_each(|item| work(item));
+    items.into_par_iter().for_each(work);
 }
 
 /// Does `work` on each of these.
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Sync) {
+pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     items.into_iter().for_each(work);
 }
 

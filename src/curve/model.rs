@@ -88,7 +88,7 @@ pub trait Curve<T: Real> {
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T])
     -> Result<(), EvaluationError>;
 
-    /// See [`LeastSquares::derivatives_are_cheap`].
+    /// See [`LeastSquares::derivatives_are_cheap`](crate::LeastSquares::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
     }

@@ -171,5 +171,5 @@ fn is_deviation<T: Real>(sigma: T) -> bool {
 /// None of these is NaN or infinite; worked out without looking at each by itself.
 fn are_finite<'n, T: Real>(numbers: impl IntoIterator<Item = &'n T>) -> bool {
     // What is not finite leaves NaN.
-    numbers.into_iter().fold(T::ZERO, |nothing, &number| nothing + (number - number)) == T::ZERO
+    numbers.into_iter().fold(T::ZERO, |nothing, &number| nothing + number * T::ZERO) == T::ZERO
 }

@@ -81,6 +81,7 @@ impl Formula for LogNormal {
     const LINEAR: &'static [usize] = &[0];
 
     #[inline(always)]
+    #[expect(clippy::eq_op, reason = "zero, but NaN where `x` is NaN")]
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
         let zero = S::constant(real::<S>(0.0));
         let away = (-b[1] + x.ln()) / b[2];
