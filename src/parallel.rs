@@ -13,11 +13,11 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
     (0..count).map(work).collect()
 }
 
-/// Does `work` on each of these.
+/// Does `work` on each of these, one after the other to whoever is free.
 #[cfg(feature = "rayon")]
 pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     use rayon::prelude::*;
-    items.into_par_iter().for_each(work);
+    items.into_par_iter().with_max_len(1).for_each(work);
 }
 
 /// Does `work` on each of these.

@@ -169,7 +169,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
         self.study.check()?;
         let fits = self.study.y.nrows();
-        let block = (fits / (8 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
+        let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
         let n = self.study.model.parameter_count();
         let names = (0..n).map(|index| self.study.model.parameter_name(index)).collect();
