@@ -99,12 +99,12 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`]; [`GlobalFit`] of several data sets, [`MultiStart`] |
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`] |
 //! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly |
-//! | derivatives | [`Scalar`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
+//! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
@@ -120,7 +120,7 @@
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
-//! | `rayon` | fits from many starts and of resampled data run on all cores |
+//! | `rayon` | fits of many data sets, from many starts and of resampled data run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!

@@ -2,7 +2,7 @@
 
 use super::model_rows;
 use crate::autodiff::Difference;
-use crate::{Dual, EvaluationError, Real, Scalar, ScalarOf};
+use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
 
 /// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
 /// registers full of either, for several points or fits at once.
@@ -30,6 +30,10 @@ use crate::{Dual, EvaluationError, Real, Scalar, ScalarOf};
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub trait Model<T: Real> {
+    /// The library evaluates the model for several points or fits at once; otherwise for one after the other, which is for models so
+    /// large that copies of them for all registers would take minutes to compile.
+    const IN_LANES: bool = true;
+
     /// Number of parameters.
     fn parameter_count(&self) -> usize;
 
@@ -39,22 +43,6 @@ pub trait Model<T: Real> {
     /// What to call parameter `index`; `b1`, `b2`, … unless the model knows better.
     fn parameter_name(&self, index: usize) -> String {
         format!("b{}", index + 1)
-    }
-}
-
-/// A model is borrowed as well as owned.
-impl<T: Real, M: Model<T>> Model<T> for &M {
-    fn parameter_count(&self) -> usize {
-        M::parameter_count(self)
-    }
-
-    #[inline(always)]
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        M::response(self, x, b)
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        M::parameter_name(self, index)
     }
 }
 
@@ -109,6 +97,31 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 #[derive(Debug, Clone, Copy)]
 pub struct FromModel<M>(pub(super) M);
 
+/// A model at some rows of predictors, one after the other, as a function of the parameters alone.
+struct AtRows<'a, T, M> {
+    model: &'a M,
+    x: &'a [T],
+    width: usize,
+    rows: usize,
+}
+
+impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
+    fn parameter_count(&self) -> usize {
+        self.model.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.rows
+    }
+
+    fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Result<(), EvaluationError> {
+        for (y, x) in y.iter_mut().zip(rows(&self.x[first * self.width..], self.width, self.rows - first)) {
+            *y = self.model.response(x, b);
+        }
+        Ok(())
+    }
+}
+
 impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     fn parameter_count(&self) -> usize {
         self.0.parameter_count()
@@ -119,8 +132,11 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        model_rows::responses(&self.0, x, width, b, y);
-        Ok(())
+        if M::IN_LANES {
+            model_rows::responses(&self.0, x, width, b, y);
+            return Ok(());
+        }
+        AtRows { model: &self.0, x, width, rows: y.len() }.evaluate(b, 0, y)
     }
 
     fn linearize(
@@ -131,8 +147,11 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        model_rows::linearize(&self.0, x, width, b, y, jacobian);
-        Ok(())
+        if M::IN_LANES {
+            model_rows::linearize(&self.0, x, width, b, y, jacobian);
+            return Ok(());
+        }
+        AutoDiff(AtRows { model: &self.0, x, width, rows: y.len() }).linearize(b, 0, y, jacobian)
     }
 }
 

@@ -187,6 +187,9 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Does consecutive fits.
     fn run(&self, outcomes: Outcomes<'_, T>) {
         let study = &self.study;
+        if !M::IN_LANES {
+            return OneByOne { study, outcomes }.run();
+        }
         match study.model.parameter_count() {
             0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
             5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),

@@ -4,7 +4,26 @@ use ndarray::ArrayView2;
 
 use super::outcomes::{Fitted, Outcomes};
 use super::study::Study;
-use crate::{CurveFit, FitStatus, LevenbergMarquardt, Model, Real, Status};
+use crate::{CurveFit, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf, Status};
+
+/// A model that is evaluated for one point after the other.
+struct PointByPoint<'m, M>(&'m M);
+
+impl<T: Real, M: Model<T>> Model<T> for PointByPoint<'_, M> {
+    const IN_LANES: bool = false;
+
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+        self.0.response(x, b)
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.0.parameter_name(index)
+    }
+}
 
 /// Does consecutive fits by the full engine.
 pub(super) struct OneByOne<'s, 'a, T: Real, M> {
@@ -37,7 +56,7 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, T, M> {
         })?;
         let x = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
         let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(study.patience.max_iterations);
-        let mut curve = CurveFit::model(&study.model, x, &y, start).solver(solver);
+        let mut curve = CurveFit::model(PointByPoint(&study.model), x, &y, start).solver(solver);
         if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }

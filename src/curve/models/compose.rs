@@ -128,6 +128,8 @@ compose! {
 macro_rules! model_of_two {
     ($model:ident, $operator:tt) => {
         impl<T: Real, A: Model<T>, B: Model<T>> Model<T> for $model<A, B> {
+            const IN_LANES: bool = A::IN_LANES && B::IN_LANES;
+
             fn parameter_count(&self) -> usize {
                 self.0.parameter_count() + self.1.parameter_count()
             }
@@ -152,6 +154,8 @@ model_of_two!(Sum, +);
 model_of_two!(Product, *);
 
 impl<T: Real, M: Model<T>> Model<T> for Prefixed<M> {
+    const IN_LANES: bool = M::IN_LANES;
+
     fn parameter_count(&self) -> usize {
         self.model.parameter_count()
     }

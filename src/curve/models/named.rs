@@ -157,6 +157,8 @@ impl<'a> Terms<'a> {
 }
 
 impl<T: Real> Model<T> for Terms<'_> {
+    const IN_LANES: bool = false;
+
     fn parameter_count(&self) -> usize {
         self.0.iter().map(|term| term.entry().parameters.len()).sum()
     }
@@ -188,6 +190,8 @@ impl<T: Real> Guess<T> for Terms<'_> {
 }
 
 impl<T: Real> Model<T> for Named {
+    const IN_LANES: bool = false;
+
     fn parameter_count(&self) -> usize {
         self.parameters.len()
     }

@@ -42,6 +42,8 @@ macro_rules! registry {
         }
 
         impl<T: Real> Model<T> for Kind {
+            const IN_LANES: bool = false;
+
             fn parameter_count(&self) -> usize {
                 self.entry().parameters.len()
             }
