@@ -4,7 +4,7 @@ use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::functions::for_each_function;
+use super::functions::{for_each_function, lane_function, lane_operators};
 use super::jet::sign;
 use super::tape::{Place, Tape};
 use crate::kernels::lanes::{Lanes, Register};
@@ -66,12 +66,6 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     }
 }
 
-impl<T: Real, R: Register<T>> PartialEq for Adjoint<'_, T, R> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
 impl<T: Real, R: Register<T>> Neg for Adjoint<'_, T, R> {
     type Output = Self;
     #[inline(always)]
@@ -114,26 +108,10 @@ impl<T: Real, R: Register<T>> Div for Adjoint<'_, T, R> {
     }
 }
 
-/// Operators with constants: the lanes', and the float's.
+/// Products with constants: the lanes', and the float's.
 macro_rules! constants {
     ($($constant:ty),*) => {
         $(
-            impl<T: Real, R: Register<T>> Add<$constant> for Adjoint<'_, T, R> {
-                type Output = Self;
-                #[inline(always)]
-                fn add(self, constant: $constant) -> Self {
-                    Adjoint { value: self.value + constant, ..self }
-                }
-            }
-
-            impl<T: Real, R: Register<T>> Sub<$constant> for Adjoint<'_, T, R> {
-                type Output = Self;
-                #[inline(always)]
-                fn sub(self, constant: $constant) -> Self {
-                    Adjoint { value: self.value - constant, ..self }
-                }
-            }
-
             impl<T: Real, R: Register<T>> Mul<$constant> for Adjoint<'_, T, R> {
                 type Output = Self;
                 #[inline(always)]
@@ -155,49 +133,7 @@ macro_rules! constants {
 
 constants!(T, Lanes<T, R>);
 
-macro_rules! assign {
-    ($($operator:ident $function:ident $symbol:tt;)*) => {
-        $(
-            impl<T: Real, R: Register<T>> $operator for Adjoint<'_, T, R> {
-                #[inline(always)]
-                fn $function(&mut self, other: Self) {
-                    *self = *self $symbol other;
-                }
-            }
-        )*
-    };
-}
-
-assign! {
-    AddAssign add_assign +;
-    SubAssign sub_assign -;
-    MulAssign mul_assign *;
-    DivAssign div_assign /;
-}
-
-impl<T: Real, R: Register<T>> Sum for Adjoint<'_, T, R> {
-    #[inline(always)]
-    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
-        let mut total = Self::constant(Lanes::splat(T::ZERO));
-        for term in terms {
-            total += term;
-        }
-        total
-    }
-}
-
-macro_rules! adjoint_function {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
-        #[inline(always)]
-        #[allow(unused_variables)]
-        fn $name(self) -> Self {
-            let $c = Lanes::<T, R>::from_f64;
-            let $x = self.value;
-            let $f = $x.$name();
-            self.chain($f, $first)
-        }
-    };
-}
+lane_operators!(Adjoint, [T: Real, R: Register<T>], ['_, T, R]);
 
 impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     type Real = Lanes<T, R>;
@@ -250,5 +186,5 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
     }
 
-    for_each_function!(adjoint_function);
+    for_each_function!(lane_function);
 }

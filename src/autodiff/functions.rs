@@ -140,8 +140,79 @@ macro_rules! derived_operators {
     };
 }
 
+/// What the numbers that carry derivatives in lanes have in common: comparison, sums with constants (the lanes', and the float's),
+/// assignments, and totals.
+macro_rules! lane_operators {
+    ($type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
+        impl<$($generics)*> PartialEq for $type<$($arguments)*> {
+            fn eq(&self, other: &Self) -> bool {
+                self.value == other.value
+            }
+        }
+
+        lane_operators!(@constant T, $type, [$($generics)*], [$($arguments)*]);
+        lane_operators!(@constant Lanes<T, R>, $type, [$($generics)*], [$($arguments)*]);
+        lane_operators!(@assign AddAssign add_assign +, $type, [$($generics)*], [$($arguments)*]);
+        lane_operators!(@assign SubAssign sub_assign -, $type, [$($generics)*], [$($arguments)*]);
+        lane_operators!(@assign MulAssign mul_assign *, $type, [$($generics)*], [$($arguments)*]);
+        lane_operators!(@assign DivAssign div_assign /, $type, [$($generics)*], [$($arguments)*]);
+
+        impl<$($generics)*> Sum for $type<$($arguments)*> {
+            #[inline(always)]
+            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+                let mut total = Self::constant(Lanes::splat(T::ZERO));
+                for term in terms {
+                    total += term;
+                }
+                total
+            }
+        }
+    };
+    (@constant $constant:ty, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
+        impl<$($generics)*> Add<$constant> for $type<$($arguments)*> {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, constant: $constant) -> Self {
+                $type { value: self.value + constant, ..self }
+            }
+        }
+
+        impl<$($generics)*> Sub<$constant> for $type<$($arguments)*> {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, constant: $constant) -> Self {
+                $type { value: self.value - constant, ..self }
+            }
+        }
+    };
+    (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
+        impl<$($generics)*> $trait for $type<$($arguments)*> {
+            #[inline(always)]
+            fn $method(&mut self, other: Self) {
+                *self = *self $operator other;
+            }
+        }
+    };
+}
+
+/// An elementary function of a number in lanes, by its first derivative.
+macro_rules! lane_function {
+    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        fn $name(self) -> Self {
+            let $c = Lanes::<T, R>::from_f64;
+            let $x = self.value;
+            let $f = $x.$name();
+            self.chain($f, $first)
+        }
+    };
+}
+
 pub(super) use derived_operators;
 pub(super) use for_each_function;
+pub(super) use lane_function;
+pub(super) use lane_operators;
 
 use crate::Real;
 

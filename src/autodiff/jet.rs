@@ -4,7 +4,7 @@ use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::functions::for_each_function;
+use super::functions::{for_each_function, lane_function, lane_operators};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
@@ -78,12 +78,6 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 }
 
-impl<T: Real, R: Register<T>, const N: usize> PartialEq for Jet<T, R, N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
 impl<T: Real, R: Register<T>, const N: usize> Neg for Jet<T, R, N> {
     type Output = Self;
     #[inline(always)]
@@ -126,26 +120,10 @@ impl<T: Real, R: Register<T>, const N: usize> Div for Jet<T, R, N> {
     }
 }
 
-/// Operators with constants: the lanes', and the float's.
+/// Products with constants: the lanes', and the float's.
 macro_rules! constants {
     ($($constant:ty),*) => {
         $(
-            impl<T: Real, R: Register<T>, const N: usize> Add<$constant> for Jet<T, R, N> {
-                type Output = Self;
-                #[inline(always)]
-                fn add(self, constant: $constant) -> Self {
-                    Jet { value: self.value + constant, ..self }
-                }
-            }
-
-            impl<T: Real, R: Register<T>, const N: usize> Sub<$constant> for Jet<T, R, N> {
-                type Output = Self;
-                #[inline(always)]
-                fn sub(self, constant: $constant) -> Self {
-                    Jet { value: self.value - constant, ..self }
-                }
-            }
-
             impl<T: Real, R: Register<T>, const N: usize> Mul<$constant> for Jet<T, R, N> {
                 type Output = Self;
                 #[inline(always)]
@@ -167,51 +145,13 @@ macro_rules! constants {
 
 constants!(T, Lanes<T, R>);
 
-macro_rules! assign {
-    ($($operator:ident $function:ident $symbol:tt;)*) => {
-        $(
-            impl<T: Real, R: Register<T>, const N: usize> $operator for Jet<T, R, N> {
-                #[inline(always)]
-                fn $function(&mut self, other: Self) {
-                    *self = *self $symbol other;
-                }
-            }
-        )*
-    };
-}
-
-assign! {
-    AddAssign add_assign +;
-    SubAssign sub_assign -;
-    MulAssign mul_assign *;
-    DivAssign div_assign /;
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Sum for Jet<T, R, N> {
-    #[inline(always)]
-    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
-        terms.fold(Self::constant(Lanes::splat(T::ZERO)), |total, term| total + term)
-    }
-}
+lane_operators!(Jet, [T: Real, R: Register<T>, const N: usize], [T, R, N]);
 
 /// The sign of each lane, zero for zero.
 #[inline(always)]
 pub(super) fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     zero.select_less(x, one, x.select_less(zero, -one, zero))
-}
-
-macro_rules! jet_function {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
-        #[inline(always)]
-        #[allow(unused_variables)]
-        fn $name(self) -> Self {
-            let $c = Lanes::<T, R>::from_f64;
-            let $x = self.value;
-            let $f = $x.$name();
-            self.chain($f, $first)
-        }
-    };
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
@@ -269,5 +209,5 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
     }
 
-    for_each_function!(jet_function);
+    for_each_function!(lane_function);
 }

@@ -4,6 +4,7 @@ use crate::autodiff::adjoint::Adjoint;
 use crate::autodiff::jet::Jet;
 use crate::autodiff::tape::Tape;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
+use crate::problem::room_for;
 use crate::{Model, Number, Real, Scalar};
 
 /// Fills `y` with the responses to rows of `width` predictors.
@@ -77,16 +78,6 @@ impl<T: Real> Predictors<'_, T> {
             left.fill(filled[count - 1]);
         }
     }
-}
-
-/// Room for `count` numbers: on the stack while they fit there.
-#[inline(always)]
-fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
-    if count <= stack.len() {
-        return &mut stack[..count];
-    }
-    heap.resize(count, S::constant(S::Real::from_f64(0.0)));
-    heap
 }
 
 /// Predictors, and parameters without derivatives, on the stack.

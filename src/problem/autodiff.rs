@@ -190,8 +190,8 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
 }
 
 /// Room for `count` numbers: on the stack while they fit there.
-#[inline]
-fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
+#[inline(always)]
+pub(crate) fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
     if count <= stack.len() {
         &mut stack[..count]
     } else {

@@ -19,6 +19,7 @@ mod separable;
 mod sum_of_squares;
 mod work;
 
+pub(crate) use autodiff::room_for;
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use bounded::Bounded;
 pub use bounds::{BoundSide, Bounds, BoundsError};

@@ -12,7 +12,7 @@ use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// A step is taken when it brings at least this share of the reduction that the linear model promised.
-const SUFFICIENT_GAIN: f64 = 1e-4;
+pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
 
 /// After a step that did this well, the next is expected to be taken, and is linearised without asking for its cost first.
 const PROMISING_GAIN: f64 = 0.5;

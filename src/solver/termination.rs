@@ -63,7 +63,7 @@ impl fmt::Display for Status {
 }
 
 /// Of the slope along a step, the share that damping may take for the step to count as undamped.
-const UNDAMPED: f64 = 0.5;
+pub(super) const UNDAMPED: f64 = 0.5;
 
 /// So many units of the last digit are rounding.
 const ROUNDING: f64 = 1e4;

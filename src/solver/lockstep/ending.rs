@@ -4,10 +4,8 @@ use super::system::Steps;
 use super::truth::{and, choose, is_less, not, or};
 use super::{FitStatus, Patience};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::solver::termination::UNDAMPED;
 use crate::{Number, Real, Scalar};
-
-/// Of the slope along a step, the share that damping may take for the step to count as undamped.
-const UNDAMPED: f64 = 0.5;
 
 /// So many units of the last digit are rounding.
 pub(super) const ROUNDING: f64 = 64.0;

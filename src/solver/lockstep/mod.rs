@@ -1,8 +1,8 @@
 //! Levenberg–Marquardt in lockstep: one small problem in each lane of the registers.
 //!
 //! The crate's second iteration, for thousands of problems of a few parameters. All lanes solve their damped systems, try their
-//! steps and are linearised there in the same instructions; only what becomes of a trial is judged lane by lane. A lane whose
-//! problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same bits
+//! steps, are linearised there and judged in the same instructions; only taking up a problem and handing it over is done lane by
+//! lane. A lane whose problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same bits
 //! whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
@@ -26,11 +26,9 @@ pub(crate) use system::Walls;
 use system::{Steps, is_held, solve, solve_within};
 use truth::{and, choose, is_less, not, or};
 
+use super::iteration::SUFFICIENT_GAIN;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
-
-/// A step is taken when it brings at least this share of the reduction that the linear model promised.
-const SUFFICIENT_GAIN: f64 = 1e-4;
 
 /// A step whose promise drowns in the rounding of the costs, so many units of the last digit, is taken unless the cost rises by more.
 const DROWNED: f64 = 16.0;
