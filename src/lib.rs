@@ -130,6 +130,7 @@
 
 mod autodiff;
 mod curve;
+pub mod distributed;
 mod hyperparameters;
 mod kernels;
 mod linear;
@@ -169,7 +170,7 @@ pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
     JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, ProductWork, Rate, Residuals, Robust, RobustLoss,
-    RobustScaleError, Separable, SeparableError, SumOfSquares, Work, mad_scale,
+    RobustScaleError, Separable, SeparableError, Sharded, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

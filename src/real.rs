@@ -3,6 +3,7 @@
 use std::fmt::{Display, LowerExp};
 
 use crate::Number;
+use crate::distributed::Message;
 use crate::kernels::{Elementary, Kernels, Vectorized};
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
@@ -13,6 +14,7 @@ pub trait Real:
     + Kernels
     + Elementary
     + Vectorized
+    + Message
     + Default
     + Display
     + LowerExp

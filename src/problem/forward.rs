@@ -94,6 +94,12 @@ macro_rules! forward {
             $inner.products()
         }
     };
+    (@communicator $this:ident $inner:expr) => {
+        #[inline]
+        fn communicator(&$this) -> Option<&$crate::distributed::Communicator> {
+            $inner.communicator()
+        }
+    };
     (@parameter_name $this:ident $inner:expr) => {
         fn parameter_name(&$this, index: usize) -> String {
             $inner.parameter_name(index)

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::{Bounds, JacobianProducts};
 use crate::Real;
+use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
@@ -140,6 +141,13 @@ pub trait LeastSquares<T: Real> {
 
     /// The problem as one that multiplies by its Jacobian without forming it, where it can.
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        None
+    }
+
+    /// The ranks that the rows are spread over, where these are one rank's shard of them. Then everything that sums rows
+    /// is collective.
+    #[inline]
+    fn communicator(&self) -> Option<&Communicator> {
         None
     }
 

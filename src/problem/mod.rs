@@ -16,6 +16,7 @@ mod robust_loss;
 mod robust_row;
 pub(crate) mod selected;
 mod separable;
+mod sharded;
 mod sum_of_squares;
 mod work;
 
@@ -34,5 +35,6 @@ pub use robust_loss::{Loss, RobustLoss};
 pub(crate) use robust_row::{RobustRow, loss_at};
 pub(crate) use separable::linear_parameters;
 pub use separable::{Separable, SeparableError};
+pub use sharded::Sharded;
 pub use sum_of_squares::SumOfSquares;
 pub use work::{Rate, Work};

@@ -95,7 +95,8 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
 }
 
 impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T, P, L> {
-    forward!(self => self.problem; parameter_count residual_count row_group derivatives_are_cheap bounds parameter_name);
+    forward!(self => self.problem; parameter_count residual_count row_group derivatives_are_cheap bounds communicator
+        parameter_name);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         self.problem.residuals(x, first, r)?;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Bounds, EvaluationError, JacobianProducts, LeastSquares, ProductWork};
 use crate::Real;
+use crate::distributed::Communicator;
 
 /// A problem seen as one in the parameters of some `columns`, ascending ranges.
 pub(crate) struct Selected<'a, T, P: ?Sized> {
@@ -139,6 +140,10 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
 
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
         if self.problem.products().is_some() { Some(self) } else { None }
+    }
+
+    fn communicator(&self) -> Option<&Communicator> {
+        self.problem.communicator()
     }
 
     fn parameter_name(&self, index: usize) -> String {

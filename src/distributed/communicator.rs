@@ -1,0 +1,141 @@
+//! The ranks that work on one problem, as one of them sees them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::threads::Thread;
+use super::transport::{Message, Transport};
+use super::{CommunicatorError, RankError};
+use crate::Real;
+
+/// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
+///
+/// # Order
+///
+/// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
+/// everything that is given a communicator, such as a solve of a [`Sharded`](super::Sharded) problem. A rank that leaves
+/// early leaves the others waiting: let [`agree`](Self::agree) decide whether all go on.
+#[derive(Clone)]
+pub struct Communicator(Option<Arc<dyn Transport>>);
+
+impl Communicator {
+    /// A rank alone: everything is as without a communicator.
+    pub fn single() -> Self {
+        Communicator(None)
+    }
+
+    /// The ranks that the program was started as.
+    pub fn world() -> Result<Self, CommunicatorError> {
+        Ok(Self::single())
+    }
+
+    /// So many ranks, each for one thread of this process: for trying a program on several ranks without MPI.
+    ///
+    /// ```
+    /// use marquardt::distributed::Communicator;
+    ///
+    /// let sums: Vec<f64> = std::thread::scope(|scope| {
+    ///     let sum = |ranks: Communicator| {
+    ///         let mut numbers = [ranks.rank() as f64];
+    ///         ranks.all_sum(&mut numbers).map(|()| numbers[0])
+    ///     };
+    ///     let threads: Vec<_> =
+    ///         Communicator::threads(3).into_iter().map(|ranks| scope.spawn(move || sum(ranks))).collect();
+    ///     threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
+    /// });
+    /// assert_eq!(sums, [3.0; 3]);
+    /// ```
+    pub fn threads(size: usize) -> Vec<Self> {
+        if size == 1 {
+            return vec![Self::single()];
+        }
+        Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
+    }
+
+    /// Which rank this is, counted from 0.
+    pub fn rank(&self) -> usize {
+        self.0.as_ref().map_or(0, |transport| transport.rank())
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.0.as_ref().map_or(1, |transport| transport.size())
+    }
+
+    /// Whether this is rank 0, which prints, draws and writes files.
+    pub fn is_root(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Which of so many rows are this rank's, if they are dealt out evenly.
+    pub fn shard(&self, rows: usize) -> Range<usize> {
+        let start = |rank: usize| rank * (rows / self.size()) + rank.min(rows % self.size());
+        start(self.rank())..start(self.rank() + 1)
+    }
+
+    /// Replaces numbers by their sums over all ranks, to the same bits on every rank. Collective.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    pub fn all_sum<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
+        self.0.as_deref().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
+    }
+
+    /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    pub fn all_gather<T: Real>(&self, numbers: &[T]) -> Result<Vec<Vec<T>>, CommunicatorError> {
+        let Some(transport) = self.0.as_deref() else { return Ok(vec![numbers.to_vec()]) };
+        let mut bytes = Vec::new();
+        Message::write(numbers, &mut bytes);
+        let read = |bytes: Vec<u8>| {
+            let mut numbers = Vec::with_capacity(bytes.len() / size_of::<T>());
+            Message::read(&bytes, &mut numbers);
+            numbers
+        };
+        Ok(transport.all_gather(&bytes)?.into_iter().map(read).collect())
+    }
+
+    /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has
+    /// one, the same on all ranks. Collective.
+    ///
+    /// ```
+    /// use marquardt::distributed::Communicator;
+    ///
+    /// let ranks = Communicator::world()?;
+    /// let read = "3.5".parse::<f64>();
+    /// let number = ranks.agree(read)?;
+    /// assert_eq!(number, 3.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`]; that of a rank that has gone, too.
+    pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
+        let own = |error: E| RankError { rank: self.rank(), message: error.to_string() };
+        let outcome = outcome.map_err(own);
+        let Some(transport) = self.0.as_deref() else { return outcome };
+        let mut said = Vec::new();
+        if let Err(error) = &outcome {
+            said.push(1);
+            said.extend_from_slice(error.message.as_bytes());
+        }
+        let lost = |error: CommunicatorError| RankError { rank: self.rank(), message: error.to_string() };
+        let all = transport.all_gather(&said).map_err(lost)?;
+        match all.iter().position(|said| !said.is_empty()) {
+            Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
+            None => outcome,
+        }
+    }
+}
+
+impl fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Communicator").field("rank", &self.rank()).field("size", &self.size()).finish()
+    }
+}

@@ -1,0 +1,43 @@
+//! A problem whose rows are spread over ranks.
+
+use super::LeastSquares;
+use super::forward::forward;
+use crate::Real;
+use crate::distributed::Communicator;
+
+/// A problem whose rows are spread over ranks: this rank's, in the problem inside. Other ranks may have more or fewer of
+/// them, or none; the parameters and the start are the same on all.
+///
+/// Everything that takes a [`LeastSquares`] problem then works on the rows of all ranks, and is collective. See
+/// [`distributed`](crate::distributed).
+#[derive(Debug, Clone)]
+pub struct Sharded<P> {
+    problem: P,
+    ranks: Communicator,
+}
+
+impl<P> Sharded<P> {
+    /// This rank's rows of a problem.
+    pub fn new(problem: P, ranks: &Communicator) -> Self {
+        Sharded { problem, ranks: ranks.clone() }
+    }
+
+    /// This rank's rows.
+    pub fn problem(&self) -> &P {
+        &self.problem
+    }
+
+    /// This rank's rows, to change.
+    pub fn problem_mut(&mut self) -> &mut P {
+        &mut self.problem
+    }
+}
+
+impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Sharded<P> {
+    forward!(self => self.problem; parameter_count residual_count row_group evaluation second_derivatives
+        derivatives_are_cheap bounds parameter_name);
+
+    fn communicator(&self) -> Option<&Communicator> {
+        Some(&self.ranks)
+    }
+}
