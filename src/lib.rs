@@ -129,6 +129,7 @@
 #![deny(unsafe_code)]
 
 mod autodiff;
+mod checksum;
 mod curve;
 pub mod distributed;
 mod hyperparameters;

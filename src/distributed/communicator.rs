@@ -8,6 +8,7 @@ use super::threads::Thread;
 use super::transport::{Message, Transport};
 use super::{CommunicatorError, RankError};
 use crate::Real;
+use crate::checksum::checksum;
 
 /// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
 ///
@@ -98,6 +99,34 @@ impl Communicator {
             numbers
         };
         Ok(transport.all_gather(&bytes)?.into_iter().map(read).collect())
+    }
+
+    /// Replaces numbers by those of rank 0. All ranks have as many. Collective.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    pub fn broadcast<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
+        let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
+        if said[0].len() != numbers.len() {
+            return Err(CommunicatorError::OutOfStep { rank: self.rank(), other: 0 });
+        }
+        numbers.copy_from_slice(&said[0]);
+        Ok(())
+    }
+
+    /// The lowest rank whose numbers are not, bit for bit, those of rank 0, or not as many; `None` where all are the same.
+    /// A few bytes are sent, however many numbers there are. Collective.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    pub fn first_to_differ<T: Real>(&self, numbers: &[T]) -> Result<Option<usize>, CommunicatorError> {
+        let Some(transport) = self.0.as_deref() else { return Ok(None) };
+        let mut bytes = Vec::new();
+        Message::write(numbers, &mut bytes);
+        let said = transport.all_gather(&checksum(&bytes).to_ne_bytes())?;
+        Ok(said.iter().position(|sum| *sum != said[0]))
     }
 
     /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has
