@@ -55,10 +55,10 @@ fn assert_bitwise(reports: &[Report<f64>]) {
     }
 }
 
-fn assert_close(found: &[f64], expected: &[f64]) {
+fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1e-3), "{found} instead of {expected}");
+        assert!((found - expected).abs() <= tolerance * expected.abs().max(1e-3), "{found} instead of {expected}");
     }
 }
 
@@ -72,7 +72,7 @@ fn compare(
     let reports = on_ranks(cuts.len() + 1, |ranks| solve(&mut spread(all, cuts, &ranks)));
     assert_bitwise(&reports);
     assert!(reports[0].is_converged(), "{}", reports[0]);
-    assert_close(&reports[0].x, &alone.x);
+    assert_close(&reports[0].x, &alone.x, 1e-12);
     reports
 }
 
@@ -109,7 +109,7 @@ fn bounds_are_kept_on_all_ranks() {
     let all = decays(50);
     let within = |problem: &mut dyn LeastSquares<f64>| {
         let bounds = Bounds::new(vec![-1.0, -0.05, -1.0], vec![1.5, 1.0, 1.0]).unwrap();
-        LevenbergMarquardt::new().minimize(&mut Bounded::new(problem, bounds), &[0.5, 0.0, 0.0]).unwrap()
+        LevenbergMarquardt::new().minimize(&mut Bounded::new(problem, bounds).unwrap(), &[0.5, 0.0, 0.0]).unwrap()
     };
     let reports = compare(&all, &[10, 45], within);
     assert!(!reports[0].active.is_empty());
@@ -134,7 +134,11 @@ fn covariances_are_of_all_rows() {
     for covariance in &spread_out {
         assert_eq!(covariance.standard_errors(), spread_out[0].standard_errors());
         assert_eq!(covariance.degrees_of_freedom(), 47);
-        assert_close(covariance.standard_errors().as_slice().unwrap(), alone.standard_errors().as_slice().unwrap());
+        assert_close(
+            covariance.standard_errors().as_slice().unwrap(),
+            alone.standard_errors().as_slice().unwrap(),
+            1e-12,
+        );
     }
     let none = on_ranks(2, |ranks| {
         let nothing = Sharded::new(AutoDiff(all.permuted(&[])), &ranks);
@@ -152,7 +156,7 @@ fn sizes_known_at_compile_time_are_spread_as_well() {
         LevenbergMarquardt::new().minimize_fixed(&mut Sharded::new(rows, &ranks), SVector::from(START)).unwrap().x
     });
     assert_eq!(found[0], found[1]);
-    assert_close(found[0].as_slice(), &alone.x);
+    assert_close(found[0].as_slice(), &alone.x, 1e-12);
 }
 
 #[test]
@@ -162,7 +166,7 @@ fn minibatches_and_gradients_are_spread_as_well() {
         let mut variables = Variables::new();
         let x = variables.add("x", ArrayView1::from(&START)).unwrap();
         let mut objective = SumOfSquares::new(problem);
-        let losses: Vec<f64> = (0..5).map(|_| optimizer.step(&mut objective, &mut variables).unwrap().loss).collect();
+        let losses: Vec<f64> = (0..3).map(|_| optimizer.step(&mut objective, &mut variables).unwrap().loss).collect();
         [losses, variables.get(x).iter().copied().collect()].concat()
     };
     let optimizers: [fn() -> Box<dyn Optimizer<f64>>; 2] =
@@ -171,7 +175,7 @@ fn minibatches_and_gradients_are_spread_as_well() {
         let alone = steps(&mut AutoDiff(all.clone()), &mut *optimizer());
         let found = on_ranks(3, |ranks| steps(&mut spread(&all, &[11, 11], &ranks), &mut *optimizer()));
         assert!(found.iter().all(|numbers| *numbers == found[0]));
-        assert_close(&found[0], &alone);
+        assert_close(&found[0], &alone, 1e-12);
     }
 }
 
@@ -305,7 +309,7 @@ impl Observer<f64> for Impatient {
 #[test]
 fn one_rank_can_stop_all() {
     let all = decays(60);
-    let slow = LevenbergMarquardt::new().with_damping(Multiplicative::new(1e6));
+    let slow = LevenbergMarquardt::new().with_damping(Multiplicative::new(1e3, 2.0, 1.5));
     let solve = |ranks: &Communicator, solver: LevenbergMarquardt<f64, _>, observer: bool| {
         solver.minimize_observed(&mut spread(&all, &[20], ranks), &START, &mut Impatient(observer)).unwrap()
     };

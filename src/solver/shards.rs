@@ -108,6 +108,8 @@ impl<T: Real> Shards<T> {
         message.clear();
         model.write_candidate(&mut message);
         message.push(cost);
+        let n = model.gradient().len();
+        debug_assert!(model.form() == LinearForm::Qr || message.len() == n * (n + 1) / 2 + n + 1);
         let sum = if model.form() == LinearForm::Qr {
             // Triangles do not add up, but are absorbed as the rows that they stand for.
             self.gather(&message, own).map(|all| {
