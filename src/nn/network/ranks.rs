@@ -60,16 +60,16 @@ impl<T: Real> Network<T> {
         (self.ranks.size() > 1).then_some(&self.ranks)
     }
 
-    /// Binds these rows of this rank's data, at these places in the batch of all ranks.
-    pub(crate) fn bind_places(
+    /// Binds these rows of this rank's data; at these places in the batch of all ranks, or in the order of the ranks.
+    pub(crate) fn bind_rows(
         &mut self,
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
         weights: Option<&[T]>,
         rows: &[usize],
-        places: &[usize],
+        places: Option<&[usize]>,
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, weights, &Selection::Rows(rows), Some(places))
+        self.bind(inputs, targets, weights, &Selection::Rows(rows), places)
     }
 
     /// How many rows these arrays have. Without arrays there is one row, and the first rank has it.

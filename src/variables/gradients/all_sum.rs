@@ -112,7 +112,8 @@ impl<T: Real> Gradients<T> {
             }
             let (&kind, rest) = numbers.split_first()?;
             numbers = rest;
-            let kind = [Kind::Absent, Kind::Rows, Kind::Dense].into_iter().find(|&k| k as u8 as f64 == kind.to_f64())?;
+            let kind =
+                [Kind::Absent, Kind::Rows, Kind::Dense].into_iter().find(|&k| k as u8 as f64 == kind.to_f64())?;
             let mut given = Given { kind, rows: Vec::new(), values: &[] };
             if kind == Kind::Rows {
                 let count = read_count(&mut numbers)?;
