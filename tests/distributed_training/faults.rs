@@ -11,6 +11,8 @@ use marquardt::{JacobianProducts, LevenbergMarquardt, LinearForm, LinearSolver, 
 use super::problems::{Data, network};
 use super::ranks::on_ranks;
 
+type Make = fn() -> Box<dyn Optimizer<f64>>;
+
 /// Has something to say on one rank.
 struct On<F> {
     rank: usize,
@@ -103,7 +105,7 @@ fn no_rows_anywhere_are_none() {
 
 #[test]
 fn a_number_that_is_none_is_named_on_all_ranks() {
-    let optimizers: [fn() -> Box<dyn Optimizer<f64>>; 4] = [
+    let optimizers: [Make; 4] = [
         || Box::new(Adam::new(0.01)),
         || Box::new(Sgd::new(0.01)),
         || Box::new(LevenbergMarquardt::new()),

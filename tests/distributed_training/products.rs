@@ -39,7 +39,7 @@ fn products(recipe: &Recipe, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Shared weights, embeddings, convolutions, dropout, several losses.
     #[test]

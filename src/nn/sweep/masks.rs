@@ -65,6 +65,14 @@ mod tests {
     }
 
     #[test]
+    fn rows_keep_their_masks_wherever_they_are() {
+        let whole = mask(MASKS, 4, 0, 20);
+        let mut some = vec![0.0; 3 * 5];
+        MASKS.fill(4, [13, 2, 19].into_iter(), 5, 0.3, &mut some);
+        assert_eq!(some, [&whole[65..70], &whole[10..15], &whole[95..]].concat());
+    }
+
+    #[test]
     fn another_seed_step_or_node_is_another_mask() {
         let whole = mask(MASKS, 4, 0, 20);
         assert_ne!(mask(MASKS, 5, 0, 20), whole);

@@ -119,18 +119,44 @@ fn moments(state: &[f64]) -> impl Iterator<Item = Moments> {
 mod tests {
     use super::*;
 
+    /// Over some of 100 samples, the others merged in.
+    fn score(offset: f64, cuts: &[usize]) -> f64 {
+        let mut merged = R2Score::new();
+        let mut start = 0;
+        for &end in cuts {
+            let targets: Vec<f64> = (start..end).map(|i| offset + (i as f64).sin()).collect();
+            let outputs: Vec<f64> = (start..end).map(|i| offset + 0.9 * (i as f64).sin()).collect();
+            let weights: Vec<f64> = (start..end).map(|i| (i % 3) as f64).collect();
+            let kind = Targets::Values;
+            let mut metric = R2Score::new();
+            if start < end {
+                metric.update(&Predictions {
+                    term: 0,
+                    width: 1,
+                    outputs: &outputs,
+                    kind,
+                    targets: &targets,
+                    weights: &weights,
+                });
+            }
+            let mut state = Vec::new();
+            Metric::<f64>::state(&metric, &mut state);
+            assert!(Metric::<f64>::merge(&mut merged, &state));
+            start = end;
+        }
+        Metric::<f64>::result(&merged)
+    }
+
     #[test]
     fn a_large_offset_costs_no_digits() {
-        let score = |offset: f64| {
-            let targets: Vec<f64> = (0..100).map(|i| offset + (i as f64).sin()).collect();
-            let outputs: Vec<f64> = (0..100).map(|i| offset + 0.9 * (i as f64).sin()).collect();
-            let mut metric = R2Score::new();
-            let weights = [1.0; 100];
-            let kind = Targets::Values;
-            let all = Predictions { term: 0, width: 1, outputs: &outputs, kind, targets: &targets, weights: &weights };
-            metric.update(&all);
-            Metric::<f64>::result(&metric)
-        };
-        assert!((score(1e6) - score(0.0)).abs() < 1e-8, "{} {}", score(1e6), score(0.0));
+        assert!((score(1e6, &[100]) - score(0.0, &[100])).abs() < 1e-8);
+    }
+
+    #[test]
+    fn parts_merge_into_the_whole() {
+        for cuts in [&[0, 30, 100][..], &[99, 100], &[1, 2, 2, 100]] {
+            assert!((score(0.0, cuts) - score(0.0, &[100])).abs() < 1e-14);
+            assert!((score(1e6, cuts) - score(0.0, &[100])).abs() < 1e-8);
+        }
     }
 }
