@@ -2,7 +2,7 @@
 
 use marquardt::damping::TrustRegion;
 use marquardt::distributed::{Communicator, CommunicatorError};
-use marquardt::nn::{BatchError, HalfSumOfSquares, Network, SparseCategoricalCrossentropy, Tape};
+use marquardt::nn::{BatchError, HalfSumOfSquares, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
 use marquardt::optim::{Adam, Groups, MovingAverage, NonFinite, Optimizer, Sgd};
 use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Objective, Variables};
 use ndarray::{Array2, array, s};
@@ -11,6 +11,7 @@ use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all}
 use super::ranks::on_ranks;
 
 type Make = fn() -> Box<dyn Optimizer<f64>>;
+type MakeSingle = fn() -> Box<dyn Optimizer<f32>>;
 
 const FIRST_ORDER: [Make; 7] = [
     || Box::new(Sgd::new(0.05).with_momentum(0.9)),
@@ -156,6 +157,43 @@ fn losses_that_are_no_sums_of_squares_are_minimised_too() {
         for cuts in CUTS {
             let found = on_ranks(cuts.len(), |ranks| train(cuts, &ranks, form));
             assert_close(the_same_on_all(&found), &alone, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn single_precision_is_spread_as_well() {
+    let x = Array2::from_shape_fn((24, 1), |(i, _)| (i as f32 * 0.7).sin());
+    let names = Array2::from_shape_fn((24, 2), |(i, k)| ((i * i + k) % 300) as f32);
+    let train = |cuts: &[f64], ranks: &Communicator, optimizer: &mut dyn Optimizer<f32>| {
+        let mut variables = Variables::<f32>::new();
+        let table = variables.add("table", Array2::from_shape_fn((300, 2), |(i, k)| ((3 * i + k) as f32).sin()).view());
+        let weight = variables.add("weight", Array2::from_elem((1, 5), 0.2).view()).unwrap();
+        let mut tape = Tape::new();
+        let inputs = [tape.input(1), tape.input(2)];
+        let looked_up = tape.embedding(inputs[1], table.unwrap()).unwrap();
+        let all = tape.concat(&[inputs[0], looked_up]).unwrap();
+        let y = tape.dense(all, weight, None).unwrap();
+        let network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+        let mut network = network.with_communicator(ranks);
+        let own = shard(cuts, ranks, 24);
+        let (x, names) = (x.slice(s![own.clone(), ..]), names.slice(s![own, ..]));
+        network.batch(&[x, names], &[x]).unwrap();
+        let mut numbers: Vec<f32> =
+            (0..4).map(|_| optimizer.step(&mut network, &mut variables).unwrap().loss).collect();
+        numbers.extend(variables.values());
+        numbers.into_iter().map(f64::from).collect::<Vec<_>>()
+    };
+    let makes: [MakeSingle; 3] = [
+        || Box::new(Sgd::new(0.1)),
+        || Box::new(LevenbergMarquardt::new()),
+        || Box::new(LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::FactoredDual))),
+    ];
+    for make in makes {
+        let alone = train(&[1.0], &Communicator::single(), &mut *make());
+        for cuts in CUTS {
+            let found = on_ranks(cuts.len(), |ranks| train(cuts, &ranks, &mut *make()));
+            assert_close(the_same_on_all(&found), &alone, 1e-4);
         }
     }
 }

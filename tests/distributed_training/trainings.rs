@@ -1,14 +1,8 @@
 //! Trainings whose data are spread over ranks.
 
-use std::fs;
-
 use marquardt::LevenbergMarquardt;
 use marquardt::distributed::Communicator;
 use marquardt::optim::{Adam, Optimizer, Sgd};
-#[cfg(feature = "csv")]
-use marquardt::train::CsvLogger;
-#[cfg(feature = "safetensors")]
-use marquardt::train::ModelCheckpoint;
 use marquardt::train::{EarlyStopping, History, MeanError, R2Score, ReduceLearningRateOnPlateau, StopReason, Trainer};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
@@ -133,6 +127,10 @@ fn seconds_are_those_of_the_first_rank() {
 #[cfg(all(feature = "csv", feature = "safetensors", feature = "checkpoint"))]
 #[test]
 fn only_the_first_rank_writes() {
+    use std::fs;
+
+    use marquardt::train::{CsvLogger, ModelCheckpoint};
+
     let folder = |rank: usize| std::env::temp_dir().join(format!("marquardt-ranks-{}-{rank}", std::process::id()));
     on_ranks(2, |ranks| {
         let folder = folder(ranks.rank());

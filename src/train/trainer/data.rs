@@ -63,13 +63,13 @@ impl<'d, T: Real> Data<'d, T> {
     /// Splits the last rows of all ranks off, which are this fraction of them.
     pub(super) fn split(self, split: f64) -> Result<(Self, Self), TrainError> {
         let Data { range, total: rows, .. } = self;
-        let first = (rows as f64 * (1.0 - split)).floor();
-        if !(split > 0.0 && split < 1.0 && first >= 1.0 && first < rows as f64) {
+        let trained = (rows as f64 * (1.0 - split)).floor();
+        if !(split > 0.0 && split < 1.0 && trained >= 1.0 && trained < rows as f64) {
             return Err(TrainError::ValidationSplit { split, rows });
         }
-        let all = first as usize;
-        let end = all.clamp(range.start, range.end);
-        let first = end - range.start;
+        let trained = trained as usize;
+        let Range { start, end } = range;
+        let first = trained.clamp(start, end) - start;
         let halves = |arrays: Vec<ArrayView2<'d, T>>| -> (Vec<_>, Vec<_>) {
             arrays.into_iter().map(|array| array.split_at(Axis(0), first)).unzip()
         };
@@ -79,9 +79,9 @@ impl<'d, T: Real> Data<'d, T> {
             inputs: other_inputs,
             targets: other_targets,
             weights: other_weights,
-            range: end.max(all) - all..range.end.max(all) - all,
-            total: rows - all,
+            range: start.max(trained) - trained..end.max(trained) - trained,
+            total: rows - trained,
         };
-        Ok((Data { inputs, targets, weights, range: range.start..end, total: all }, validation))
+        Ok((Data { inputs, targets, weights, range: start..start + first, total: trained }, validation))
     }
 }

@@ -66,6 +66,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         let mut validation = self.validation.as_ref().map(|set| Data::new(&set.inputs, &set.targets, set.weights));
         let checked = self.check(&data, validation.as_ref());
         self.share(checked, [Some(&mut data), validation.as_mut()])?;
+        self.check_same_settings()?;
         if data.total == 0 {
             return Err(TrainError::Empty);
         }

@@ -10,6 +10,9 @@ use crate::optim::OptimizerState;
 use crate::train::checkpoint::Terms;
 use crate::train::{StopReason, TrainError};
 
+/// What [`TrainError::RanksDiffer`] says of settings, and of where a training stands.
+const SETTINGS: &str = "settings";
+
 impl<T: Real> Trainer<'_, T> {
     /// Goes on if all ranks do.
     pub(super) fn agree<R>(&self, outcome: Result<R, TrainError>) -> Result<R, TrainError> {
@@ -39,14 +42,20 @@ impl<T: Real> Trainer<'_, T> {
         Ok(())
     }
 
-    /// Refuses to begin where ranks differ in what must be the same.
+    /// Refuses settings that are not the same on all ranks.
+    pub(super) fn check_same_settings(&self) -> Result<(), TrainError> {
+        let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
+        let (backup, validation) = (self.backup.as_ref().map(|backup| backup.every), self.validation.is_some());
+        let trainable = self.variables.trainable_ranges();
+        let settings = format!("{:?} {backup:?} {validation} {trainable:?}", self.settings);
+        check_numbers(ranks, SETTINGS, &numbers_of(&settings))
+    }
+
+    /// Refuses to begin where ranks do not stand at the same place.
     pub(super) fn check_same(&self, run: &Run, terms: &Terms) -> Result<(), TrainError> {
         let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
-        let backup = self.backup.as_ref().map(|backup| backup.every);
-        let trainable = self.variables.trainable_ranges();
-        let (mask_step, at) = (self.network.mask_step(), (run.epoch, run.batch));
-        let settings = format!("{:?} {terms:?} {backup:?} {trainable:?} {mask_step} {at:?}", self.settings);
-        check_numbers(ranks, "settings", &numbers_of(&settings))?;
+        let place = format!("{terms:?} {} {} {}", run.epoch, run.batch, self.network.mask_step());
+        check_numbers(ranks, SETTINGS, &numbers_of(&place))?;
         self.check_same_variables()?;
         let (mut text, mut slots) = (String::new(), Vec::new());
         describe(&self.optimizer.state(), &mut text, &mut slots);
