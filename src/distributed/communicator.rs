@@ -180,7 +180,7 @@ impl Communicator {
     }
 
     /// What went wrong here.
-    fn rank_error(&self, error: impl fmt::Display) -> RankError {
+    pub(crate) fn rank_error(&self, error: impl fmt::Display) -> RankError {
         RankError { rank: self.rank(), message: error.to_string() }
     }
 }

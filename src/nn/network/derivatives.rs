@@ -90,7 +90,7 @@ impl<T: Real> Network<T> {
         Ok(())
     }
 
-    /// `Jᵀu` for the residuals' Jacobian `J` at `x`: the gradient of `uᵀr`.
+    /// `Jᵀu` for the residuals' Jacobian `J` at `x`: the gradient of `uᵀr`. Of several ranks, each has what its rows add.
     ///
     /// # Errors
     ///

@@ -7,7 +7,8 @@ use crate::train::{CallbackError, Logs};
 
 /// Looks on at a training, and may change the variables and the optimizer's hyperparameters, or stop it.
 ///
-/// Callbacks are called in the order in which they were added. An error of one ends the training.
+/// Callbacks are called in the order in which they were added. An error of one ends the training. Over several ranks, they
+/// are called on each, and should do the same there, but for what only the [first](Context::is_root) does.
 ///
 /// ```
 /// use marquardt::nn::{MeanSquaredError, Sequential};

@@ -36,6 +36,18 @@ impl Moments {
             self.residual += weight * (target - output) * (target - output);
         }
     }
+
+    /// Chan's update, by the moments of other samples.
+    fn merge(&mut self, other: &Moments) {
+        if other.weight > 0.0 {
+            let weight = self.weight + other.weight;
+            let (distance, share) = (other.mean - self.mean, other.weight / weight);
+            self.mean += distance * share;
+            self.total += other.total + distance * distance * self.weight * share;
+            self.residual += other.residual;
+            self.weight = weight;
+        }
+    }
 }
 
 impl R2Score {
@@ -83,28 +95,68 @@ impl<T: Real> Metric<T> for R2Score {
     }
 
     fn restore(&mut self, state: &[f64]) {
-        let moments = state.as_chunks().0.iter();
-        self.outputs =
-            moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual }).collect();
+        self.outputs = moments(state).collect();
     }
+
+    fn merge(&mut self, state: &[f64]) -> bool {
+        // Where there were no samples, the number of outputs is not known.
+        if self.outputs.is_empty() {
+            self.outputs = moments(state).collect();
+        } else {
+            self.outputs.iter_mut().zip(moments(state)).for_each(|(moments, other)| moments.merge(&other));
+        }
+        true
+    }
+}
+
+/// The moments in a state.
+fn moments(state: &[f64]) -> impl Iterator<Item = Moments> {
+    let moments = state.as_chunks().0.iter();
+    moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Over some of 100 samples, the others merged in.
+    fn score(offset: f64, cuts: &[usize]) -> f64 {
+        let mut merged = R2Score::new();
+        let mut start = 0;
+        for &end in cuts {
+            let targets: Vec<f64> = (start..end).map(|i| offset + (i as f64).sin()).collect();
+            let outputs: Vec<f64> = (start..end).map(|i| offset + 0.9 * (i as f64).sin()).collect();
+            let weights: Vec<f64> = (start..end).map(|i| (i % 3) as f64).collect();
+            let kind = Targets::Values;
+            let mut metric = R2Score::new();
+            if start < end {
+                metric.update(&Predictions {
+                    term: 0,
+                    width: 1,
+                    outputs: &outputs,
+                    kind,
+                    targets: &targets,
+                    weights: &weights,
+                });
+            }
+            let mut state = Vec::new();
+            Metric::<f64>::state(&metric, &mut state);
+            assert!(Metric::<f64>::merge(&mut merged, &state));
+            start = end;
+        }
+        Metric::<f64>::result(&merged)
+    }
+
     #[test]
     fn a_large_offset_costs_no_digits() {
-        let score = |offset: f64| {
-            let targets: Vec<f64> = (0..100).map(|i| offset + (i as f64).sin()).collect();
-            let outputs: Vec<f64> = (0..100).map(|i| offset + 0.9 * (i as f64).sin()).collect();
-            let mut metric = R2Score::new();
-            let weights = [1.0; 100];
-            let kind = Targets::Values;
-            let all = Predictions { term: 0, width: 1, outputs: &outputs, kind, targets: &targets, weights: &weights };
-            metric.update(&all);
-            Metric::<f64>::result(&metric)
-        };
-        assert!((score(1e6) - score(0.0)).abs() < 1e-8, "{} {}", score(1e6), score(0.0));
+        assert!((score(1e6, &[100]) - score(0.0, &[100])).abs() < 1e-8);
+    }
+
+    #[test]
+    fn parts_merge_into_the_whole() {
+        for cuts in [&[0, 30, 100][..], &[99, 100], &[1, 2, 2, 100]] {
+            assert!((score(0.0, cuts) - score(0.0, &[100])).abs() < 1e-14);
+            assert!((score(1e6, cuts) - score(0.0, &[100])).abs() < 1e-8);
+        }
     }
 }
