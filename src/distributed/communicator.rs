@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::launcher::{Launch, launch};
+#[cfg(feature = "mpi")]
+use super::mpi::Mpi;
 use super::threads::Thread;
 use super::transport::{Message, Transport};
 use super::{CommunicatorError, RankError};
@@ -26,9 +29,44 @@ impl Communicator {
         Communicator(None)
     }
 
-    /// The ranks that the program was started as.
+    /// The ranks that the program was started as: by `mpirun`, `mpiexec` or `srun`, with the feature `mpi`. A program that
+    /// was started without them is a rank alone, and MPI is not initialised.
+    ///
+    /// All ranks call it. While a communicator lives, it returns the same again; when the last is dropped, MPI ends.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`], above all where several ranks were started that cannot reach each other, for then each would
+    /// solve the whole problem by itself.
     pub fn world() -> Result<Self, CommunicatorError> {
-        Ok(Self::single())
+        match launch() {
+            None | Some(Launch::Ranks(1)) => Ok(Self::single()),
+            Some(launch) => Self::launched(launch),
+        }
+    }
+
+    #[cfg(feature = "mpi")]
+    fn launched(_: Launch) -> Result<Self, CommunicatorError> {
+        Self::mpi()
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn launched(launch: Launch) -> Result<Self, CommunicatorError> {
+        match launch.ranks() {
+            1 => Ok(Self::single()),
+            ranks => Err(CommunicatorError::WithoutMpi { ranks }),
+        }
+    }
+
+    /// The ranks of MPI's world: as [`world`](Self::world), for programs started in a way that it does not recognise. MPI
+    /// is initialised in any case.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    #[cfg(feature = "mpi")]
+    pub fn mpi() -> Result<Self, CommunicatorError> {
+        Ok(Communicator(Some(Mpi::world()?)))
     }
 
     /// So many ranks, each for one thread of this process: for trying a program on several ranks without MPI.
@@ -48,10 +86,12 @@ impl Communicator {
     /// assert_eq!(sums, [3.0; 3]);
     /// ```
     pub fn threads(size: usize) -> Vec<Self> {
-        if size == 1 {
-            return vec![Self::single()];
-        }
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
+    }
+
+    /// What reaches the other ranks, if there are any.
+    fn transport(&self) -> Option<&dyn Transport> {
+        self.0.as_deref().filter(|transport| transport.size() > 1)
     }
 
     /// Which rank this is, counted from 0.
@@ -81,7 +121,7 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn all_sum<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
-        self.0.as_deref().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
+        self.transport().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
     }
 
     /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
@@ -90,7 +130,7 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn all_gather<T: Real>(&self, numbers: &[T]) -> Result<Vec<Vec<T>>, CommunicatorError> {
-        let Some(transport) = self.0.as_deref() else { return Ok(vec![numbers.to_vec()]) };
+        let Some(transport) = self.transport() else { return Ok(vec![numbers.to_vec()]) };
         let mut bytes = Vec::new();
         Message::write(numbers, &mut bytes);
         let read = |bytes: Vec<u8>| {
@@ -107,10 +147,12 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn broadcast<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
-        let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
-        if said[0].len() != numbers.len() {
-            return Err(CommunicatorError::OutOfStep { rank: self.rank(), other: 0 });
+        let Some(transport) = self.transport() else { return Ok(()) };
+        let counts = transport.all_gather(&numbers.len().to_ne_bytes())?;
+        if let Some(other) = counts.iter().position(|count| *count != counts[0]) {
+            return Err(CommunicatorError::OutOfStep { rank: 0, other });
         }
+        let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
         numbers.copy_from_slice(&said[0]);
         Ok(())
     }
@@ -122,7 +164,7 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn first_to_differ<T: Real>(&self, numbers: &[T]) -> Result<Option<usize>, CommunicatorError> {
-        let Some(transport) = self.0.as_deref() else { return Ok(None) };
+        let Some(transport) = self.transport() else { return Ok(None) };
         let mut bytes = Vec::new();
         Message::write(numbers, &mut bytes);
         let said = transport.all_gather(&checksum(&bytes).to_ne_bytes())?;
@@ -148,7 +190,7 @@ impl Communicator {
     pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
         let own = |error: E| RankError { rank: self.rank(), message: error.to_string() };
         let outcome = outcome.map_err(own);
-        let Some(transport) = self.0.as_deref() else { return outcome };
+        let Some(transport) = self.transport() else { return outcome };
         let mut said = Vec::new();
         if let Err(error) = &outcome {
             said.push(1);

@@ -30,4 +30,28 @@ pub enum CommunicatorError {
         /// Another, which takes part in another exchange.
         other: usize,
     },
+    /// The program was started on several ranks, but cannot reach the others.
+    #[error("started on {ranks} ranks, but built without the feature `mpi`")]
+    WithoutMpi {
+        /// How many, or more.
+        ranks: usize,
+    },
+    /// The program was started on several ranks, but its MPI knows of this one alone.
+    #[error("started on {ranks} ranks, but this rank's MPI finds no other: it is not the launcher's MPI")]
+    Apart {
+        /// How many, or more.
+        ranks: usize,
+    },
+    /// This MPI cannot be called by one thread after another.
+    #[error("MPI allows threads to be {provided}; MPI_THREAD_SERIALIZED is needed")]
+    Threading {
+        /// What it allows.
+        provided: &'static str,
+    },
+    /// MPI was initialised by another part of the program.
+    #[error("MPI was initialised by another part of the program")]
+    Initialized,
+    /// The last communicator of MPI's world was dropped, or MPI was finalised otherwise; it cannot be started again.
+    #[error("MPI has been finalised")]
+    Finalized,
 }

@@ -35,6 +35,9 @@
 
 mod communicator;
 mod error;
+mod launcher;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod threads;
 mod transport;
 

@@ -20,6 +20,69 @@ pub trait Transport: Send + Sync {
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError>;
 }
 
+/// What an exchange is for, and how much a rank brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exchange {
+    /// So many `f64` to sum.
+    SumF64(usize),
+    /// So many `f32` to sum.
+    SumF32(usize),
+    /// So many bytes for all.
+    Gather(usize),
+    /// A rank leaves for good.
+    Leave,
+}
+
+impl Exchange {
+    /// How many bytes its number and length take.
+    #[cfg(feature = "mpi")]
+    pub(super) const BYTES: usize = 16;
+
+    /// As bytes to send.
+    #[cfg(feature = "mpi")]
+    pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let (number, length) = match self {
+            Exchange::SumF64(length) => (0, length),
+            Exchange::SumF32(length) => (1, length),
+            Exchange::Gather(length) => (2, length),
+            Exchange::Leave => (3, 0),
+        };
+        (number | (length as u128) << 8).to_ne_bytes()
+    }
+
+    /// From bytes of [`to_bytes`](Self::to_bytes).
+    #[cfg(feature = "mpi")]
+    pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> Exchange {
+        let bytes = u128::from_ne_bytes(bytes);
+        let length = (bytes >> 8) as usize;
+        match bytes as u8 {
+            0 => Exchange::SumF64(length),
+            1 => Exchange::SumF32(length),
+            2 => Exchange::Gather(length),
+            _ => Exchange::Leave,
+        }
+    }
+
+    /// Whether another rank's is the same exchange.
+    fn fits(self, other: Exchange) -> bool {
+        match (self, other) {
+            (Exchange::Gather(_), Exchange::Gather(_)) => true,
+            _ => self == other,
+        }
+    }
+
+    /// Whether all ranks, in their order, take part in one exchange. The answer is the same on all of them.
+    pub(super) fn check(ranks: &[Exchange]) -> Result<(), CommunicatorError> {
+        if let Some(rank) = ranks.iter().position(|&exchange| exchange == Exchange::Leave) {
+            return Err(CommunicatorError::Gone { rank });
+        }
+        match ranks.iter().position(|exchange| !exchange.fits(ranks[0])) {
+            Some(other) => Err(CommunicatorError::OutOfStep { rank: 0, other }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A number that can be sent. Implemented for the floats, and sealed with [`Real`](crate::Real).
 pub trait Message: Copy {
     /// Sums over all ranks.
