@@ -12,6 +12,7 @@ use super::transport::{Message, Transport};
 use super::{CommunicatorError, RankError};
 use crate::Real;
 use crate::checksum::checksum;
+use crate::kernels::vector::all_finite;
 
 /// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
 ///
@@ -124,6 +125,24 @@ impl Communicator {
         self.transport().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
     }
 
+    /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
+    /// only where sums are not finite do the ranks ask each other why: while all goes well, this is one message. Collective.
+    ///
+    /// # Errors
+    ///
+    /// The [`RankError`] of the lowest rank that has failed, the same on all ranks; that of a rank that has gone, too.
+    pub fn try_all_sum<T: Real, E: fmt::Display>(
+        &self,
+        numbers: &mut [T],
+        own: Result<(), E>,
+    ) -> Result<(), RankError> {
+        if own.is_err() {
+            numbers.fill(T::from_f64(f64::NAN));
+        }
+        self.all_sum(numbers)?;
+        if all_finite(numbers) && !numbers.is_empty() { Ok(()) } else { self.agree(own) }
+    }
+
     /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
     ///
     /// # Errors
@@ -188,16 +207,14 @@ impl Communicator {
     ///
     /// [`RankError`]; that of a rank that has gone, too.
     pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
-        let own = |error: E| RankError { rank: self.rank(), message: error.to_string() };
-        let outcome = outcome.map_err(own);
+        let outcome = outcome.map_err(|error| RankError { rank: self.rank(), message: error.to_string() });
         let Some(transport) = self.transport() else { return outcome };
         let mut said = Vec::new();
         if let Err(error) = &outcome {
             said.push(1);
             said.extend_from_slice(error.message.as_bytes());
         }
-        let lost = |error: CommunicatorError| RankError { rank: self.rank(), message: error.to_string() };
-        let all = transport.all_gather(&said).map_err(lost)?;
+        let all = transport.all_gather(&said)?;
         match all.iter().position(|said| !said.is_empty()) {
             Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
             None => outcome,

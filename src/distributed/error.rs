@@ -12,6 +12,17 @@ pub struct RankError {
     pub message: String,
 }
 
+impl From<CommunicatorError> for RankError {
+    /// It is laid to the rank that has gone, or is elsewhere.
+    fn from(error: CommunicatorError) -> Self {
+        let rank = match error {
+            CommunicatorError::Gone { rank } | CommunicatorError::OutOfStep { other: rank, .. } => rank,
+            _ => 0,
+        };
+        RankError { rank, message: error.to_string() }
+    }
+}
+
 /// Ranks cannot talk to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -24,7 +24,7 @@ const SLIP: usize = 128;
 const SHORT: usize = SLIP - Exchange::BYTES;
 
 /// Numbers that a rank sums at a time, for all ranks: long messages are sent in pieces, for small buffers.
-const SUMMED_AT_ONCE: usize = 1 << 15;
+const SUMMED_AT_ONCE: usize = 1 << 13;
 
 /// Bytes that all ranks together send at a time to each other, at most.
 const GATHERED_AT_ONCE: usize = 1 << 28;

@@ -146,6 +146,23 @@ pub(crate) fn absorb_rows<T: Real>(
     }
 }
 
+/// Appends the numbers on and above the diagonal of an upper triangle, row after row.
+pub(crate) fn write_triangle<T: Real>(triangle: &[T], n: usize, numbers: &mut Vec<T>) {
+    let rows = triangle.chunks_exact(n).enumerate();
+    rows.for_each(|(i, row)| numbers.extend_from_slice(&row[i..]));
+}
+
+/// Fills an upper triangle with what [`write_triangle`] has written, and returns what comes after it.
+pub(crate) fn read_triangle<'a, T: Real>(mut numbers: &'a [T], n: usize, triangle: &mut [T]) -> &'a [T] {
+    for (i, row) in triangle.chunks_exact_mut(n).enumerate() {
+        let (of_row, others) = numbers.split_at(n - i);
+        row[..i].fill(T::ZERO);
+        row[i..].copy_from_slice(of_row);
+        numbers = others;
+    }
+    numbers
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;

@@ -87,7 +87,7 @@ impl Plan {
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
     let multiplies = size.products.is_some() && size.ridge != Ridge::Varied && !size.bounded;
-    let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded;
+    let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
@@ -137,7 +137,11 @@ mod tests {
     use super::*;
 
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
-        Plan::new::<f64>(solver, &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false }, budget)
+        Plan::new::<f64>(
+            solver,
+            &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false, spread: false },
+            budget,
+        )
     }
 
     #[test]
@@ -162,7 +166,7 @@ mod tests {
             for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
             {
                 let products = Some(products(linearize, row_gram, jacobian));
-                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform, bounded: false };
+                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform, bounded: false, spread: false };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
                 let least =
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn bounds_are_for_the_primal_forms() {
         let products = Some(products(1.0, 1.0, 1.0));
-        let size = Size { m: 10, n: 1000, group: 1, products, ridge: Ridge::None, bounded: true };
+        let size = Size { m: 10, n: 1000, group: 1, products, ridge: Ridge::None, bounded: true, spread: false };
         let form = |solver| Plan::new::<f64>(solver, &size, usize::MAX).map(|plan| plan.form);
         assert_eq!(form(LinearSolver::Auto), Ok(LinearForm::Cholesky));
         for dual in [LinearForm::Dual, LinearForm::FactoredDual, LinearForm::ConjugateGradients] {

@@ -20,6 +20,8 @@ pub(crate) struct Size {
     pub(crate) ridge: Ridge,
     /// Whether parameters have bounds, at which only the primal forms can hold them.
     pub(crate) bounded: bool,
+    /// Whether the rows are spread over ranks, of which none has all to make a dual of.
+    pub(crate) spread: bool,
 }
 
 /// A ridge `½ Σ w_j x_j²`.
@@ -109,7 +111,7 @@ mod tests {
             jacobian: Work::product(rows, columns, 2.0),
             numbers: m + n,
         };
-        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None, bounded: false }
+        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None, bounded: false, spread: false }
     }
 
     #[test]

@@ -83,6 +83,31 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
+    /// Appends what the candidate is made of, for other ranks. The dual forms are not made of sums.
+    pub(crate) fn write_candidate(&self, numbers: &mut Vec<T>) {
+        match self {
+            Normal(model, _) => model.write_candidate(numbers),
+            Triangular(model, _) => model.write_candidate(numbers),
+            Rows(..) | Products(_) => debug_assert!(false, "rows that are spread over ranks are not kept"),
+        }
+    }
+
+    /// Makes the candidate of sums of what ranks have [written](Self::write_candidate); the normal equations do.
+    pub(crate) fn read_candidate(&mut self, sums: &[T]) {
+        match self {
+            Normal(model, _) => model.read_candidate(sums),
+            Triangular(..) | Rows(..) | Products(_) => debug_assert!(false, "only normal equations add up"),
+        }
+    }
+
+    /// Adds to the candidate the rows that a rank has [written](Self::write_candidate) its own for; a triangle does.
+    pub(crate) fn absorb_candidate(&mut self, numbers: &[T]) {
+        match self {
+            Triangular(model, _) => model.absorb_candidate(numbers),
+            Normal(..) | Rows(..) | Products(_) => debug_assert!(false, "only triangles are absorbed"),
+        }
+    }
+
     /// Exchanges the current point with the candidate.
     #[inline(always)]
     pub(crate) fn swap(&mut self) {

@@ -67,6 +67,26 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
+    /// Appends the candidate's sums: the triangle of `JᵀJ`, and `Jᵀr`.
+    pub(crate) fn write_candidate(&self, numbers: &mut Vec<T>) {
+        let Sums { gram, gradient } = &self.sums[1 - self.current];
+        let rows = gram.as_ref().chunks_exact(self.n()).enumerate();
+        rows.for_each(|(i, row)| numbers.extend_from_slice(&row[..=i]));
+        numbers.extend_from_slice(gradient.as_ref());
+    }
+
+    /// Makes these the candidate's sums, in the order of [`write_candidate`](Self::write_candidate).
+    pub(crate) fn read_candidate(&mut self, mut sums: &[T]) {
+        let n = self.n();
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
+            let (of_row, others) = sums.split_at(i + 1);
+            row[..=i].copy_from_slice(of_row);
+            sums = others;
+        }
+        gradient.as_mut().copy_from_slice(sums);
+    }
+
     /// Exchanges the current point's sums with the candidate's.
     #[inline(always)]
     pub(crate) fn swap(&mut self) {

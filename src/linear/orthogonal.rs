@@ -4,7 +4,7 @@ use super::held::{Held, free_part, is_held};
 use super::model::IllConditioned;
 use super::shape::Shape;
 use crate::Real;
-use crate::kernels::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
+use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
@@ -61,6 +61,25 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
         add_rows_times(gradient.as_mut(), jacobian, r);
         absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
+    }
+
+    /// Appends the candidate's triangle, its right-hand side, and `Jᵀr`.
+    pub(crate) fn write_candidate(&self, numbers: &mut Vec<T>) {
+        let Triangle { r, rotated, gradient } = &self.candidate;
+        write_triangle(r.as_ref(), self.n, numbers);
+        numbers.extend_from_slice(rotated.as_ref());
+        numbers.extend_from_slice(gradient.as_ref());
+    }
+
+    /// Absorbs what [`write_candidate`](Self::write_candidate) has written of other rows.
+    pub(crate) fn absorb_candidate(&mut self, numbers: &[T]) {
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        let numbers = read_triangle(numbers, self.n, rows);
+        let (rotated, gradient) = numbers.split_at(self.n);
+        residuals.copy_from_slice(rotated);
+        let candidate = &mut self.candidate;
+        add_scaled(candidate.gradient.as_mut(), T::ONE, gradient);
+        absorb_rows(candidate.r.as_mut(), candidate.rotated.as_mut(), rows, residuals, self.work.as_mut());
     }
 
     /// Exchanges the current point's triangle with the candidate's.

@@ -212,6 +212,11 @@ impl<T: Real> ProductDual<T> {
         self.forcing.extend_from_slice(rows);
     }
 
+    /// The rows of it so far.
+    pub(crate) fn forcing(&self) -> &[T] {
+        &self.forcing
+    }
+
     /// Adds `−½(JᵀJ + λI)⁻¹Jᵀf` for the other right-hand side `f`, and returns the length of twice of that; where it is not
     /// finite, nothing is added.
     pub(crate) fn bend(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<T, IllConditioned> {

@@ -64,7 +64,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         };
         let group = group.max(1);
         let whole_groups = (wanted / group).max(1) * group;
-        whole_groups.min(m)
+        whole_groups.min(m).max(1)
     }
 
     /// Numbers that the buffer of a problem holds.
@@ -89,7 +89,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             problem.linearize(x, first, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
-        self.complete = self.rows == m;
+        self.complete = self.rows >= m;
         Ok(())
     }
 

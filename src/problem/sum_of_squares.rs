@@ -76,8 +76,9 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
     }
 }
 
-impl<T: Real, P: LeastSquares<T>> Objective<T> for SumOfSquares<T, P> {
-    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
+    /// The loss of the rows that are here.
+    fn loss_here(&mut self, x: &[T]) -> Result<T, EvaluationError> {
         self.check(x)?;
         let (m, rows) = (self.problem.residual_count(), self.rows());
         self.residuals.resize(rows, T::ZERO);
@@ -90,7 +91,8 @@ impl<T: Real, P: LeastSquares<T>> Objective<T> for SumOfSquares<T, P> {
         Ok(loss)
     }
 
-    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+    /// The loss of the rows that are here, and their gradient, which is dense.
+    fn loss_and_gradient_here(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
         self.check(x)?;
         if self.problem.bounds().is_some_and(|bounds| !bounds.is_unbounded()) {
             return Err("the problem has bounds, which steps along a gradient do not keep; take a full solve".into());
@@ -112,6 +114,29 @@ impl<T: Real, P: LeastSquares<T>> Objective<T> for SumOfSquares<T, P> {
             }
         }
         Ok(loss)
+    }
+
+    /// Sums the losses of all ranks, and numbers besides.
+    fn sum_over_ranks(&self, loss: Result<T, EvaluationError>, others: &mut [T]) -> Result<T, EvaluationError> {
+        let Some(ranks) = self.problem.communicator().filter(|ranks| ranks.size() > 1) else { return loss };
+        let (loss, own) = loss.map_or_else(|error| (T::ZERO, Err(error)), |loss| (loss, Ok(())));
+        let mut message = [&*others, &[loss]].concat();
+        ranks.try_all_sum(&mut message, own).map_err(EvaluationError::new)?;
+        let (sums, loss) = message.split_at(others.len());
+        others.copy_from_slice(sums);
+        Ok(loss[0])
+    }
+}
+
+impl<T: Real, P: LeastSquares<T>> Objective<T> for SumOfSquares<T, P> {
+    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        let loss = self.loss_here(x);
+        self.sum_over_ranks(loss, &mut [])
+    }
+
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        let loss = self.loss_and_gradient_here(x, gradients);
+        self.sum_over_ranks(loss, gradients.flat_mut())
     }
 
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {

@@ -106,7 +106,16 @@ where
             }
             model.add_forcing(second, jacobian);
             Ok(true)
-        })?;
+        });
+        let evaluated = match (&mut self.shards, model.forcing_mut()) {
+            (Some(shards), Some(forcing)) => {
+                let (evaluated, own) =
+                    evaluated.map_or_else(|error| (false, Err(error)), |evaluated| (evaluated, Ok(())));
+                shards.sum(forcing, own)?;
+                evaluated
+            }
+            _ => evaluated?,
+        };
         self.evaluations.jacobians += usize::from(evaluated);
         self.evaluations.residuals += usize::from(by_difference);
         Ok(())

@@ -3,8 +3,9 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use thiserror::Error;
 
-use crate::kernels::triangular::absorb_rows;
-use crate::kernels::vector::{add_rows_times, all_finite, dot};
+use crate::distributed::Communicator;
+use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
+use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
 use crate::{Bounds, EvaluationError, LeastSquares, Real};
@@ -105,18 +106,18 @@ impl<T: Real> Covariance<T> {
     ///
     /// [`CovarianceError`] when `x` has the wrong length or the problem cannot be evaluated there.
     pub fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, CovarianceError> {
-        let (m, n) = (problem.residual_count(), problem.parameter_count());
+        let n = problem.parameter_count();
         if x.len() != n || n == 0 {
             return Err(CovarianceError::WrongLength { expected: n, found: x.len() });
-        }
-        if m == 0 {
-            return Err(CovarianceError::NoResiduals);
         }
         if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != n) {
             return Err(CovarianceError::WrongBoundsLength { expected: n, found });
         }
-        let Triangle { mut triangle, gradient, sum_of_squares } =
+        let Triangle { mut triangle, gradient, sum_of_squares, rows: m, .. } =
             Triangle::at(problem, x).map_err(CovarianceError::Evaluation)?;
+        if m == 0 {
+            return Err(CovarianceError::NoResiduals);
+        }
         if !(all_finite(&triangle) && sum_of_squares.is_finite()) {
             return Err(CovarianceError::NonFinite);
         }
@@ -241,25 +242,66 @@ pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Arr
 struct Triangle<T> {
     /// The triangle of `QR = J`.
     triangle: Vec<T>,
+    /// `Qᵀr`.
+    rotated: Vec<T>,
     /// `Jᵀr`.
     gradient: Vec<T>,
     /// `‖r‖²`.
     sum_of_squares: T,
+    /// Rows of the Jacobian.
+    rows: usize,
 }
 
 impl<T: Real> Triangle<T> {
-    /// Of the Jacobian at `x`.
+    /// Of no rows.
+    fn new(n: usize) -> Self {
+        let zero = |count| vec![T::ZERO; count];
+        Triangle { triangle: zero(n * n), rotated: zero(n), gradient: zero(n), sum_of_squares: T::ZERO, rows: 0 }
+    }
+
+    /// Of the Jacobian at `x`, with the rows of all ranks.
     fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
+        let here = Self::here(problem, x);
+        match problem.communicator().filter(|ranks| ranks.size() > 1) {
+            None => here,
+            Some(ranks) => Self::of_all(ranks, ranks.agree(here).map_err(EvaluationError::new)?),
+        }
+    }
+
+    /// Of the rows that are here.
+    fn here<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
         let n = x.len();
-        let (mut triangle, mut gradient, mut sum_of_squares) = (vec![T::ZERO; n * n], vec![T::ZERO; n], T::ZERO);
-        let (mut rotated, mut work) = (vec![T::ZERO; n], vec![T::ZERO; n]);
-        let mut tiles = Tiles::<T, Dynamic>::new(problem.residual_count(), n, problem.row_group());
+        let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
+        let mut work = vec![T::ZERO; n];
+        let mut tiles = Tiles::<T, Dynamic>::new(here.rows, n, problem.row_group());
         tiles.linearize(problem, x, |_, _, r, jacobian| {
-            sum_of_squares += dot(r, r);
-            add_rows_times(&mut gradient, jacobian, r);
-            absorb_rows(&mut triangle, &mut rotated, jacobian, r, &mut work);
+            here.sum_of_squares += dot(r, r);
+            add_rows_times(&mut here.gradient, jacobian, r);
+            absorb_rows(&mut here.triangle, &mut here.rotated, jacobian, r, &mut work);
             Ok(())
         })?;
-        Ok(Triangle { triangle, gradient, sum_of_squares })
+        Ok(here)
+    }
+
+    /// Of all ranks' rows: a triangle is absorbed as the rows that it stands for.
+    fn of_all(ranks: &Communicator, here: Self) -> Result<Self, EvaluationError> {
+        let n = here.gradient.len();
+        let mut message = vec![T::from_f64(here.rows as f64), here.sum_of_squares];
+        message.extend_from_slice(&here.gradient);
+        message.extend_from_slice(&here.rotated);
+        write_triangle(&here.triangle, n, &mut message);
+        let mut all = Self::new(n);
+        let (mut rows, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
+        for message in &mut ranks.all_gather(&message).map_err(EvaluationError::new)? {
+            let (sums, message) = message.split_at_mut(2);
+            let (gradient, message) = message.split_at_mut(n);
+            let (rotated, triangle) = message.split_at_mut(n);
+            all.rows += sums[0].to_f64() as usize;
+            all.sum_of_squares += sums[1];
+            add_scaled(&mut all.gradient, T::ONE, gradient);
+            read_triangle(triangle, n, &mut rows);
+            absorb_rows(&mut all.triangle, &mut all.rotated, &mut rows, rotated, &mut work);
+        }
+        Ok(all)
     }
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::distributed::{CommunicatorError, RankError};
 use crate::hyperparameters::HyperparameterError;
 use crate::linear::PlanError;
 use crate::{EvaluationError, LinearForm};
@@ -127,6 +128,28 @@ pub enum SolveError {
     BoundedForm {
         /// The form.
         form: LinearForm,
+    },
+    /// Something is wrong on one of the ranks that the rows are spread over.
+    #[error(transparent)]
+    Rank(#[from] RankError),
+    /// The ranks that the rows are spread over cannot talk to each other.
+    #[error(transparent)]
+    Communicator(#[from] CommunicatorError),
+    /// Ranks do not solve the same problem.
+    #[error("{what} of rank {rank} is not that of rank 0")]
+    Unequal {
+        /// What has to be the same on all ranks.
+        what: &'static str,
+        /// The first rank where it is not.
+        rank: usize,
+    },
+    /// What needs all rows on one rank was asked of a problem whose rows are spread over several.
+    #[error("{what} needs all rows on one rank, but they are spread over {ranks}")]
+    SpreadOut {
+        /// What was asked.
+        what: String,
+        /// How many ranks there are.
+        ranks: usize,
     },
     /// The linear systems should be solved in a form that the problem does not allow.
     #[error("{form} needs a problem that multiplies by its Jacobian, and the scaling `Identity` or the default one")]

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
+use super::shards::Shards;
 use super::step_rule::StepRule;
-use super::{Acceleration, Evaluations, Observer, Scaling, Settings, SolveError, Status};
+use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, Tiles};
@@ -31,6 +32,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) arrival: Arrival,
     pub(super) model: LinearModel<T, S>,
     pub(super) tiles: Tiles<T, S>,
+    /// Where the rows are spread over ranks, those.
+    pub(super) shards: Option<Shards<T>>,
     /// Where the problem has bounds, what keeps steps within.
     pub(super) bounds: Option<BoxConstrained<T, S>>,
     /// The current point, the best so far.
@@ -87,6 +90,7 @@ where
             arrival: Arrival::Linearize,
             model: LinearModel::new(&plan),
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
+            shards: None,
             bounds: None,
             trial: x.clone(),
             x,
@@ -100,17 +104,6 @@ where
             promising: false,
             accelerate: settings.acceleration == Acceleration::Always,
         }
-    }
-
-    /// Linearises the problem at the trial point, to start from there.
-    pub(super) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
-        self.cost = T::INFINITY;
-        if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
-            return Err(self.explain_non_finite_start(problem));
-        }
-        self.initial_cost = self.cost;
-        self.rescale();
-        Ok(())
     }
 
     /// Lets the damping start afresh.
@@ -133,8 +126,13 @@ where
                 return Ok(status);
             }
             let trial = self.iterate(problem)?;
-            if journal.enter(self, &trial, false).is_break() {
-                return Ok(Status::Cancelled);
+            if let Some(status) = self.stopped_by_a_rank() {
+                return Ok(status);
+            }
+            if journal.enter(self, &trial, false).is_break()
+                && let Some(status) = self.stop(Status::Cancelled)
+            {
+                return Ok(status);
             }
             if let Some(status) = self.settled(settings, problem, &trial) {
                 return Ok(status);
@@ -216,7 +214,7 @@ where
     ) -> Result<(), EvaluationError> {
         let before = self.cost;
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
-        if at_once && self.promising && problem.derivatives_are_cheap() {
+        if at_once && self.promising && self.derivatives_are_cheap(problem) {
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
             trial.actual = before - cost;
             trial.accepted = suffices(trial);
@@ -225,7 +223,12 @@ where
             }
         } else {
             self.evaluations.residuals += 1;
-            let cost = self.tiles.cost(problem, self.trial.as_ref())? + self.rule.ridge_cost(self.trial.as_ref());
+            let cost = self.tiles.cost(problem, self.trial.as_ref());
+            let cost = match &mut self.shards {
+                None => cost?,
+                Some(shards) => shards.add_up(cost)?,
+            };
+            let cost = cost + self.rule.ridge_cost(self.trial.as_ref());
             if !cost.is_finite() {
                 return Ok(());
             }
@@ -260,18 +263,11 @@ where
         if self.plan.form.multiplies() {
             return self.linearize_products(problem);
         }
-        self.model.begin();
-        let mut cost = T::ZERO;
-        let model = &mut self.model;
-        self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
-            cost += problem.cost_of(rows.start, r);
-            model.add_rows(r, jacobian);
-            Ok(())
-        })?;
-        if self.model.form() == LinearForm::Qr {
-            // Absorbing the rows has overwritten them.
-            self.tiles.forget();
-        }
+        let cost = self.sum_rows(problem);
+        let mut cost = match &mut self.shards {
+            None => cost?,
+            Some(shards) => shards.add_up_candidates(&mut self.model, cost)?,
+        };
         if !self.rule.ridge.is_empty() {
             self.model.add_ridge(&self.rule.ridge, self.trial.as_ref());
             cost += self.rule.ridge_cost(self.trial.as_ref());
@@ -286,6 +282,24 @@ where
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         Ok(None)
+    }
+
+    /// Sums the rows at the trial point into the model's candidate, and returns their cost.
+    #[inline]
+    fn sum_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+        self.model.begin();
+        let mut cost = T::ZERO;
+        let model = &mut self.model;
+        self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
+            cost += problem.cost_of(rows.start, r);
+            model.add_rows(r, jacobian);
+            Ok(())
+        })?;
+        if self.model.form() == LinearForm::Qr {
+            // Absorbing the rows has overwritten them.
+            self.tiles.forget();
+        }
+        Ok(cost)
     }
 
     /// Makes the trial point, where the cost is known, the current one.
@@ -306,7 +320,7 @@ where
 
     /// Brings the scaling up to date with the current point.
     #[inline]
-    fn rescale(&mut self) {
+    pub(super) fn rescale(&mut self) {
         if !self.plan.form.multiplies() {
             self.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
         }
@@ -346,30 +360,6 @@ where
             }
         });
         if largest > T::ZERO { largest / (self.cost + self.cost).abs() } else { largest }
-    }
-
-    /// Finds what is not finite at the start, and names it.
-    fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
-        let mut culprit = None;
-        let n = self.plan.n;
-        if self.plan.form.multiplies() {
-            // There was no room for rows of the Jacobian yet.
-            self.tiles = Tiles::of_one_group(n, self.plan.group);
-        }
-        let found = self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
-            if let (None, Some(i)) = (&culprit, r.iter().position(|r| !r.is_finite())) {
-                culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
-            }
-            if let (None, Some(k)) = (&culprit, jacobian.iter().position(|a| !a.is_finite())) {
-                let (residual, name) = (rows.start + k / n, problem.parameter_name(k % n));
-                culprit = Some(SolveError::NonFiniteDerivative { name, residual, value: jacobian[k].to_f64() });
-            }
-            Ok(())
-        });
-        match found {
-            Err(error) => SolveError::Evaluation(error),
-            Ok(()) => culprit.unwrap_or(SolveError::Overflow),
-        }
     }
 }
 

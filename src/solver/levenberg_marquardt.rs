@@ -9,10 +9,11 @@ use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
 use super::iteration::Iteration;
 use super::journal::{Journal, Log};
+use super::shards::Shards;
 use super::training::Training;
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Fixed, Shape};
-use crate::linear::{LinearSolver, Plan};
+use crate::linear::{LinearSolver, Plan, Ridge};
 use crate::{LeastSquares, Real};
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
@@ -232,12 +233,13 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: &[T],
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
-        let plan = self.settings.plan(problem, start)?;
+        let (m, shards) = self.settings.open(problem, start)?;
+        let plan = self.settings.plan_for(problem, self.settings.scaling, m, Ridge::None)?;
         if !self.settings.log {
-            return self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), observer);
+            return self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), observer);
         }
         let mut log = Log { records: Vec::new(), observer };
-        let report = self.run::<Dynamic, P, _>(problem, plan, start.to_vec(), &mut log)?;
+        let report = self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), &mut log)?;
         Ok(Report { log: log.records, ..report })
     }
 
@@ -277,11 +279,12 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
-        let (m, group) = (self.settings.check(problem, &start)?, problem.row_group());
+        let (m, shards) = self.settings.open(problem, &start)?;
+        let group = problem.row_group();
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let report = self.run::<Fixed<N>, P, _>(problem, plan, start, &mut ())?;
+        let report = self.run::<Fixed<N>, P, _>(problem, plan, shards, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
 
@@ -291,12 +294,14 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         &self,
         problem: &mut P,
         plan: Plan,
+        shards: Option<Shards<T>>,
         start: S::Vector,
         observer: &mut O,
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
         let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
+        iteration.shards = shards;
         iteration.keep_within(bounds_of(problem)?);
         iteration.start(problem)?;
         iteration.start_damping();

@@ -18,6 +18,8 @@ mod report;
 mod scaling;
 mod separable;
 mod settings;
+mod shards;
+mod start;
 mod step_rule;
 mod system;
 mod termination;

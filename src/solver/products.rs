@@ -43,19 +43,28 @@ where
     ) -> Result<(), EvaluationError> {
         let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
         let Some(model) = self.model.of_products() else { return Ok(()) };
+        let before = self.shards.as_ref().map_or(0, |shards| shards.before);
         let mut by_difference = false;
-        self.tiles.visit(problem, |problem, first, second| {
+        let visited = self.tiles.visit(problem, |problem, first, second| {
             if !problem.second_directional_derivative(x, v, first, second)? {
                 by_difference = true;
                 problem.residuals(ahead, first, second)?;
-                let slopes = model.residuals().iter().zip(model.image()).skip(first);
+                let slopes = model.residuals().iter().zip(model.image()).skip(before + first);
                 for (second, (&r, &slope)) in second.iter_mut().zip(slopes) {
                     *second = second_difference(*second, r, slope, probe);
                 }
             }
             model.add_forcing(second);
             Ok(())
-        })?;
+        });
+        match &mut self.shards {
+            None => visited?,
+            Some(shards) => {
+                let all = shards.gather(model.forcing(), visited)?;
+                model.begin_forcing();
+                all.iter().for_each(|rows| model.add_forcing(rows));
+            }
+        }
         self.evaluations.residuals += usize::from(by_difference);
         Ok(())
     }

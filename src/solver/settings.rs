@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::bounded::{bounds_of, check_start};
+use super::shards::Shards;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
+use crate::distributed::Communicator;
 use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
@@ -52,9 +54,22 @@ impl<T: Real> Default for Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
-    /// Checks settings and problem, and returns the number of residuals.
+    /// Checks settings and problem, and returns the number of residuals, and the ranks that they are spread over if there
+    /// are several.
     #[inline]
-    pub(super) fn check<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<usize, SolveError> {
+    pub(super) fn open<P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &P,
+        start: &[T],
+    ) -> Result<(usize, Option<Shards<T>>), SolveError> {
+        let shards = Shards::open(problem, start, self.check(problem, start))?;
+        let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
+        if m == 0 { Err(SolveError::NoResiduals) } else { Ok((m, shards)) }
+    }
+
+    /// Checks settings and problem, but for having residuals: those may be on other ranks.
+    #[inline]
+    fn check<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<(), SolveError> {
         let tolerances = [("gtol", self.gtol), ("xtol", self.xtol), ("ftol", self.ftol)];
         for (setting, value) in tolerances {
             if !(value >= T::ZERO) {
@@ -71,9 +86,6 @@ impl<T: Real> Settings<T> {
         if n == 0 {
             return Err(SolveError::NoParameters);
         }
-        if m == 0 {
-            return Err(SolveError::NoResiduals);
-        }
         if start.len() != n {
             return Err(SolveError::WrongStartLength { expected: n, found: start.len() });
         }
@@ -84,17 +96,11 @@ impl<T: Real> Settings<T> {
             let (name, value) = (problem.parameter_name(index), start[index].to_f64());
             return Err(SolveError::NonFiniteStart { name, value });
         }
-        check_start(problem, start)?;
-        Ok(m)
+        check_start(problem, start)
     }
 
-    /// Checks everything and chooses how to solve the linear systems.
-    pub(super) fn plan<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Plan, SolveError> {
-        let m = self.check(problem, start)?;
-        self.plan_for(problem, self.scaling, m, Ridge::None)
-    }
-
-    /// Chooses how to solve the linear systems of a problem that was checked, damped with this scaling, and with a ridge.
+    /// Chooses how to solve the linear systems of a problem that was checked, which has `m` residuals on all ranks together,
+    /// is damped with this scaling, and has a ridge.
     pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &mut P,
@@ -104,13 +110,21 @@ impl<T: Real> Settings<T> {
     ) -> Result<Plan, SolveError> {
         let (n, group) = (problem.parameter_count(), problem.row_group());
         let bounded = bounds_of(problem)?.is_some();
+        let ranks = problem.communicator().map_or(1, Communicator::size);
+        if ranks > 1 && self.linear_solver == LinearSolver::Always(LinearForm::Dual) {
+            return Err(SolveError::SpreadOut { what: LinearForm::Dual.to_string(), ranks });
+        }
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.products(),
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        Plan::new::<T>(self.linear_solver, &Size { m, n, group, products, ridge, bounded }, self.memory_budget)
-            .map_err(|error| SolveError::no_plan(error, self.memory_budget))
+        Plan::new::<T>(
+            self.linear_solver,
+            &Size { m, n, group, products, ridge, bounded, spread: ranks > 1 },
+            self.memory_budget,
+        )
+        .map_err(|error| SolveError::no_plan(error, self.memory_budget))
     }
 
     /// The scaling of a problem that is solved in this form.

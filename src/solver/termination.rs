@@ -124,11 +124,18 @@ where
 
     /// Patience has run out.
     #[inline]
-    pub(super) fn exhausted(&self, settings: &Settings<T>, iterations: usize, begun: Instant) -> Option<Status> {
+    pub(super) fn exhausted(&mut self, settings: &Settings<T>, iterations: usize, begun: Instant) -> Option<Status> {
+        if iterations >= settings.max_iterations {
+            return Some(Status::MaxIterations);
+        }
+        self.impatience(settings, begun).and_then(|status| self.stop(status))
+    }
+
+    /// Why this rank would stop, which others need not know.
+    #[inline]
+    fn impatience(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
         if settings.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
             Some(Status::Cancelled)
-        } else if iterations >= settings.max_iterations {
-            Some(Status::MaxIterations)
         } else if self.evaluations.residuals + self.evaluations.jacobians >= settings.max_evaluations {
             Some(Status::MaxEvaluations)
         } else if settings.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {

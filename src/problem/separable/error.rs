@@ -49,6 +49,12 @@ pub enum SeparableError {
     /// A residual or derivative is NaN or infinite at the point to look at.
     #[error("a residual or derivative is not finite at this point")]
     NonFinite,
+    /// The rows are spread over ranks, of which none has all to eliminate parameters with.
+    #[error("parameters are eliminated where all rows are on one rank, but they are spread over {ranks}")]
+    SpreadOut {
+        /// How many ranks there are.
+        ranks: usize,
+    },
     /// The residual function returned an error.
     #[error("the residuals could not be evaluated: {0}")]
     Evaluation(#[source] EvaluationError),

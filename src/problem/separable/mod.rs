@@ -11,6 +11,7 @@ pub(crate) use linear_parameters::linear_parameters;
 use super::selected::{count, gather, scatter};
 use super::{Bounds, EvaluationError, LeastSquares};
 use crate::Real;
+use crate::distributed::Communicator;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
 
@@ -88,6 +89,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     ///
     /// [`SeparableError`] when a parameter does not exist, is named twice, or has bounds, or when there are none, or no others.
     pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
+        check_ranks(&problem)?;
         let parameters = problem.parameter_count();
         let mut ascending = linear.to_vec();
         ascending.sort_unstable();
@@ -144,6 +146,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// [`SeparableError`] when `at` has the wrong length or the problem cannot be evaluated there, and when no or all
     /// parameters are linear.
     pub fn detect(mut problem: P, at: &[T]) -> Result<Self, SeparableError> {
+        check_ranks(&problem)?;
         let linear = linear_parameters(&mut problem, at)?;
         Self::new(problem, &linear)
     }
@@ -298,6 +301,14 @@ fn linearize_columns<T: Real, P: LeastSquares<T>>(
         }
     }
     Ok(())
+}
+
+/// Refuses rows that are not all here.
+fn check_ranks<T: Real, P: LeastSquares<T>>(problem: &P) -> Result<(), SeparableError> {
+    match problem.communicator().map_or(1, Communicator::size) {
+        1 => Ok(()),
+        ranks => Err(SeparableError::SpreadOut { ranks }),
+    }
 }
 
 /// Ascending indices as ranges.

@@ -240,8 +240,9 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         problem: &mut P,
         x: &[T],
     ) -> Result<(), SolveError> {
-        let m = settings.check(problem, x)?;
+        let (m, shards) = settings.open(problem, x)?;
         let iteration = &mut self.iteration;
+        iteration.shards = shards;
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
         let plan = settings.plan_for(problem, self.scaling, m, ridge)?;
         iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));

@@ -1,0 +1,206 @@
+//! A solve whose rows are spread over ranks: what these tell each other, so that all of them take the same way.
+//!
+//! A linearisation is one message of sums, a trial is one number. Where a sum comes out finite, every rank has done its
+//! part; where it does not, and only there, the ranks ask each other why. So a rank that cannot go on, or is told to stop,
+//! says so by sending what is not a number.
+
+use super::damping::DampingPolicy;
+use super::iteration::Iteration;
+use super::{SolveError, Status};
+use crate::distributed::Communicator;
+use crate::linear::shape::Shape;
+use crate::linear::{LinearForm, LinearModel};
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// The ranks that the rows of a problem are spread over, where there are several.
+pub(crate) struct Shards<T> {
+    ranks: Communicator,
+    /// Residuals of all ranks.
+    pub(super) residuals: usize,
+    /// Residuals of the ranks before this one.
+    pub(super) before: usize,
+    /// The derivatives are cheap on all ranks.
+    derivatives_are_cheap: bool,
+    /// Why this rank alone would stop.
+    wish: Option<Status>,
+    /// Why all ranks stop: the wish of the first that has one.
+    stopped: Option<Status>,
+    message: Vec<T>,
+}
+
+/// What a rank may wish to stop for, besides what all ranks know.
+const WISHES: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
+
+impl<T: Real> Shards<T> {
+    /// The ranks of a problem, after each has checked what it has; `None` where there is but one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong on any of them, the same on all; or with what has to be equal and is not.
+    pub(super) fn open<P: LeastSquares<T> + ?Sized>(
+        problem: &P,
+        start: &[T],
+        checked: Result<(), SolveError>,
+    ) -> Result<Option<Self>, SolveError> {
+        let Some(ranks) = problem.communicator().filter(|ranks| ranks.size() > 1) else {
+            return checked.map(|()| None);
+        };
+        ranks.agree(checked)?;
+        let counts = [problem.residual_count(), problem.row_group(), usize::from(problem.derivatives_are_cheap())];
+        let all = ranks.all_gather(&counts.map(|count| count as f64))?;
+        let differs = |place: usize| all.iter().position(|counts| counts[place] != all[0][place]);
+        let unequal = |what: &'static str, rank| SolveError::Unequal { what, rank };
+        if let Some(rank) = differs(1) {
+            return Err(unequal("the row group", rank));
+        }
+        if let Some(rank) = ranks.first_to_differ(start)? {
+            return Err(unequal("the start", rank));
+        }
+        let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
+        if let Some(rank) = ranks.first_to_differ(&bounds)? {
+            return Err(unequal("a bound", rank));
+        }
+        let sum = |counts: &[Vec<f64>]| counts.iter().map(|counts| counts[0] as usize).sum();
+        Ok(Some(Shards {
+            ranks: ranks.clone(),
+            residuals: sum(&all),
+            before: sum(&all[..ranks.rank()]),
+            derivatives_are_cheap: all.iter().all(|counts| counts[2] != 0.0),
+            wish: None,
+            stopped: None,
+            message: Vec::new(),
+        }))
+    }
+
+    /// How many ranks there are.
+    pub(super) fn ranks(&self) -> usize {
+        self.ranks.size()
+    }
+
+    /// The first error of any rank, the same on all.
+    pub(super) fn agree(&self, own: Result<(), SolveError>) -> Result<(), SolveError> {
+        Ok(self.ranks.agree(own)?)
+    }
+
+    /// Adds up the costs of all ranks.
+    ///
+    /// # Errors
+    ///
+    /// The first rank's that has one, the same on all ranks.
+    pub(super) fn add_up(&mut self, cost: Result<T, EvaluationError>) -> Result<T, EvaluationError> {
+        let (mut sum, own) = self.own_part(cost);
+        self.sum(std::slice::from_mut(&mut sum), own)?;
+        self.heed_wishes(sum)
+    }
+
+    /// Adds up the candidates of all ranks, and their costs, in one message.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_up`](Self::add_up).
+    pub(super) fn add_up_candidates<S: Shape<T>>(
+        &mut self,
+        model: &mut LinearModel<T, S>,
+        cost: Result<T, EvaluationError>,
+    ) -> Result<T, EvaluationError> {
+        let (cost, own) = self.own_part(cost);
+        let mut message = std::mem::take(&mut self.message);
+        message.clear();
+        model.write_candidate(&mut message);
+        message.push(cost);
+        let n = model.gradient().len();
+        debug_assert!(model.form() == LinearForm::Qr || message.len() == n * (n + 1) / 2 + n + 1);
+        let sum = if model.form() == LinearForm::Qr {
+            // Triangles do not add up, but are absorbed as the rows that they stand for.
+            self.gather(&message, own).map(|all| {
+                model.begin();
+                all.iter().filter_map(|message| message.split_last()).fold(T::ZERO, |sum, (&cost, candidate)| {
+                    model.absorb_candidate(candidate);
+                    sum + cost
+                })
+            })
+        } else {
+            self.sum(&mut message, own).map(|()| match message.split_last() {
+                Some((&cost, candidate)) => {
+                    model.read_candidate(candidate);
+                    cost
+                }
+                None => T::ZERO,
+            })
+        };
+        self.message = message;
+        self.heed_wishes(sum?)
+    }
+
+    /// Sums numbers over all ranks.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_up`](Self::add_up).
+    pub(super) fn sum(&self, numbers: &mut [T], own: Result<(), EvaluationError>) -> Result<(), EvaluationError> {
+        self.ranks.try_all_sum(numbers, own).map_err(EvaluationError::new)
+    }
+
+    /// The numbers of each rank.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_up`](Self::add_up).
+    pub(super) fn gather(
+        &self,
+        numbers: &[T],
+        own: Result<(), EvaluationError>,
+    ) -> Result<Vec<Vec<T>>, EvaluationError> {
+        self.ranks.agree(own).map_err(EvaluationError::new)?;
+        self.ranks.all_gather(numbers).map_err(EvaluationError::new)
+    }
+
+    /// What this rank has to say: not a number where it has an error, or wishes to stop.
+    fn own_part(&self, cost: Result<T, EvaluationError>) -> (T, Result<(), EvaluationError>) {
+        let nothing = T::from_f64(f64::NAN);
+        match cost {
+            Ok(cost) => (if self.wish.is_some() { nothing } else { cost }, Ok(())),
+            Err(error) => (nothing, Err(error)),
+        }
+    }
+
+    /// A sum that is not finite may mean that a rank wishes to stop.
+    fn heed_wishes(&mut self, sum: T) -> Result<T, EvaluationError> {
+        if !sum.is_finite() {
+            let wish = self.wish.and_then(|wish| WISHES.iter().position(|&status| status == wish));
+            let own: Vec<f64> = wish.into_iter().map(|place| place as f64).collect();
+            let wishes = self.ranks.all_gather(&own).map_err(EvaluationError::new)?;
+            self.stopped = wishes.iter().flatten().next().map(|&place| WISHES[place as usize]);
+        }
+        Ok(sum)
+    }
+}
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// Stops, at once where there is but one rank, and else with the next message.
+    pub(super) fn stop(&mut self, status: Status) -> Option<Status> {
+        match &mut self.shards {
+            None => Some(status),
+            Some(shards) => {
+                shards.wish.get_or_insert(status);
+                None
+            }
+        }
+    }
+
+    /// Why the ranks have agreed to stop.
+    pub(super) fn stopped_by_a_rank(&self) -> Option<Status> {
+        self.shards.as_ref()?.stopped
+    }
+
+    /// Whether to linearise a promising point at once.
+    pub(super) fn derivatives_are_cheap<P: LeastSquares<T> + ?Sized>(&self, problem: &P) -> bool {
+        let on_all_ranks = self.shards.as_ref().map(|shards| shards.derivatives_are_cheap);
+        on_all_ranks.unwrap_or_else(|| problem.derivatives_are_cheap())
+    }
+}
