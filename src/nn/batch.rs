@@ -12,6 +12,8 @@ use crate::Real;
 pub(crate) struct Schema {
     pub(crate) inputs: Vec<InputRule>,
     pub(crate) targets: Vec<TargetRule>,
+    /// Whether there may be no rows here, as other ranks have some.
+    pub(crate) may_be_empty: bool,
 }
 
 /// What an input has to look like.
@@ -50,7 +52,7 @@ pub(crate) enum Selection<'a> {
 }
 
 impl Selection<'_> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Selection::Range(range) => range.len(),
             Selection::Rows(rows) => rows.len(),
@@ -77,7 +79,7 @@ impl Schema {
         if inputs.len() != self.inputs.len() {
             return Err(BatchError::InputCount { expected: self.inputs.len(), found: inputs.len() });
         }
-        if selection.len() == 0 {
+        if selection.len() == 0 && !self.may_be_empty {
             return Err(BatchError::Empty);
         }
         if let Some(row) = selection.iter().find(|&row| row >= rows) {
@@ -192,12 +194,25 @@ pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'
     inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
 }
 
+/// Where the rows at hand are among those of all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Rows of the ranks before this one.
+    pub(crate) before: usize,
+    /// Rows of all ranks.
+    pub(crate) total: usize,
+}
+
 /// A batch, bound to a network: copies of the arrays, in memory that is used again.
 #[derive(Debug, Clone)]
 pub(crate) struct Batch<T> {
     rows: usize,
-    /// How many rows a mean is over: more than there are here, where a data set passes in parts.
+    /// How many rows a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
     pub(crate) mean_over: usize,
+    /// Rows of the ranks before this one.
+    before: usize,
+    /// The places of the rows in the batch of all ranks, where these are not in the order of the ranks.
+    places: Vec<usize>,
     inputs: Vec<Vec<T>>,
     targets: Vec<Vec<T>>,
     /// A weight for each sample, and its square root.
@@ -209,7 +224,8 @@ impl<T: Real> Batch<T> {
     /// No rows.
     pub(crate) fn new() -> Self {
         let (inputs, targets, weights, root_weights) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Batch { rows: 0, mean_over: 0, inputs, targets, weights, root_weights }
+        let places = Vec::new();
+        Batch { rows: 0, mean_over: 0, before: 0, places, inputs, targets, weights, root_weights }
     }
 
     /// Takes rows of arrays, and of a weight for each row, that have been checked.
@@ -222,6 +238,8 @@ impl<T: Real> Batch<T> {
     ) {
         self.rows = selection.len();
         self.mean_over = self.rows;
+        self.before = 0;
+        self.places.clear();
         fill(&mut self.inputs, inputs, selection);
         fill(&mut self.targets, targets, selection);
         self.weights.clear();
@@ -238,9 +256,26 @@ impl<T: Real> Batch<T> {
         }
     }
 
+    /// Makes the rows a part of the batch of all ranks.
+    pub(crate) fn share(&mut self, share: Share, places: Option<&[usize]>) {
+        (self.before, self.mean_over) = (share.before, share.total);
+        self.places.clear();
+        self.places.extend_from_slice(places.unwrap_or_default());
+    }
+
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Where the rows are among those of all ranks, in the order of the ranks.
+    pub(crate) fn among_all(&self) -> Range<usize> {
+        self.before..self.before + self.rows
+    }
+
+    /// The places of rows in the batch of all ranks.
+    pub(crate) fn places(&self, rows: &Range<usize>) -> impl Iterator<Item = usize> {
+        rows.clone().map(|row| self.places.get(row).copied().unwrap_or(self.before + row))
     }
 
     /// Rows of an input.

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::shape::Shape;
+use crate::distributed::RankError;
 
 /// An operation that cannot be recorded, or a tape that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -351,6 +352,9 @@ pub enum BatchError {
         /// Rows and columns of the array.
         found: [usize; 2],
     },
+    /// The data of a rank do not fit, as all ranks know.
+    #[error(transparent)]
+    Rank(#[from] RankError),
 }
 
 /// Which of a batch's arrays.

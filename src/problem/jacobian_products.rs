@@ -13,6 +13,12 @@ use crate::Real;
 ///
 /// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
 /// there, whatever else is evaluated in between.
+///
+/// # Ranks
+///
+/// Where the problem is one rank's [shard](crate::LeastSquares::communicator), residuals, cost, work and products are those
+/// of the rows of all ranks, in the order of the ranks. Linearising is collective, and gathers what products take; products
+/// then need no exchange. Networks gather the layers' inputs and sensitivities, not the Jacobian.
 pub trait JacobianProducts<T: Real> {
     /// What the products would cost for the parameters of `columns`, ascending ranges; `None` when these cannot be had
     /// without forming the Jacobian.

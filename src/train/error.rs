@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::{CheckpointError, History};
+use crate::distributed::RankError;
 use crate::nn::BatchError;
 use crate::optim::OptimizerError;
 
@@ -71,6 +72,17 @@ pub enum TrainError {
     /// A checkpoint could not be saved, loaded or gone on from.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// Something went wrong on one of several ranks, and all have stopped.
+    #[error(transparent)]
+    Rank(#[from] RankError),
+    /// Ranks do not begin, or do not go on, from the same.
+    #[error("the {what} of rank {rank} are not those of rank 0")]
+    RanksDiffer {
+        /// The lowest rank that differs from rank 0.
+        rank: usize,
+        /// In what: its settings, its variables or its optimizer's numbers.
+        what: &'static str,
+    },
     /// A training that had begun broke off. The variables are where the last step left them, and the trainer's
     /// [`checkpoint`](super::Trainer::checkpoint) is there, too.
     #[error("in epoch {epoch}, minibatch {batch}: {source}")]

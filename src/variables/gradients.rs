@@ -1,5 +1,7 @@
 //! Gradients of a loss, one for each variable.
 
+mod all_sum;
+
 use super::{Variable, Variables};
 use crate::Real;
 use crate::kernels::vector::add_scaled;
@@ -43,6 +45,8 @@ pub struct Gradients<T> {
     entries: Vec<Entry<T>>,
     /// For every row of the variable at work: one more than its first place among the rows given, or zero.
     places: Vec<usize>,
+    /// What is sent to other ranks.
+    message: Vec<T>,
 }
 
 #[derive(Debug, Clone)]
@@ -53,11 +57,12 @@ struct Entry<T> {
     values: Vec<T>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// In this order one goes over to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Absent,
-    Dense,
     Rows,
+    Dense,
 }
 
 impl<T: Real> Gradients<T> {
@@ -65,7 +70,7 @@ impl<T: Real> Gradients<T> {
     pub fn new(variables: &Variables<T>) -> Self {
         let entry = |variable| Entry { variable, kind: Kind::Absent, rows: Vec::new(), values: Vec::new() };
         let flat = vec![T::ZERO; variables.values().len()];
-        Gradients { flat, entries: variables.iter().map(entry).collect(), places: Vec::new() }
+        Gradients { flat, entries: variables.iter().map(entry).collect(), places: Vec::new(), message: Vec::new() }
     }
 
     /// Forgets all gradients.

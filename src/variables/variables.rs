@@ -6,6 +6,7 @@ use ndarray::{ArrayView, ArrayViewD, ArrayViewMutD, Dimension};
 
 use super::VariableError;
 use crate::Real;
+use crate::distributed::{Communicator, CommunicatorError};
 
 /// A handle to one of the [`Variables`]: cheap to copy, and valid for the variables that it came from.
 ///
@@ -195,6 +196,22 @@ impl<T: Real> Variables<T> {
         }
         self.get_mut(variable).assign(&values.into_dyn());
         Ok(())
+    }
+
+    /// Gives all ranks the values of rank 0. Collective.
+    ///
+    /// Training over ranks starts from variables that are the same everywhere, as Keras' mirrored variables are: made from
+    /// the same seed, loaded from the same file, or mirrored.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`]; also where ranks have not as many numbers.
+    pub fn mirror(&mut self, ranks: &Communicator) -> Result<(), CommunicatorError> {
+        // Told to all, so that none goes on alone.
+        if let Some(other) = ranks.first_to_differ(&[self.values.len() as f64])? {
+            return Err(CommunicatorError::OutOfStep { rank: 0, other });
+        }
+        ranks.broadcast(&mut self.values)
     }
 
     /// Whether optimizers adjust the variable.

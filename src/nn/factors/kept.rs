@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Real;
+use crate::nn::batch::Share;
 use crate::nn::sweep::{Tile, Workspace};
 use crate::nn::tape::Node;
 
@@ -11,6 +12,8 @@ use crate::nn::tape::Node;
 #[derive(Debug, Clone)]
 pub(super) struct Kept<T> {
     pub(super) samples: usize,
+    /// Samples of the ranks before this one.
+    pub(super) before: usize,
     /// Residuals of each sample.
     pub(super) group: usize,
     inputs: Vec<T>,
@@ -19,7 +22,7 @@ pub(super) struct Kept<T> {
 
 impl<T: Real> Kept<T> {
     pub(super) fn new() -> Self {
-        Kept { samples: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
+        Kept { samples: 0, before: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
     }
 
     /// How many residuals there are.
@@ -28,8 +31,9 @@ impl<T: Real> Kept<T> {
     }
 
     /// Makes room for another batch, of so many numbers for each sample and each residual.
-    pub(super) fn resize(&mut self, samples: usize, group: usize, per_sample: usize, per_residual: usize) {
-        (self.samples, self.group) = (samples, group);
+    pub(super) fn resize(&mut self, share: Share, group: usize, per_sample: usize, per_residual: usize) {
+        let samples = share.total;
+        (self.samples, self.before, self.group) = (samples, share.before, group);
         room(&mut self.inputs, samples * per_sample);
         room(&mut self.sensitivities, samples * group * per_residual);
     }
@@ -44,11 +48,27 @@ impl<T: Real> Kept<T> {
         &self.sensitivities[before * self.residuals()..(before + width) * self.residuals()]
     }
 
+    /// The inputs of some samples, to write.
+    pub(super) fn inputs_mut(&mut self, before: usize, width: usize, samples: &Range<usize>) -> &mut [T] {
+        let start = before * self.samples;
+        &mut self.inputs[start + samples.start * width..start + samples.end * width]
+    }
+
+    /// The sensitivities of some samples, to write.
+    pub(super) fn sensitivities_mut(&mut self, before: usize, width: usize, samples: &Range<usize>) -> &mut [T] {
+        let (start, stride) = (before * self.residuals(), self.group * width);
+        &mut self.sensitivities[start + samples.start * stride..start + samples.end * stride]
+    }
+
+    /// The samples of a tile among those of all ranks.
+    pub(super) fn samples_of(&self, tile: &Tile<'_, T>) -> Range<usize> {
+        self.before + tile.rows.start..self.before + tile.rows.end
+    }
+
     /// Keeps a node's values for a tile, after a forward sweep.
     pub(super) fn keep_inputs(&mut self, before: usize, node: Node, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
-        let (width, start) = (node.width(), before * self.samples);
-        let rows = start + tile.rows.start * width..start + tile.rows.end * width;
-        self.inputs[rows].copy_from_slice(workspace.value(tile, node));
+        let samples = self.samples_of(tile);
+        self.inputs_mut(before, node.width(), &samples).copy_from_slice(workspace.value(tile, node));
     }
 
     /// Keeps a node's adjoints for a tile, after a reverse sweep from a stack of residuals of each sample.
@@ -61,8 +81,8 @@ impl<T: Real> Kept<T> {
         residuals: Range<usize>,
     ) {
         let (width, stride) = (node.width(), self.group * node.width());
-        let start = before * self.residuals() + tile.rows.start * stride;
-        let kept = &mut self.sensitivities[start..start + tile.rows.len() * stride];
+        let samples = self.samples_of(tile);
+        let kept = self.sensitivities_mut(before, width, &samples);
         let adjoints = workspace.derivative(tile, node);
         for (part, residual) in residuals.enumerate() {
             let rows = kept[residual * width..].chunks_mut(stride).map(|row| &mut row[..width]);

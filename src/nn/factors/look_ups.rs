@@ -18,22 +18,33 @@ pub(super) struct LookUp {
     start: usize,
 }
 
-/// Lists what a tile looks up.
+/// Lists what a tile looks up, with `before` samples of other ranks before the first.
 pub(super) fn list<T: Real>(
     tables: &[TableUse],
     tile: &Tile<'_, T>,
     workspace: &Workspace<T>,
+    before: usize,
     look_ups: &mut Vec<LookUp>,
 ) {
     for (of, table) in tables.iter().enumerate() {
-        let samples = tile.rows.clone().zip(workspace.value(tile, table.x).chunks_exact(table.x.width()));
-        for (sample, numbers) in samples {
-            let places = (0..).step_by(table.columns);
-            look_ups.extend(numbers.iter().zip(places).map(|(&number, start)| {
-                let column = table.table + row_number(number) * table.columns;
-                LookUp { column, sample, of, start }
-            }));
-        }
+        list_numbers(table, of, before + tile.rows.start, workspace.value(tile, table.x), look_ups);
+    }
+}
+
+/// Lists the row numbers of samples, from the `first` on, for one of the uses.
+pub(super) fn list_numbers<T: Real>(
+    table: &TableUse,
+    of: usize,
+    first: usize,
+    numbers: &[T],
+    look_ups: &mut Vec<LookUp>,
+) {
+    for (sample, numbers) in (first..).zip(numbers.chunks_exact(table.x.width())) {
+        let places = (0..).step_by(table.columns);
+        look_ups.extend(numbers.iter().zip(places).map(|(&number, start)| {
+            let column = table.table + row_number(number) * table.columns;
+            LookUp { column, sample, of, start }
+        }));
     }
 }
 
@@ -43,6 +54,15 @@ pub(super) fn sort(look_ups: &mut [LookUp]) {
 }
 
 impl LookUp {
+    /// Puts the row number where it is among those of its use, which begin with the sample `first`.
+    pub(super) fn write<T: Real>(&self, tables: &[TableUse], first: usize, of: usize, numbers: &mut [T]) {
+        if self.of == of {
+            let table = tables[of];
+            let row = (self.column - table.table) / table.columns;
+            numbers[(self.sample - first) * table.x.width() + self.start / table.columns] = T::from_f64(row as f64);
+        }
+    }
+
     /// How many numbers there are in the row.
     fn width(&self, tables: &[TableUse]) -> usize {
         tables[self.of].columns

@@ -3,6 +3,7 @@
 
 mod dense;
 mod formed;
+mod gathered;
 mod kept;
 mod look_ups;
 mod plan;
@@ -14,6 +15,7 @@ use kept::{Kept, room};
 use look_ups::LookUp;
 use plan::Plan;
 
+use super::batch::Share;
 use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
 use super::tape::{Node, Tape};
 use crate::variables::Variable;
@@ -84,15 +86,15 @@ impl<T: Real> Factors<T> {
         &self.other
     }
 
-    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples; `false` where the
-    /// columns cut through a variable.
+    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples of all ranks; `false`
+    /// where the columns cut through a variable.
     pub(crate) fn begin(
         &mut self,
         tape: &Tape<T>,
         variables: impl Iterator<Item = Variable>,
         outputs: impl Iterator<Item = Node> + Clone,
         columns: &[Range<usize>],
-        samples: usize,
+        share: Share,
     ) -> bool {
         let group = outputs.clone().map(|output| output.width()).sum();
         if !self.plan_for(tape, variables, outputs, columns).is_whole {
@@ -102,7 +104,7 @@ impl<T: Real> Factors<T> {
             std::mem::swap(&mut self.plan, &mut self.other);
         }
         let Factors { plan, kept, look_ups, formed, .. } = self;
-        kept.resize(samples, group, plan.per_sample, plan.per_residual);
+        kept.resize(share, group, plan.per_sample, plan.per_residual);
         room(formed, kept.residuals() * plan.formed_columns.count());
         look_ups.clear();
         true
@@ -114,7 +116,7 @@ impl<T: Real> Factors<T> {
         for layer in &plan.dense {
             kept.keep_inputs(layer.inputs, layer.x, tile, workspace);
         }
-        look_ups::list(&plan.tables, tile, workspace, look_ups);
+        look_ups::list(&plan.tables, tile, workspace, kept.before, look_ups);
     }
 
     /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
@@ -138,7 +140,8 @@ impl<T: Real> Factors<T> {
             workspace.reverse(tile, &plan.marks, &mut Nowhere);
         } else {
             let stride = kept.group * plan.formed_columns.count();
-            let rows = &mut formed[tile.rows.start * stride..tile.rows.end * stride];
+            let samples = kept.samples_of(tile);
+            let rows = &mut formed[samples.start * stride..samples.end * stride];
             let mut sink = JacobianRows::new(&plan.formed_columns, rows, residuals.start, kept.group, written);
             workspace.reverse(tile, &plan.marks, &mut sink);
             sink.finish();

@@ -64,7 +64,8 @@ impl<T: Real> Network<T> {
         Ok(())
     }
 
-    /// The loss of other data than the bound batch, in evaluation mode: nothing is dropped.
+    /// The loss of other data than the bound batch, in evaluation mode: nothing is dropped. Of several ranks, it is the loss
+    /// of the data of all.
     ///
     /// # Errors
     ///

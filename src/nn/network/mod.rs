@@ -5,6 +5,7 @@ mod inference;
 mod objective;
 mod predictions;
 mod products;
+mod ranks;
 mod summary;
 
 pub use predictions::Predictions;
@@ -21,6 +22,7 @@ use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::{LossBuffers, Term};
 use crate::Real;
+use crate::distributed::Communicator;
 use crate::variables::{Gradients, Variable, Variables};
 
 /// A tape with a loss, bound to a batch.
@@ -80,6 +82,10 @@ pub struct Network<T> {
     cost: T,
     /// Of the Jacobian, for products with it.
     factors: Factors<T>,
+    /// Who has the other rows of a batch.
+    ranks: Communicator,
+    /// What is sent to them.
+    message: Vec<T>,
 }
 
 impl<T: Real> Network<T> {
@@ -128,7 +134,7 @@ impl<T: Real> Network<T> {
             gradients: Gradients::new(variables),
             variables: variables.clone(),
             terms: Vec::new(),
-            schema: Schema { inputs, targets: Vec::new() },
+            schema: Schema { inputs, targets: Vec::new(), may_be_empty: false },
             batch: Batch::new(),
             passing: Batch::new(),
             masks: Masks { seed: 0, step: 0 },
@@ -138,6 +144,8 @@ impl<T: Real> Network<T> {
             residuals: Vec::new(),
             cost: T::ZERO,
             factors: Factors::new(),
+            ranks: Communicator::single(),
+            message: Vec::new(),
             tape,
         })
     }
@@ -217,7 +225,7 @@ impl<T: Real> Network<T> {
         self.terms.iter().map(|term| term.output).collect()
     }
 
-    /// Rows of the bound batch; zero before the first.
+    /// Rows of the bound batch, this rank's where there are several; zero before the first.
     pub fn rows(&self) -> usize {
         self.batch.rows()
     }
@@ -234,8 +242,8 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<&mut Self, BatchError> {
-        let rows = row_count(inputs, targets);
-        self.bind(inputs, targets, None, &Selection::Range(0..rows))
+        let rows = self.own_rows(inputs, targets);
+        self.bind(inputs, targets, None, &Selection::Range(0..rows), None)
     }
 
     /// Binds a minibatch with a weight for each sample.
@@ -249,8 +257,8 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         sample_weights: &[T],
     ) -> Result<&mut Self, BatchError> {
-        let rows = row_count(inputs, targets);
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows))
+        let rows = self.own_rows(inputs, targets);
+        self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows), None)
     }
 
     /// Binds these rows of a whole data set.
@@ -264,7 +272,7 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, None, &Selection::Rows(rows))
+        self.bind(inputs, targets, None, &Selection::Rows(rows), None)
     }
 
     /// Binds these rows of a whole data set, which has a weight for each of its rows.
@@ -280,18 +288,22 @@ impl<T: Real> Network<T> {
         sample_weights: &[T],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Rows(rows))
+        self.bind(inputs, targets, Some(sample_weights), &Selection::Rows(rows), None)
     }
 
+    /// Binds rows; with their places in the batch of all ranks, where these are not in the order of the ranks.
     fn bind(
         &mut self,
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
         weights: Option<&[T]>,
         selection: &Selection<'_>,
+        places: Option<&[usize]>,
     ) -> Result<&mut Self, BatchError> {
-        self.check(inputs, targets, weights, selection)?;
+        let checked = self.check(inputs, targets, weights, selection);
+        let share = self.share(checked, selection.len())?;
         self.batch.fill(inputs, targets, weights, selection);
+        self.batch.share(share, places);
         self.masks.step += 1;
         Ok(self)
     }
@@ -335,7 +347,7 @@ impl<T: Real> Network<T> {
         if self.terms.is_empty() {
             return Err(BatchError::NoLoss);
         }
-        if self.batch.rows() == 0 {
+        if self.batch.mean_over == 0 {
             return Err(BatchError::Unbound);
         }
         self.check_point(x)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Network;
+use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
@@ -11,36 +12,14 @@ use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Ob
 
 impl<T: Real> Objective<T> for Network<T> {
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
-        self.check_bound(x).map_err(EvaluationError::new)?;
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, .. } = self;
-        let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
-            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
-        }
-        Ok(loss)
+        let own = self.own_loss(x);
+        self.sum(own, EvaluationError::new)
     }
 
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
-        self.check_bound(x).map_err(EvaluationError::new)?;
-        if !gradients.variables().eq(self.variables.iter()) {
-            return Err(EvaluationError::new(BatchError::Gradients));
-        }
-        gradients.clear();
-        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
-        let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
-            workspace.clear_derivatives();
-            for term in &*terms {
-                loss += term.loss(&tile, workspace, buffers);
-                term.seed_gradient(&tile, workspace, buffers);
-            }
-            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
-        }
+        let own = self.own_loss_and_gradient(x, gradients);
+        let loss = self.sum(own, EvaluationError::new)?;
+        gradients.all_sum(&self.ranks).map_err(EvaluationError::new)?;
         Ok(loss)
     }
 
@@ -123,12 +102,52 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         Some(self)
     }
 
+    fn communicator(&self) -> Option<&Communicator> {
+        self.several_ranks()
+    }
+
     fn parameter_name(&self, index: usize) -> String {
         self.variables.parameter_name(index)
     }
 }
 
 impl<T: Real> Network<T> {
+    /// The part of the loss that this rank's rows make.
+    fn own_loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        self.check_bound(x).map_err(EvaluationError::new)?;
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..batch.rows()) {
+            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+        }
+        Ok(loss)
+    }
+
+    /// The part of the loss that this rank's rows make, and its gradient.
+    fn own_loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        self.check_bound(x).map_err(EvaluationError::new)?;
+        if !gradients.variables().eq(self.variables.iter()) {
+            return Err(EvaluationError::new(BatchError::Gradients));
+        }
+        gradients.clear();
+        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
+        let mut loss = T::ZERO;
+        for rows in workspace.tiles(0..batch.rows()) {
+            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
+            workspace.forward(&tile, loss_nodes);
+            workspace.clear_derivatives();
+            for term in &*terms {
+                loss += term.loss(&tile, workspace, buffers);
+                term.seed_gradient(&tile, workspace, buffers);
+            }
+            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
+        }
+        Ok(loss)
+    }
+
     /// Residuals of samples, and the wanted columns of their Jacobian.
     fn evaluate_rows(
         &mut self,

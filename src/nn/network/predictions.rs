@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 use super::Network;
 use crate::Real;
 use crate::nn::BatchError;
-use crate::nn::batch::{Selection, row_count};
+use crate::nn::batch::Selection;
 use crate::nn::losses::Targets;
 use crate::nn::sweep::{Tile, Workspace};
 use crate::nn::term::Term;
@@ -46,11 +46,12 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         weights: Option<&[T]>,
     ) -> Result<(), BatchError> {
-        let rows = row_count(inputs, targets);
+        let rows = self.own_rows(inputs, targets);
         self.check(inputs, targets, weights, &Selection::Range(0..rows))
     }
 
-    /// Passes data by in evaluation mode, shows what becomes of it tile by tile and term by term, and returns its loss.
+    /// Passes data by in evaluation mode, shows what becomes of it tile by tile and term by term, and returns its loss: that
+    /// of all ranks' data.
     pub(crate) fn visit(
         &mut self,
         variables: &Variables<T>,
@@ -59,20 +60,21 @@ impl<T: Real> Network<T> {
         weights: Option<&[T]>,
         mut see: impl FnMut(Predictions<'_, T>),
     ) -> Result<T, BatchError> {
-        let samples = row_count(inputs, targets);
-        self.check_point(variables.values())?;
-        self.check(inputs, targets, weights, &Selection::Range(0..samples))?;
+        let samples = self.own_rows(inputs, targets);
+        let checked = self.check_point(variables.values());
+        let checked = checked.and_then(|()| self.check(inputs, targets, weights, &Selection::Range(0..samples)));
+        let share = self.share(checked, samples)?;
         let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;
         let mut loss = T::ZERO;
         for rows in workspace.tiles(0..samples) {
             passing.fill(inputs, targets, weights, &Selection::Range(rows.clone()));
-            passing.mean_over = samples;
+            passing.mean_over = share.total;
             let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
             workspace.forward(&tile, loss_nodes);
             show(&tile, workspace, terms, &mut see);
             loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
         }
-        Ok(loss)
+        self.sum(Ok(loss), BatchError::from)
     }
 
     /// Shows what becomes of the bound batch in training mode, where dropout drops what it drops in the loss.

@@ -4,27 +4,59 @@ use std::ops::Range;
 
 use super::Network;
 use crate::kernels::vector::dot;
+use crate::nn::batch::Share;
 use crate::nn::sweep::Tile;
 use crate::{EvaluationError, JacobianProducts, ProductWork, Real};
 
-/// Variables are wanted whole or not at all.
+/// Variables are wanted whole or not at all. Of several ranks, each sweeps its rows, and then all have the factors of all
+/// rows: products take no exchange.
 impl<T: Real> JacobianProducts<T> for Network<T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
         let Network { tape, variables, terms, batch, factors, .. } = self;
         let outputs = terms.iter().map(|term| term.output);
-        factors.work(tape, variables.iter(), outputs, columns, batch.rows())
+        factors.work(tape, variables.iter(), outputs, columns, batch.mean_over)
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+        let own = self.sweep(x, columns, r);
+        let cost = if self.several_ranks().is_some() { self.gather(own, r)? } else { own? };
+        self.factors.finish();
+        Ok(if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { cost })
+    }
+
+    fn row_gram(&mut self, gram: &mut [T]) {
+        self.factors.row_gram(gram);
+    }
+
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) {
+        self.factors.row_gram_blocks(blocks);
+    }
+
+    fn multiply(&mut self, v: &[T], product: &mut [T]) {
+        self.factors.multiply(v, product);
+    }
+
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
+        self.factors.multiply_transposed(u, product);
+    }
+}
+
+impl<T: Real> Network<T> {
+    /// Keeps what products with this rank's rows take, fills their residuals, and returns what they add to the cost, unless
+    /// that follows from the residuals.
+    fn sweep(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
         self.check_residuals(x)?;
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
         let Network { tape, variables, terms, batch, factors, workspace, buffers, loss_nodes, masks, .. } = self;
         let outputs = terms.iter().map(|term| term.output);
-        if !factors.begin(tape, variables.iter(), outputs, columns, batch.rows()) {
+        let among_all = batch.among_all();
+        let share = Share { before: among_all.start, total: batch.mean_over };
+        if !factors.begin(tape, variables.iter(), outputs, columns, share) {
             return Err("a variable is wanted only in part".into());
         }
         let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
         workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
+        let r = &mut r[among_all.start * group..among_all.end * group];
         let mut cost = T::ZERO;
         for rows in workspace.tiles(0..batch.rows()) {
             let r = &mut r[rows.start * group..rows.end * group];
@@ -49,23 +81,34 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
             }
         }
         workspace.clear_derivatives();
-        factors.finish();
-        Ok(if exact { T::from_f64(0.5) * dot(r, r) } else { cost })
+        Ok(cost)
     }
 
-    fn row_gram(&mut self, gram: &mut [T]) {
-        self.factors.row_gram(gram);
-    }
-
-    fn row_gram_blocks(&mut self, blocks: &mut [T]) {
-        self.factors.row_gram_blocks(blocks);
-    }
-
-    fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        self.factors.multiply(v, product);
-    }
-
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
-        self.factors.multiply_transposed(u, product);
+    /// Sends what this rank has kept to all others, in one message, takes over what they have, and sums the cost.
+    fn gather(&mut self, own: Result<T, EvaluationError>, r: &mut [T]) -> Result<T, EvaluationError> {
+        let group = self.rows_per_sample();
+        let Network { factors, batch, ranks, message, .. } = self;
+        message.clear();
+        if let Ok(cost) = own {
+            let samples = batch.among_all();
+            message.push(cost);
+            message.extend_from_slice(&r[samples.start * group..samples.end * group]);
+            factors.send(&samples, message);
+        }
+        let said = ranks.all_gather_agreed(own.map(|_| message.as_slice())).map_err(EvaluationError::new)?;
+        let per_sample = group + factors.sent_per_sample();
+        if said.iter().map(|numbers| (numbers.len() - 1) / per_sample).sum::<usize>() != batch.mean_over {
+            return Err("the ranks have not bound the same batch".into());
+        }
+        let (mut cost, mut samples) = (T::ZERO, 0..0);
+        factors.begin_receiving();
+        for numbers in &said {
+            samples = samples.end..samples.end + (numbers.len() - 1) / per_sample;
+            let (residuals, kept) = numbers[1..].split_at(samples.len() * group);
+            cost += numbers[0];
+            r[samples.start * group..samples.end * group].copy_from_slice(residuals);
+            factors.receive(&samples, kept);
+        }
+        Ok(cost)
     }
 }

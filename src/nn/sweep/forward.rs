@@ -22,7 +22,7 @@ impl<T: Real> Workspace<T> {
                 Operation::Constant(ref row) => broadcast(row, y),
                 Operation::Variable(variable) => broadcast(&tile.x[variable.range()], y),
                 Operation::Mask { rate } => match tile.masks {
-                    Some(masks) => masks.fill(index, tile.rows.start, *width, rate, y),
+                    Some(masks) => masks.fill(index, tile.batch.places(&tile.rows), *width, rate, y),
                     None => y.fill(T::ONE),
                 },
                 Operation::Dense { x, weight, bias, positions } => {

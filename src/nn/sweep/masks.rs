@@ -2,7 +2,7 @@
 
 use crate::Real;
 
-/// A source of masks that gives the same answer however often, and in whatever tiles, it is asked.
+/// A source of masks that gives the same answer however often, in whatever tiles, and on whatever rank it is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Masks {
     /// Where all masks come from.
@@ -12,15 +12,24 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// The mask of a node, for rows from `first` on.
-    pub(crate) fn fill<T: Real>(self, node: usize, first: usize, width: usize, rate: T, mask: &mut [T]) {
+    /// The mask of a node, for rows at these places in the batch.
+    pub(crate) fn fill<T: Real>(
+        self,
+        node: usize,
+        places: impl Iterator<Item = usize>,
+        width: usize,
+        rate: T,
+        mask: &mut [T],
+    ) {
         let key = scramble(scramble(scramble(self.seed) ^ self.step) ^ node as u64);
         // Exact, as the rate is less than one.
         let dropped = (rate.to_f64() * 2.0_f64.powi(64)) as u64;
         let kept = T::ONE / (T::ONE - rate);
-        for (place, number) in ((first * width) as u64..).zip(mask) {
-            let random = scramble(key.wrapping_add(place.wrapping_mul(GOLDEN)));
-            *number = if random < dropped { T::ZERO } else { kept };
+        for (place, row) in places.zip(mask.chunks_exact_mut(width)) {
+            for (place, number) in ((place * width) as u64..).zip(row) {
+                let random = scramble(key.wrapping_add(place.wrapping_mul(GOLDEN)));
+                *number = if random < dropped { T::ZERO } else { kept };
+            }
         }
     }
 }
@@ -45,7 +54,7 @@ mod tests {
 
     fn mask(masks: Masks, node: usize, first: usize, rows: usize) -> Vec<f64> {
         let mut mask = vec![0.0; rows * 5];
-        masks.fill(node, first, 5, 0.3, &mut mask);
+        masks.fill(node, first..first + rows, 5, 0.3, &mut mask);
         mask
     }
 

@@ -23,6 +23,7 @@ pub struct Context<'c, T: Real> {
     /// Minibatches in an epoch.
     pub batches: usize,
     pub(in crate::train) is_resumed: bool,
+    pub(in crate::train) is_root: bool,
     /// What can be monitored, and which way is better.
     pub(in crate::train) known: &'c [(String, Mode)],
     /// The reason of a callback that wants to end the training.
@@ -44,6 +45,13 @@ impl<T: Real> Context<'_, T> {
     /// Whether the training goes on from a checkpoint.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
+    }
+
+    /// Whether this is the rank that prints, draws and writes files: the first of several, or the only one. Callbacks are
+    /// called on all ranks, and should otherwise do the same everywhere; where one fails or stops the training, it ends on
+    /// all.
+    pub fn is_root(&self) -> bool {
+        self.is_root
     }
 
     /// Which way is better for one of the numbers in the logs.

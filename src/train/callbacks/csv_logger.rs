@@ -11,7 +11,7 @@ use crate::train::{CallbackError, Logs};
 /// Writes a line of comma-separated values for each epoch, feature `csv`. As Keras' `CSVLogger`.
 ///
 /// The first line has the names. A resumed training goes on with the same file: lines that were written after its
-/// checkpoint are taken back.
+/// checkpoint are taken back. Of several ranks the first writes.
 #[derive(Debug)]
 pub struct CsvLogger {
     path: PathBuf,
@@ -72,6 +72,9 @@ impl<T: Real> Callback<T> for CsvLogger {
         self.names.clear();
         if !context.is_resumed() {
             self.bytes = 0;
+        }
+        if !context.is_root() {
+            return Ok(());
         }
         let file = self.open().map_err(|source| self.error(source))?;
         if self.bytes > 0 {

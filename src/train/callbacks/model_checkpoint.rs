@@ -12,7 +12,8 @@ use crate::train::{CallbackError, Logs};
 /// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.
 ///
 /// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as
-/// `{val_loss}`, for that number to six digits. A file is there either whole or not at all.
+/// `{val_loss}`, for that number to six digits. A file is there either whole or not at all. Of several ranks the first
+/// writes.
 #[derive(Debug, Clone)]
 pub struct ModelCheckpoint {
     path: PathBuf,
@@ -95,9 +96,11 @@ impl<T: Real> Callback<T> for ModelCheckpoint {
         {
             return Ok(());
         }
-        let path = self.path(context.epoch, logs);
-        let bytes = context.variables.to_safetensors().map_err(|source| file_error(&path, source))?;
-        write_atomically(&path, &[&bytes]).map_err(|source| file_error(&path, source))?;
+        if context.is_root() {
+            let path = self.path(context.epoch, logs);
+            let bytes = context.variables.to_safetensors().map_err(|source| file_error(&path, source))?;
+            write_atomically(&path, &[&bytes]).map_err(|source| file_error(&path, source))?;
+        }
         self.best = value.or(self.best);
         Ok(())
     }

@@ -7,7 +7,8 @@ use crate::Real;
 use crate::optim::StepReport;
 use crate::train::{CallbackError, Logs};
 
-/// Draws a bar for each epoch on the terminal, and leaves a line with the logs, feature `progress`.
+/// Draws a bar for each epoch on the terminal, and leaves a line with the logs, feature `progress`. Of several ranks the
+/// first draws.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     is_brief: bool,
@@ -50,14 +51,14 @@ impl<T: Real> Callback<T> for Progress {
     }
 
     fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        if self.is_brief {
+        if self.is_brief && context.is_root() {
             self.start(context.epochs, context.epoch, "{bar:40} epoch {pos}/{len}  {msg}  {eta} left")?;
         }
         Ok(())
     }
 
     fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        if !self.is_brief {
+        if !self.is_brief && context.is_root() {
             self.start(context.batches, 0, "{prefix} {bar:30} {pos}/{len}  {msg}")?;
             if let Some(bar) = &self.bar {
                 bar.set_prefix(format!("epoch {}/{}", context.epoch + 1, context.epochs));

@@ -84,6 +84,10 @@ impl<T: Real> Metric<T> for Accuracy {
     fn restore(&mut self, state: &[f64]) {
         self.mean.restore(state);
     }
+
+    fn merge(&mut self, state: &[f64]) -> bool {
+        self.mean.merge(state)
+    }
 }
 
 /// 1 for yes.

@@ -27,4 +27,12 @@ impl Mean {
             *self = Mean { total, weight };
         }
     }
+
+    /// Takes in another mean.
+    pub(super) fn merge(&mut self, state: &[f64]) -> bool {
+        let &[total, weight] = state else { return false };
+        self.total += total;
+        self.weight += weight;
+        true
+    }
 }

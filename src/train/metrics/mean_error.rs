@@ -81,6 +81,10 @@ impl<T: Real> Metric<T> for MeanError {
     fn restore(&mut self, state: &[f64]) {
         self.mean.restore(state);
     }
+
+    fn merge(&mut self, state: &[f64]) -> bool {
+        self.mean.merge(state)
+    }
 }
 
 /// Refuses outputs that are no predictions of the targets.

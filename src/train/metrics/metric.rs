@@ -73,4 +73,11 @@ pub trait Metric<T: Real>: Debug + Send {
 
     /// Goes on from a [`state`](Self::state) of the same metric.
     fn restore(&mut self, state: &[f64]);
+
+    /// Takes in other samples, by the [`state`](Self::state) of the same metric on another rank. `false` when it cannot, and
+    /// then several ranks do not begin a training with it.
+    fn merge(&mut self, state: &[f64]) -> bool {
+        let _ = state;
+        false
+    }
 }

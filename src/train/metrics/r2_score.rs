@@ -36,6 +36,18 @@ impl Moments {
             self.residual += weight * (target - output) * (target - output);
         }
     }
+
+    /// Chan's update, by the moments of other samples.
+    fn merge(&mut self, other: &Moments) {
+        if other.weight > 0.0 {
+            let weight = self.weight + other.weight;
+            let (distance, share) = (other.mean - self.mean, other.weight / weight);
+            self.mean += distance * share;
+            self.total += other.total + distance * distance * self.weight * share;
+            self.residual += other.residual;
+            self.weight = weight;
+        }
+    }
 }
 
 impl R2Score {
@@ -83,10 +95,24 @@ impl<T: Real> Metric<T> for R2Score {
     }
 
     fn restore(&mut self, state: &[f64]) {
-        let moments = state.as_chunks().0.iter();
-        self.outputs =
-            moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual }).collect();
+        self.outputs = moments(state).collect();
     }
+
+    fn merge(&mut self, state: &[f64]) -> bool {
+        // Where there were no samples, the number of outputs is not known.
+        if self.outputs.is_empty() {
+            self.outputs = moments(state).collect();
+        } else {
+            self.outputs.iter_mut().zip(moments(state)).for_each(|(moments, other)| moments.merge(&other));
+        }
+        true
+    }
+}
+
+/// The moments in a state.
+fn moments(state: &[f64]) -> impl Iterator<Item = Moments> {
+    let moments = state.as_chunks().0.iter();
+    moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual })
 }
 
 #[cfg(test)]

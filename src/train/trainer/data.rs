@@ -1,17 +1,23 @@
 //! Borrowed data.
 
+use std::ops::Range;
+
 use ndarray::{ArrayView2, Axis};
 
 use crate::Real;
 use crate::nn::{BatchError, Network};
 use crate::train::TrainError;
 
-/// Inputs, targets and weights.
+/// Inputs, targets and weights: a shard of them, where there are several ranks.
 #[derive(Debug, Clone)]
 pub(super) struct Data<'d, T> {
     pub(super) inputs: Vec<ArrayView2<'d, T>>,
     pub(super) targets: Vec<ArrayView2<'d, T>>,
     pub(super) weights: Option<&'d [T]>,
+    /// Which rows of all they are.
+    pub(super) range: Range<usize>,
+    /// Rows of all ranks.
+    pub(super) total: usize,
 }
 
 impl<'d, T: Real> Data<'d, T> {
@@ -21,7 +27,7 @@ impl<'d, T: Real> Data<'d, T> {
         weights: Option<&'d [T]>,
     ) -> Self {
         let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| (*array).reborrow()).collect();
-        Data { inputs: views(inputs), targets: views(targets), weights }
+        Data::from_views(views(inputs), views(targets), weights)
     }
 
     /// For as long as the slices are there.
@@ -31,7 +37,12 @@ impl<'d, T: Real> Data<'d, T> {
         weights: Option<&'d [T]>,
     ) -> Self {
         let views = |arrays: &'d [ArrayView2<'_, T>]| arrays.iter().map(|array| array.view()).collect();
-        Data { inputs: views(inputs), targets: views(targets), weights }
+        Data::from_views(views(inputs), views(targets), weights)
+    }
+
+    fn from_views(inputs: Vec<ArrayView2<'d, T>>, targets: Vec<ArrayView2<'d, T>>, weights: Option<&'d [T]>) -> Self {
+        let total = inputs.first().or(targets.first()).map_or(1, |array| array.nrows());
+        Data { inputs, targets, weights, range: 0..total, total }
     }
 
     /// Refuses data that do not fit the network.
@@ -39,24 +50,38 @@ impl<'d, T: Real> Data<'d, T> {
         network.check_data(&self.inputs, &self.targets, self.weights)
     }
 
-    pub(super) fn rows(&self) -> usize {
-        self.inputs.first().or(self.targets.first()).map_or(1, |array| array.nrows())
+    /// Finds those of these rows of all ranks that are here, and where they are among these.
+    pub(super) fn find(&self, wanted: &[usize], rows: &mut Vec<usize>, places: &mut Vec<usize>) {
+        rows.clear();
+        places.clear();
+        for (place, row) in wanted.iter().enumerate().filter(|(_, row)| self.range.contains(row)) {
+            rows.push(row - self.range.start);
+            places.push(place);
+        }
     }
 
-    /// Splits the last rows off, which are this fraction of all.
+    /// Splits the last rows of all ranks off, which are this fraction of them.
     pub(super) fn split(self, split: f64) -> Result<(Self, Self), TrainError> {
-        let rows = self.rows();
+        let Data { range, total: rows, .. } = self;
         let first = (rows as f64 * (1.0 - split)).floor();
         if !(split > 0.0 && split < 1.0 && first >= 1.0 && first < rows as f64) {
             return Err(TrainError::ValidationSplit { split, rows });
         }
-        let first = first as usize;
+        let all = first as usize;
+        let end = all.clamp(range.start, range.end);
+        let first = end - range.start;
         let halves = |arrays: Vec<ArrayView2<'d, T>>| -> (Vec<_>, Vec<_>) {
             arrays.into_iter().map(|array| array.split_at(Axis(0), first)).unzip()
         };
         let ((inputs, other_inputs), (targets, other_targets)) = (halves(self.inputs), halves(self.targets));
         let (weights, other_weights) = self.weights.map(|weights| weights.split_at(first)).unzip();
-        let validation = Data { inputs: other_inputs, targets: other_targets, weights: other_weights };
-        Ok((Data { inputs, targets, weights }, validation))
+        let validation = Data {
+            inputs: other_inputs,
+            targets: other_targets,
+            weights: other_weights,
+            range: end.max(all) - all..range.end.max(all) - all,
+            total: rows - all,
+        };
+        Ok((Data { inputs, targets, weights, range: range.start..end, total: all }, validation))
     }
 }

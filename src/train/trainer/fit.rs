@@ -27,19 +27,26 @@ impl<'a, T: Real> Trainer<'a, T> {
         let (data, validation) = self.prepare(Data::new(inputs, targets, self.sample_weights))?;
         let terms = self.terms(&data, validation.as_ref());
         let mut run = self.new_run(&data, validation.is_some());
-        match self.resume.take() {
-            Some(checkpoint) => self.go_on(checkpoint, &mut run, &terms)?,
-            None => self.metrics.iter_mut().for_each(|measured| measured.metric.reset()),
+        self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
+        if let Some(checkpoint) = self.resume.take() {
+            let restored = self.go_on(checkpoint, &mut run, &terms);
+            self.agree(restored)?;
         }
+        self.check_same(&run, &terms)?;
         self.notify(&mut run, |callback, context| callback.on_train_begin(context))?;
 
         let outcome = self.run_epochs(&mut run, &data, validation.as_ref(), &terms);
-        let checkpoint = self.snapshot(&run, terms);
-        let outcome = outcome.and_then(|reason| {
-            self.save_backup(&checkpoint)?;
-            self.end(&mut run, reason)
-        });
-        self.checkpoint = Some(checkpoint);
+        let outcome = match self.snapshot(&run, terms) {
+            Ok(checkpoint) => {
+                let outcome = outcome.and_then(|reason| {
+                    self.save_backup(&checkpoint)?;
+                    self.end(&mut run, reason)
+                });
+                self.checkpoint = Some(checkpoint);
+                outcome
+            }
+            Err(error) => outcome.and(Err(error)),
+        };
         let history = mem::take(&mut run.history);
         match outcome {
             Ok(()) => Ok(history),
@@ -51,10 +58,32 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Checks everything, and sets validation data aside.
-    fn prepare<'d>(&self, data: Data<'d, T>) -> Result<(Data<'d, T>, Option<Data<'d, T>>), TrainError>
+    fn prepare<'d>(&mut self, mut data: Data<'d, T>) -> Result<(Data<'d, T>, Option<Data<'d, T>>), TrainError>
     where
         'a: 'd,
     {
+        let settings = self.settings;
+        let mut validation = self.validation.as_ref().map(|set| Data::new(&set.inputs, &set.targets, set.weights));
+        let checked = self.check(&data, validation.as_ref());
+        self.share(checked, [Some(&mut data), validation.as_mut()])?;
+        if data.total == 0 {
+            return Err(TrainError::Empty);
+        }
+        if validation.as_ref().is_some_and(|validation| validation.total == 0) {
+            return Err(TrainError::Validation(BatchError::Empty));
+        }
+        if let (None, Some(split)) = (&validation, settings.validation_split) {
+            let (first, last) = data.split(split)?;
+            (data, validation) = (first, Some(last));
+        }
+        if self.batches(data.total) == 0 {
+            return Err(TrainError::NoFullBatch { rows: data.total, batch_size: settings.batch_size });
+        }
+        Ok((data, validation))
+    }
+
+    /// Checks the settings, and what this rank has of the data.
+    fn check(&mut self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
         let settings = self.settings;
         if settings.batch_size == 0 {
             return Err(TrainError::BatchSize);
@@ -68,21 +97,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             BatchError::Empty => TrainError::Empty,
             error => error.into(),
         })?;
-        let (data, validation) = match (&self.validation, settings.validation_split) {
-            (Some(validation), _) => {
-                validation.check(self.network).map_err(TrainError::Validation)?;
-                (data, Some(Data::new(&validation.inputs, &validation.targets, validation.weights)))
-            }
-            (None, Some(split)) => {
-                let (data, validation) = data.split(split)?;
-                (data, Some(validation))
-            }
-            (None, None) => (data, None),
-        };
-        if self.batches(data.rows()) == 0 {
-            return Err(TrainError::NoFullBatch { rows: data.rows(), batch_size: settings.batch_size });
-        }
-        Ok((data, validation))
+        validation.map_or(Ok(()), |validation| validation.check(self.network)).map_err(TrainError::Validation)
     }
 
     /// Minibatches in an epoch.
@@ -105,14 +120,17 @@ impl<'a, T: Real> Trainer<'a, T> {
         Run {
             epoch: self.settings.initial_epoch,
             batch: 0,
-            batches: self.batches(data.rows()),
+            batches: self.batches(data.total),
             sums: Sums::default(),
             logs: Logs::default(),
-            order: (0..data.rows()).collect(),
+            order: (0..data.total).collect(),
             history: History::default(),
             known,
             is_resumed: false,
             stop: None,
+            is_cancelled: false,
+            rows: Vec::new(),
+            places: Vec::new(),
         }
     }
 
@@ -128,7 +146,8 @@ impl<'a, T: Real> Trainer<'a, T> {
                 return Ok(reason);
             }
             // Not between the begin of an epoch and its first step: it would begin twice if gone on with.
-            if self.is_cancelled() {
+            self.settle(run, Ok(()))?;
+            if run.is_cancelled {
                 return Ok(StopReason::Cancelled);
             }
             if run.batch == 0 {
@@ -145,7 +164,8 @@ impl<'a, T: Real> Trainer<'a, T> {
             }
             self.end_epoch(run, validation)?;
             if self.backup.as_ref().is_some_and(|backup| run.epoch.is_multiple_of(backup.every)) {
-                self.save_backup(&self.snapshot(run, terms.clone()))?;
+                let checkpoint = self.snapshot(run, terms.clone())?;
+                self.save_backup(&checkpoint)?;
             }
         }
         Ok(run.stop.take().unwrap_or(StopReason::Completed))
@@ -167,7 +187,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             if run.stop.is_some() {
                 break;
             }
-            match self.step_on(data, rows) {
+            match self.step_on(data, rows, run) {
                 Ok(report) => {
                     run.sums.add(&report, rows.len());
                     run.batch += 1;
@@ -181,7 +201,7 @@ impl<'a, T: Real> Trainer<'a, T> {
                 }
                 Err(error) => return Err(error),
             }
-            if run.stop.is_none() && self.is_cancelled() {
+            if run.stop.is_none() && run.is_cancelled {
                 return Ok(false);
             }
         }
@@ -190,12 +210,14 @@ impl<'a, T: Real> Trainer<'a, T> {
 
     /// Logs and validates an epoch, and goes on to the next.
     fn end_epoch(&mut self, run: &mut Run, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
+        self.merge(&mut run.sums.seconds)?;
+        self.check_same_variables()?;
         let mut logs = mem::take(&mut run.logs);
         logs.clear();
         logs.set("loss", run.sums.loss());
         self.metrics.iter().for_each(|measured| measured.log(false, &mut logs));
         if let Some(validation) = validation {
-            self.evaluate_into(validation, true, &mut logs).map_err(TrainError::Validation)?;
+            self.evaluate_into(validation, true, &mut logs)?;
         }
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
         if let Ok(rate) = self.optimizer.hyperparameter("learning_rate") {
@@ -219,12 +241,18 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.notify(run, |callback, context| callback.on_train_end(context))
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.cancel.as_ref().is_some_and(|token| token.is_cancelled())
+    /// Calls all callbacks, on all ranks, and brings these to the same.
+    fn notify(
+        &mut self,
+        run: &mut Run,
+        call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
+    ) -> Result<(), TrainError> {
+        let outcome = self.call(run, call);
+        self.settle(run, outcome)
     }
 
     /// Calls all callbacks.
-    fn notify(
+    fn call(
         &mut self,
         run: &mut Run,
         mut call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
@@ -239,6 +267,7 @@ impl<'a, T: Real> Trainer<'a, T> {
                 batch: run.batch,
                 batches: run.batches,
                 is_resumed: run.is_resumed,
+                is_root: self.network.communicator().is_root(),
                 known: &run.known,
                 stop: None,
                 stop_reason: run.stop.as_ref(),

@@ -10,7 +10,7 @@ use crate::train::{Logs, TrainError};
 
 impl<T: Real> Trainer<'_, T> {
     /// The loss and the metrics on data, with nothing dropped. The data pass by in parts, and the result does not depend on
-    /// any batch size.
+    /// any batch size. Of several ranks, they are those of the data of all.
     ///
     /// # Errors
     ///
@@ -20,13 +20,14 @@ impl<T: Real> Trainer<'_, T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<Logs, TrainError> {
-        self.check_metrics()?;
+        let checked = self.check_metrics();
+        self.agree(checked)?;
         let mut logs = Logs::default();
         self.evaluate_into(&Data::borrow(inputs, targets, None), false, &mut logs)?;
         Ok(logs)
     }
 
-    /// The first output for other inputs, with nothing dropped. The inputs pass by in parts.
+    /// The first output for other inputs, with nothing dropped. The inputs pass by in parts. A rank predicts for itself.
     ///
     /// # Errors
     ///
@@ -36,7 +37,7 @@ impl<T: Real> Trainer<'_, T> {
         Ok(self.network.predict(self.variables, inputs, output)?)
     }
 
-    /// The metrics since the last reset.
+    /// The metrics since the last reset: on this rank's rows, where there are several.
     pub fn metrics(&self) -> Logs {
         let mut logs = Logs::default();
         self.metrics.iter().for_each(|measured| measured.log(false, &mut logs));
@@ -49,22 +50,27 @@ impl<T: Real> Trainer<'_, T> {
         data: &Data<'_, T>,
         is_validation: bool,
         logs: &mut Logs,
-    ) -> Result<(), BatchError> {
+    ) -> Result<(), TrainError> {
         let Trainer { network, variables, metrics, .. } = self;
         metrics.iter_mut().for_each(|measured| measured.metric.reset());
         let loss = network.visit(variables, &data.inputs, &data.targets, data.weights, |predictions| {
             metrics.iter_mut().for_each(|measured| measured.update(&predictions));
-        })?;
+        });
+        let loss = loss.map_err(if is_validation { TrainError::Validation } else { TrainError::Data })?;
+        self.merge(&mut 0.0)?;
+        let Trainer { metrics, .. } = self;
         logs.set(if is_validation { "val_loss" } else { "loss" }, loss.to_f64());
         metrics.iter().for_each(|measured| measured.log(is_validation, logs));
         metrics.iter_mut().for_each(|measured| measured.metric.reset());
         Ok(())
     }
 
-    pub(super) fn check_metrics(&self) -> Result<(), TrainError> {
-        for (place, measured) in self.metrics.iter().enumerate() {
+    pub(super) fn check_metrics(&mut self) -> Result<(), TrainError> {
+        for place in 0..self.metrics.len() {
+            let (before, rest) = self.metrics.split_at_mut(place);
+            let measured = &mut rest[0];
             measured.check(self.network)?;
-            if measured.name == "loss" || self.metrics[..place].iter().any(|other| other.name == measured.name) {
+            if measured.name == "loss" || before.iter().any(|other| other.name == measured.name) {
                 let reason = "there is one of this name already".to_owned();
                 return Err(TrainError::Metric { metric: measured.name.clone(), reason });
             }

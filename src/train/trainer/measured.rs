@@ -23,14 +23,24 @@ impl<T: Real> Measured<T> {
         Measured { name, validation_name, metric, term, saved: Vec::new() }
     }
 
-    /// Refuses what cannot be measured.
-    pub(super) fn check(&self, network: &Network<T>) -> Result<(), TrainError> {
+    /// Refuses what cannot be measured, or not by several ranks together.
+    pub(super) fn check(&mut self, network: &Network<T>) -> Result<(), TrainError> {
+        let can_merge = network.several_ranks().is_none() || self.can_merge();
         let refuse = |reason| Err(TrainError::Metric { metric: self.name.clone(), reason });
         let count = network.term_targets().len();
         match network.term_targets().nth(self.term) {
+            Some(_) if !can_merge => refuse("it does not merge what several ranks have measured".to_owned()),
             Some((kind, width)) => self.metric.check(kind, width).or_else(refuse),
             None => refuse(format!("it is of loss {}, but the network has {count}", self.term)),
         }
+    }
+
+    /// Whether the metric takes in the state of another.
+    fn can_merge(&mut self) -> bool {
+        self.save();
+        let can_merge = self.metric.merge(&self.saved);
+        self.go_back();
+        can_merge
     }
 
     pub(super) fn update(&mut self, predictions: &Predictions<'_, T>) {

@@ -4,6 +4,7 @@ mod data;
 mod fit;
 mod inference;
 mod measured;
+mod ranks;
 mod resume;
 mod run;
 mod step;
@@ -25,6 +26,15 @@ use crate::{CancelToken, Real};
 ///
 /// What is set here has the names of `fit`'s arguments. Data are borrowed, and not copied but for the minibatch at hand;
 /// but for callbacks and the end of an epoch nothing is allocated after the first step.
+///
+/// # Ranks
+///
+/// With a network [over ranks](Network::with_communicator), each rank gives its shard of the data: rows that follow those
+/// of the rank before, more or fewer than there, or none. `batch_size` and `validation_split` count the rows of all, the
+/// order of an epoch is one of all rows, and so a training gives the same on any number of ranks, to rounding. Everything
+/// else is the same program on all ranks: settings, callbacks, and [variables](Variables::mirror), which is checked. All
+/// ranks see the same logs, and end together, by whatever happens on one of them. Only the first prints, draws and writes
+/// files.
 ///
 /// ```
 /// use marquardt::nn::{Sequential, SparseCategoricalCrossentropy};
@@ -217,7 +227,8 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Makes the next fit go on from a checkpoint. It must have the same data, callbacks and settings, but may have more
-    /// epochs; it ends bit for bit as if there had been no interruption.
+    /// epochs; it ends bit for bit as if there had been no interruption. On another number of ranks, it ends there to
+    /// rounding.
     pub fn restore(mut self, checkpoint: Checkpoint<T>) -> Self {
         self.resume = Some(checkpoint);
         self

@@ -12,8 +12,8 @@ impl<T: Real> Trainer<'_, T> {
     pub(super) fn terms(&self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Terms {
         Terms {
             bits: 8 * size_of::<T>(),
-            rows: data.rows(),
-            validation_rows: validation.map_or(0, Data::rows),
+            rows: data.total,
+            validation_rows: validation.map_or(0, |validation| validation.total),
             is_weighted: data.weights.is_some(),
             batch_size: self.settings.batch_size,
             shuffle: self.settings.shuffle,
@@ -24,15 +24,20 @@ impl<T: Real> Trainer<'_, T> {
         }
     }
 
-    /// All that it takes to go on from here.
-    pub(super) fn snapshot(&self, run: &Run, terms: Terms) -> Checkpoint<T> {
+    /// All that it takes to go on from here, on as many ranks or others.
+    pub(super) fn snapshot(&mut self, run: &Run, terms: Terms) -> Result<Checkpoint<T>, TrainError> {
+        let mut sums = run.sums;
+        self.metrics.iter_mut().for_each(|measured| measured.save());
+        self.merge(&mut sums.seconds)?;
         let metrics = self.metrics.iter().map(|measured| {
             let mut state = Vec::new();
             measured.metric.state(&mut state);
             (measured.name.clone(), state)
         });
+        let metrics = metrics.collect();
+        self.metrics.iter_mut().for_each(|measured| measured.go_back());
         let callbacks = self.callbacks.iter().map(|callback| (callback.name().to_owned(), callback.state()));
-        Checkpoint {
+        Ok(Checkpoint {
             terms,
             variables: layout(self.variables),
             values: self.variables.values().to_vec(),
@@ -40,11 +45,11 @@ impl<T: Real> Trainer<'_, T> {
             mask_step: self.network.mask_step(),
             epoch: run.epoch,
             batch: run.batch,
-            sums: run.sums,
-            metrics: metrics.collect(),
+            sums,
+            metrics,
             callbacks: callbacks.collect(),
             history: run.history.clone(),
-        }
+        })
     }
 
     /// Puts everything where a checkpoint has it.
@@ -68,17 +73,23 @@ impl<T: Real> Trainer<'_, T> {
         self.optimizer.restore(&checkpoint.optimizer, self.variables)?;
         self.variables.values_mut().copy_from_slice(&checkpoint.values);
         self.network.set_mask_step(checkpoint.mask_step);
-        for (measured, (_, state)) in self.metrics.iter_mut().zip(&checkpoint.metrics) {
-            measured.metric.restore(state);
+        // What all ranks have measured is in the hands of the first.
+        if self.network.communicator().is_root() {
+            for (measured, (_, state)) in self.metrics.iter_mut().zip(&checkpoint.metrics) {
+                measured.metric.restore(state);
+            }
         }
         (run.epoch, run.batch, run.sums) = (checkpoint.epoch, checkpoint.batch, checkpoint.sums);
         (run.history, run.is_resumed) = (checkpoint.history, true);
         Ok(())
     }
 
-    /// Saves a checkpoint where one is to be saved.
-    pub(super) fn save_backup(&self, checkpoint: &Checkpoint<T>) -> Result<(), CheckpointError> {
-        self.backup.as_ref().map_or(Ok(()), |backup| (backup.save)(checkpoint, &backup.path))
+    /// Saves a checkpoint where one is to be saved: the first rank does it for all.
+    pub(super) fn save_backup(&self, checkpoint: &Checkpoint<T>) -> Result<(), TrainError> {
+        let Some(backup) = &self.backup else { return Ok(()) };
+        let is_root = self.network.communicator().is_root();
+        let saved = if is_root { (backup.save)(checkpoint, &backup.path) } else { Ok(()) };
+        self.agree(saved.map_err(TrainError::from))
     }
 }
 

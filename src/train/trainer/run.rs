@@ -21,4 +21,9 @@ pub(super) struct Run {
     pub(super) known: Vec<(String, Mode)>,
     pub(super) is_resumed: bool,
     pub(super) stop: Option<StopReason>,
+    /// Whether a token was used when it was last looked at.
+    pub(super) is_cancelled: bool,
+    /// This rank's rows of the minibatch at hand, and their places in it.
+    pub(super) rows: Vec<usize>,
+    pub(super) places: Vec<usize>,
 }

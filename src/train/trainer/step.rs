@@ -4,13 +4,14 @@ use ndarray::ArrayView2;
 
 use super::Trainer;
 use super::data::Data;
+use super::run::Run;
 use crate::Real;
 use crate::optim::StepReport;
 use crate::train::TrainError;
 
 impl<T: Real> Trainer<'_, T> {
     /// One step on these rows of the data. As Keras' `train_on_batch`; metrics go on from their last reset, by
-    /// [`fit`](Self::fit) or [`evaluate`](Self::evaluate).
+    /// [`fit`](Self::fit) or [`evaluate`](Self::evaluate). Of several ranks each gives its rows of the minibatch.
     ///
     /// # Errors
     ///
@@ -22,12 +23,22 @@ impl<T: Real> Trainer<'_, T> {
         rows: &[usize],
     ) -> Result<StepReport<T>, TrainError> {
         let weights = self.sample_weights;
-        self.step(inputs, targets, weights, rows)
+        self.step(inputs, targets, weights, rows, None)
     }
 
-    /// One step of an epoch.
-    pub(super) fn step_on(&mut self, data: &Data<'_, T>, rows: &[usize]) -> Result<StepReport<T>, TrainError> {
-        self.step(&data.inputs, &data.targets, data.weights, rows)
+    /// One step of an epoch, on these rows of all ranks.
+    pub(super) fn step_on(
+        &mut self,
+        data: &Data<'_, T>,
+        rows: &[usize],
+        run: &mut Run,
+    ) -> Result<StepReport<T>, TrainError> {
+        let Data { inputs, targets, weights, .. } = data;
+        if self.network.several_ranks().is_none() {
+            return self.step(inputs, targets, *weights, rows, None);
+        }
+        data.find(rows, &mut run.rows, &mut run.places);
+        self.step(inputs, targets, *weights, &run.rows, Some(&run.places))
     }
 
     fn step(
@@ -36,13 +47,11 @@ impl<T: Real> Trainer<'_, T> {
         targets: &[ArrayView2<'_, T>],
         weights: Option<&[T]>,
         rows: &[usize],
+        places: Option<&[usize]>,
     ) -> Result<StepReport<T>, TrainError> {
         let Trainer { network, variables, optimizer, metrics, .. } = self;
         let mask_step = network.mask_step();
-        match weights {
-            Some(weights) => network.weighted_batch_rows(inputs, targets, weights, rows)?,
-            None => network.batch_rows(inputs, targets, rows)?,
-        };
+        network.bind_rows(inputs, targets, weights, rows, places)?;
         if !metrics.is_empty() {
             metrics.iter_mut().for_each(|measured| measured.save());
             network.visit_bound(variables, |predictions| {

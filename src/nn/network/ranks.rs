@@ -1,0 +1,108 @@
+//! One network over several ranks.
+
+use std::fmt;
+
+use ndarray::ArrayView2;
+
+use super::Network;
+use crate::Real;
+use crate::distributed::{Communicator, RankError};
+use crate::nn::BatchError;
+use crate::nn::batch::{Batch, Selection, Share, row_count};
+
+impl<T: Real> Network<T> {
+    /// The network as one of several ranks, which are bound to this rank's rows of every batch. Other ranks may have more or
+    /// fewer, or none.
+    ///
+    /// The loss, its gradient and Levenberg–Marquardt's steps are then those of the rows of all ranks, to the same bits on
+    /// every rank; rows, residuals, predictions and derivatives of single samples are this rank's. Binding a batch,
+    /// evaluating a loss and every step are [collective](Communicator), and what goes wrong on one rank is an error on all.
+    /// The variables have to be the [same](crate::Variables::mirror) on all ranks.
+    ///
+    /// ```
+    /// use marquardt::distributed::Communicator;
+    /// use marquardt::nn::{MeanSquaredError, Sequential};
+    /// use marquardt::optim::{Adam, Optimizer};
+    /// use marquardt::Variables;
+    /// use ndarray::Array2;
+    ///
+    /// let ranks = Communicator::world()?;
+    /// let rows: Vec<f64> = ranks.shard(100).map(|row| row as f64 / 50.0 - 1.0).collect();
+    /// let x = Array2::from_shape_vec((rows.len(), 1), rows)?;
+    /// let y = x.mapv(|x| x * x);
+    ///
+    /// let mut variables = Variables::new();
+    /// let layers = Sequential::new(1).dense(4).tanh().dense(1);
+    /// let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?.with_communicator(&ranks);
+    /// let mut optimizer = Adam::new(0.05);
+    /// network.batch(&[x.view()], &[y.view()])?;
+    /// for _ in 0..200 {
+    ///     optimizer.step(&mut network, &mut variables)?;
+    /// }
+    /// assert!(network.evaluate(&variables, &[x.view()], &[y.view()])? < 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_communicator(mut self, ranks: &Communicator) -> Self {
+        self.ranks = ranks.clone();
+        self.schema.may_be_empty = ranks.size() > 1;
+        // What was bound was bound without the others.
+        self.batch = Batch::new();
+        self
+    }
+
+    /// The ranks that have the rows of a batch; a rank alone unless set.
+    pub fn communicator(&self) -> &Communicator {
+        &self.ranks
+    }
+
+    /// The ranks, where there are several.
+    pub(crate) fn several_ranks(&self) -> Option<&Communicator> {
+        (self.ranks.size() > 1).then_some(&self.ranks)
+    }
+
+    /// Binds these rows of this rank's data; at these places in the batch of all ranks, or in the order of the ranks.
+    pub(crate) fn bind_rows(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+        weights: Option<&[T]>,
+        rows: &[usize],
+        places: Option<&[usize]>,
+    ) -> Result<&mut Self, BatchError> {
+        self.bind(inputs, targets, weights, &Selection::Rows(rows), places)
+    }
+
+    /// How many rows these arrays have. Without arrays there is one row, and the first rank has it.
+    pub(crate) fn own_rows(&self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
+        if inputs.is_empty() && targets.is_empty() {
+            return usize::from(self.ranks.is_root());
+        }
+        row_count(inputs, targets)
+    }
+
+    /// Where so many rows are among those of all ranks, if all ranks have found theirs in order. Collective.
+    pub(super) fn share(&self, checked: Result<(), BatchError>, rows: usize) -> Result<Share, BatchError> {
+        let Some(ranks) = self.several_ranks() else {
+            return checked.map(|()| Share { before: 0, total: rows });
+        };
+        let rows = [rows as f64];
+        let said = ranks.all_gather_agreed(checked.map(|()| &rows[..]))?;
+        let sum = |said: &[Vec<f64>]| said.iter().flatten().sum::<f64>() as usize;
+        match sum(&said) {
+            0 => Err(BatchError::Empty),
+            total => Ok(Share { before: sum(&said[..ranks.rank()]), total }),
+        }
+    }
+
+    /// The sum of what all ranks have, if all have something. Collective.
+    pub(super) fn sum<E: fmt::Display>(
+        &self,
+        own: Result<T, E>,
+        rank_error: impl FnOnce(RankError) -> E,
+    ) -> Result<T, E> {
+        let Some(ranks) = self.several_ranks() else { return own };
+        let own = own.map(|own| [own]);
+        let said = ranks.all_gather_agreed(own.as_ref().map(|own| &own[..])).map_err(rank_error)?;
+        Ok(said.into_iter().flatten().sum())
+    }
+}

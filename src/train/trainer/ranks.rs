@@ -1,0 +1,152 @@
+//! What ranks tell each other.
+
+use std::fmt::Write;
+
+use super::run::Run;
+use super::{Data, Trainer};
+use crate::Real;
+use crate::distributed::{Communicator, RankError};
+use crate::optim::OptimizerState;
+use crate::train::checkpoint::Terms;
+use crate::train::{StopReason, TrainError};
+
+impl<T: Real> Trainer<'_, T> {
+    /// Goes on if all ranks do.
+    pub(super) fn agree<R>(&self, outcome: Result<R, TrainError>) -> Result<R, TrainError> {
+        match self.network.several_ranks() {
+            Some(ranks) => Ok(ranks.agree(outcome)?),
+            None => outcome,
+        }
+    }
+
+    /// Exchanges how many rows there are, if all ranks have found theirs in order.
+    pub(super) fn share(
+        &self,
+        checked: Result<(), TrainError>,
+        mut sets: [Option<&mut Data<'_, T>>; 2],
+    ) -> Result<(), TrainError> {
+        let Some(ranks) = self.network.several_ranks() else { return checked };
+        let own = |data: &&mut Data<'_, T>| self.network.own_rows(&data.inputs, &data.targets) as f64;
+        let rows = sets.each_ref().map(|data| data.as_ref().map_or(0.0, own));
+        let said = ranks.all_gather_agreed(checked.map(|()| &rows[..]))?;
+        for (set, data) in sets.iter_mut().enumerate() {
+            let sum = |said: &[Vec<f64>]| said.iter().map(|rows| rows[set]).sum::<f64>() as usize;
+            if let Some(data) = data {
+                let before = sum(&said[..ranks.rank()]);
+                (data.range, data.total) = (before..before + rows[set] as usize, sum(&said));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to begin where ranks differ in what must be the same.
+    pub(super) fn check_same(&self, run: &Run, terms: &Terms) -> Result<(), TrainError> {
+        let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
+        let backup = self.backup.as_ref().map(|backup| backup.every);
+        let trainable = self.variables.trainable_ranges();
+        let (mask_step, at) = (self.network.mask_step(), (run.epoch, run.batch));
+        let settings = format!("{:?} {terms:?} {backup:?} {trainable:?} {mask_step} {at:?}", self.settings);
+        check_numbers(ranks, "settings", &numbers_of(&settings))?;
+        self.check_same_variables()?;
+        let (mut text, mut slots) = (String::new(), Vec::new());
+        describe(&self.optimizer.state(), &mut text, &mut slots);
+        slots.extend(text.bytes().map(|byte| T::from_f64(byte.into())));
+        check_numbers(ranks, "optimizer's numbers", &slots)
+    }
+
+    /// Refuses to go on where variables are not the same on all ranks.
+    pub(super) fn check_same_variables(&self) -> Result<(), TrainError> {
+        let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
+        check_numbers(ranks, "variables", self.variables.values())
+    }
+
+    /// Brings all ranks to the same: an error of one is an error of all, and so is a wish to end.
+    pub(super) fn settle(&self, run: &mut Run, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
+        run.is_cancelled = self.cancel.as_ref().is_some_and(|token| token.is_cancelled());
+        let Some(ranks) = self.network.several_ranks() else { return outcome };
+        let wishes = [run.stop.is_some(), run.is_cancelled].map(|wish| f64::from(u8::from(wish)));
+        let said = ranks.all_gather_agreed(outcome.map(|()| &wishes[..]))?;
+        run.is_cancelled = said.iter().any(|wishes| wishes[1] != 0.0);
+        if let Some(rank) = said.iter().position(|wishes| wishes[0] != 0.0) {
+            settle_reason(ranks, rank, run)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the metrics those of all ranks' samples, and the seconds those of rank 0.
+    pub(super) fn merge(&mut self, seconds: &mut f64) -> Result<(), TrainError> {
+        let Trainer { network, metrics, .. } = self;
+        let Some(ranks) = network.several_ranks() else { return Ok(()) };
+        let mut message = vec![*seconds];
+        for measured in &*metrics {
+            let place = message.len();
+            message.push(0.0);
+            measured.metric.state(&mut message);
+            message[place] = (message.len() - place - 1) as f64;
+        }
+        let said = ranks.all_gather(&message).map_err(|error| ranks.lost(error))?;
+        *seconds = said[0][0];
+        for (rank, said) in said.iter().enumerate() {
+            let mut numbers = &said[1..];
+            for measured in &mut *metrics {
+                let state = read_state(&mut numbers);
+                let is_taken = match (state, rank) {
+                    (Some(state), 0) => {
+                        measured.metric.restore(state);
+                        true
+                    }
+                    (Some(state), _) => measured.metric.merge(state),
+                    (None, _) => false,
+                };
+                if !is_taken {
+                    let message = format!("the metric {} is not that of the other ranks", measured.name);
+                    return Err(RankError { rank, message }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A state that follows its length.
+fn read_state<'m>(numbers: &mut &'m [f64]) -> Option<&'m [f64]> {
+    let (&count, rest) = numbers.split_first()?;
+    let (state, rest) = rest.split_at_checked(count as usize)?;
+    *numbers = rest;
+    Some(state)
+}
+
+/// Gives all ranks the reason of one.
+fn settle_reason(ranks: &Communicator, rank: usize, run: &mut Run) -> Result<(), RankError> {
+    let own = match &run.stop {
+        Some(StopReason::Callback { callback, reason }) => format!("{callback}\0{reason}"),
+        _ => String::new(),
+    };
+    let said = ranks.all_gather(&numbers_of(&own)).map_err(|error| ranks.lost(error))?;
+    let bytes: Vec<u8> = said[rank].iter().map(|&byte| byte as u8).collect();
+    if let Some((callback, reason)) = String::from_utf8_lossy(&bytes).split_once('\0') {
+        run.stop = Some(StopReason::Callback { callback: callback.to_owned(), reason: reason.to_owned() });
+    }
+    Ok(())
+}
+
+fn check_numbers<T: Real>(ranks: &Communicator, what: &'static str, numbers: &[T]) -> Result<(), TrainError> {
+    match ranks.first_to_differ(numbers).map_err(|error| ranks.lost(error))? {
+        Some(rank) => Err(TrainError::RanksDiffer { rank, what }),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of a text.
+fn numbers_of(text: &str) -> Vec<f64> {
+    text.bytes().map(f64::from).collect()
+}
+
+/// A state as text, and its slots.
+fn describe<T: Real>(state: &OptimizerState<T>, text: &mut String, slots: &mut Vec<T>) {
+    let OptimizerState { optimizer, iterations, hyperparameters, numbers, parts, .. } = state;
+    // A text takes whatever is written.
+    let _ = write!(text, "{optimizer} {iterations} {hyperparameters:?} {numbers:?}");
+    state.slots.iter().for_each(|(_, slot)| slots.extend_from_slice(slot));
+    parts.iter().for_each(|part| describe(part, text, slots));
+}
