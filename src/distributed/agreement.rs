@@ -20,8 +20,8 @@ impl Communicator {
         Ok(said)
     }
 
-    /// What became of an exchange, as an error of this rank.
+    /// What became of an exchange, as an error of a rank.
     pub(crate) fn lost(&self, error: CommunicatorError) -> RankError {
-        RankError { rank: self.rank(), message: error.to_string() }
+        error.into()
     }
 }

@@ -9,7 +9,7 @@ use super::launcher::{Launch, launch};
 use super::mpi::Mpi;
 use super::threads::Thread;
 use super::transport::{Message, Transport};
-use super::{CommunicatorError, RankError};
+use super::{CommunicatorError, RankError, Traffic};
 use crate::Real;
 use crate::checksum::checksum;
 use crate::kernels::vector::all_finite;
@@ -110,6 +110,11 @@ impl Communicator {
         self.rank() == 0
     }
 
+    /// What this rank has brought to the exchanges so far. A rank alone brings nothing.
+    pub fn traffic(&self) -> Traffic {
+        self.0.as_ref().map_or_else(Traffic::default, |transport| transport.counters().read())
+    }
+
     /// Which of so many rows are this rank's, if they are dealt out evenly.
     pub fn shard(&self, rows: usize) -> Range<usize> {
         let start = |rank: usize| rank * (rows / self.size()) + rank.min(rows % self.size());
@@ -122,7 +127,9 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn all_sum<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
-        self.transport().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
+        let Some(transport) = self.transport() else { return Ok(()) };
+        transport.counters().sum(numbers.len());
+        T::all_sum(transport, numbers)
     }
 
     /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
@@ -157,7 +164,7 @@ impl Communicator {
             Message::read(&bytes, &mut numbers);
             numbers
         };
-        Ok(transport.all_gather(&bytes)?.into_iter().map(read).collect())
+        Ok(gather(transport, &bytes)?.into_iter().map(read).collect())
     }
 
     /// Replaces numbers by those of rank 0. All ranks have as many. Collective.
@@ -167,7 +174,7 @@ impl Communicator {
     /// [`CommunicatorError`].
     pub fn broadcast<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
         let Some(transport) = self.transport() else { return Ok(()) };
-        let counts = transport.all_gather(&numbers.len().to_ne_bytes())?;
+        let counts = gather(transport, &numbers.len().to_ne_bytes())?;
         if let Some(other) = counts.iter().position(|count| *count != counts[0]) {
             return Err(CommunicatorError::OutOfStep { rank: 0, other });
         }
@@ -186,7 +193,7 @@ impl Communicator {
         let Some(transport) = self.transport() else { return Ok(None) };
         let mut bytes = Vec::new();
         Message::write(numbers, &mut bytes);
-        let said = transport.all_gather(&checksum(&bytes).to_ne_bytes())?;
+        let said = gather(transport, &checksum(&bytes).to_ne_bytes())?;
         Ok(said.iter().position(|sum| *sum != said[0]))
     }
 
@@ -214,12 +221,18 @@ impl Communicator {
             said.push(1);
             said.extend_from_slice(error.message.as_bytes());
         }
-        let all = transport.all_gather(&said)?;
+        let all = gather(transport, &said)?;
         match all.iter().position(|said| !said.is_empty()) {
             Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
             None => outcome,
         }
     }
+}
+
+/// What each rank has to say, by rank.
+fn gather(transport: &dyn Transport, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
+    transport.counters().gather(bytes.len());
+    transport.all_gather(bytes)
 }
 
 impl fmt::Debug for Communicator {

@@ -40,8 +40,10 @@ mod launcher;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod threads;
+mod traffic;
 mod transport;
 
 pub use communicator::Communicator;
 pub use error::{CommunicatorError, RankError};
+pub use traffic::Traffic;
 pub(crate) use transport::Message;

@@ -12,6 +12,7 @@ use mpi::{Count, Threading};
 
 use super::CommunicatorError;
 use super::launcher::{Launch, launch};
+use super::traffic::Counters;
 use super::transport::{Exchange, Message, Transport};
 
 /// MPI's world, as long as someone has a handle to it.
@@ -33,6 +34,7 @@ const GATHERED_AT_ONCE: usize = 1 << 28;
 pub(super) struct Mpi {
     rank: usize,
     size: usize,
+    counters: Counters,
     world: Mutex<World>,
 }
 
@@ -81,7 +83,8 @@ impl Mpi {
         if let (1, Some(ranks @ 2..)) = (size, launch().map(Launch::ranks)) {
             return Err(CommunicatorError::Apart { ranks });
         }
-        let world = Arc::new(Mpi { rank, size, world: Mutex::new(World::new(universe)) });
+        let world =
+            Arc::new(Mpi { rank, size, counters: Counters::default(), world: Mutex::new(World::new(universe)) });
         *existing = Arc::downgrade(&world);
         Ok(world)
     }
@@ -98,6 +101,10 @@ impl Transport for Mpi {
 
     fn size(&self) -> usize {
         self.size
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError> {

@@ -4,12 +4,14 @@ use std::ops::AddAssign;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::CommunicatorError;
+use super::traffic::Counters;
 use super::transport::{Exchange, Message, Transport};
 
 /// One of several ranks that are threads of one process.
 pub(super) struct Thread {
     rank: usize,
     size: usize,
+    counters: Counters,
     table: Arc<Table>,
 }
 
@@ -34,7 +36,7 @@ impl Thread {
     pub(super) fn ranks(size: usize) -> impl Iterator<Item = Thread> {
         let round = Round { number: 0, said: vec![None; size], last: Ok(Arc::default()), gone: None };
         let table = Arc::new(Table { round: Mutex::new(round), complete: Condvar::new() });
-        (0..size).map(move |rank| Thread { rank, size, table: Arc::clone(&table) })
+        (0..size).map(move |rank| Thread { rank, size, counters: Counters::default(), table: Arc::clone(&table) })
     }
 
     /// What all ranks say, once the last of them has said it.
@@ -84,6 +86,10 @@ impl Transport for Thread {
 
     fn size(&self) -> usize {
         self.size
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError> {

@@ -1,6 +1,7 @@
 //! What carries numbers from rank to rank.
 
 use super::CommunicatorError;
+use super::traffic::Counters;
 
 /// What carries numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {
@@ -9,6 +10,9 @@ pub trait Transport: Send + Sync {
 
     /// How many ranks there are.
     fn size(&self) -> usize;
+
+    /// What this rank has said so far.
+    fn counters(&self) -> &Counters;
 
     /// Replaces numbers by their sums over all ranks, to the same bits on every rank. All ranks have as many.
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError>;

@@ -9,7 +9,11 @@
 //! their names.
 
 mod communicator;
+mod curves;
+mod solve;
+mod training;
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -21,7 +25,7 @@ use marquardt::distributed::{Communicator, CommunicatorError};
 type Scenario = (&'static str, fn(&Communicator));
 
 /// No scenario takes longer, unless ranks wait for each other in vain.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What has to fail, and is done only by its name.
 const PANIC: &str = "a rank panics";
@@ -40,10 +44,10 @@ fn main() -> ExitCode {
     if chosen == [PANIC] {
         panics(&ranks);
     }
-    let scenarios = communicator::SCENARIOS;
+    let scenarios = [communicator::SCENARIOS, solve::SCENARIOS, curves::SCENARIOS, training::SCENARIOS];
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|part| name.contains(part.as_str()));
     let mut passed = 0;
-    for (name, scenario) in scenarios.iter().filter(|(name, _)| is_chosen(name)) {
+    for (name, scenario) in scenarios.into_iter().flatten().filter(|(name, _)| is_chosen(name)) {
         within_patience(name, || scenario(&ranks));
         if ranks.is_root() {
             println!("ok  {name}");
@@ -97,4 +101,25 @@ fn leaves(ranks: Communicator) {
 fn panics(ranks: &Communicator) {
     assert!(ranks.rank() != ranks.size() - 1, "rank {} panics, as it should", ranks.rank());
     let _ = ranks.all_sum(&mut [1.0]);
+}
+
+/// Even shards, shards of very different sizes, and ranks that have nothing.
+fn shards(ranks: &Communicator, rows: usize) -> [Range<usize>; 4] {
+    let (rank, size) = (ranks.rank(), ranks.size());
+    let few = 3 * rank..if rank + 1 == size { rows } else { 3 * rank + 3 };
+    let first = if rank == 0 { 0..rows } else { rows..rows };
+    let last = if rank + 1 == size { 0..rows } else { 0..0 };
+    [ranks.shard(rows), few, first, last]
+}
+
+fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= tolerance * expected.abs(), "{found} instead of {expected}");
+    }
+}
+
+/// The same bits on every rank.
+fn assert_bitwise(ranks: &Communicator, numbers: &[f64]) {
+    assert_eq!(ranks.first_to_differ(numbers), Ok(None));
 }
