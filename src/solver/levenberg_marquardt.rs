@@ -300,6 +300,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
+        if let Some(shards) = &shards {
+            shards.compare(start.as_ref())?;
+        }
         let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
         iteration.shards = shards;
         iteration.keep_within(bounds_of(problem)?);

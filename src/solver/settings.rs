@@ -62,7 +62,7 @@ impl<T: Real> Settings<T> {
         problem: &P,
         start: &[T],
     ) -> Result<(usize, Option<Shards<T>>), SolveError> {
-        let shards = Shards::open(problem, start, self.check(problem, start))?;
+        let shards = Shards::open(problem, self.check(problem, start))?;
         let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
         if m == 0 { Err(SolveError::NoResiduals) } else { Ok((m, shards)) }
     }

@@ -39,7 +39,6 @@ impl<T: Real> Shards<T> {
     /// What is wrong on any of them, the same on all; or with what has to be equal and is not.
     pub(super) fn open<P: LeastSquares<T> + ?Sized>(
         problem: &P,
-        start: &[T],
         checked: Result<(), SolveError>,
     ) -> Result<Option<Self>, SolveError> {
         let Some(ranks) = problem.communicator().filter(|ranks| ranks.size() > 1) else {
@@ -52,9 +51,6 @@ impl<T: Real> Shards<T> {
         let unequal = |what: &'static str, rank| SolveError::Unequal { what, rank };
         if let Some(rank) = differs(1) {
             return Err(unequal("the row group", rank));
-        }
-        if let Some(rank) = ranks.first_to_differ(start)? {
-            return Err(unequal("the start", rank));
         }
         let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
         if let Some(rank) = ranks.first_to_differ(&bounds)? {
@@ -70,6 +66,14 @@ impl<T: Real> Shards<T> {
             stopped: None,
             message: Vec::new(),
         }))
+    }
+
+    /// Finds out whether all ranks are at the same point.
+    pub(super) fn compare(&self, start: &[T]) -> Result<(), SolveError> {
+        match self.ranks.first_to_differ(start)? {
+            Some(rank) => Err(SolveError::Unequal { what: "the start", rank }),
+            None => Ok(()),
+        }
     }
 
     /// How many ranks there are.

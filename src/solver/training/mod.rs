@@ -241,6 +241,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         x: &[T],
     ) -> Result<(), SolveError> {
         let (m, shards) = settings.open(problem, x)?;
+        if let (0, Some(shards)) = (self.steps, &shards) {
+            // From there on all ranks make the same steps.
+            shards.compare(x)?;
+        }
         let iteration = &mut self.iteration;
         iteration.shards = shards;
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
