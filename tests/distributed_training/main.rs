@@ -1,0 +1,13 @@
+//! Networks over ranks: whatever is computed is that of one rank with all rows, to the same bits on every rank, and what goes
+//! wrong on one rank reaches all.
+
+mod faults;
+#[path = "../networks/mod.rs"]
+mod networks;
+mod problems;
+mod products;
+#[path = "../common/ranks.rs"]
+mod ranks;
+mod resume;
+mod steps;
+mod trainings;

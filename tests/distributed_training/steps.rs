@@ -1,0 +1,204 @@
+//! Steps on minibatches that are spread over ranks.
+
+use marquardt::damping::TrustRegion;
+use marquardt::distributed::{Communicator, CommunicatorError};
+use marquardt::nn::{BatchError, HalfSumOfSquares, Network, SparseCategoricalCrossentropy, Tape};
+use marquardt::optim::{Adam, Groups, MovingAverage, NonFinite, Optimizer, Sgd};
+use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Objective, Variables};
+use ndarray::{Array2, array, s};
+
+use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
+use super::ranks::on_ranks;
+
+type Make = fn() -> Box<dyn Optimizer<f64>>;
+
+const FIRST_ORDER: [Make; 7] = [
+    || Box::new(Sgd::new(0.05).with_momentum(0.9)),
+    || Box::new(Adam::new(0.01)),
+    || Box::new(Adam::new(0.01).with_weight_decay(0.1).with_gradient_accumulation_steps(2)),
+    || Box::new(Adam::new(0.01).with_global_clipnorm(0.05)),
+    || Box::new(Sgd::new(0.1).with_clipvalue(0.01)),
+    || Box::new(MovingAverage::new(Sgd::new(0.1).with_clipnorm(0.05))),
+    || {
+        let groups = Groups::new().with_group(["table"], Adam::new(0.05));
+        Box::new(groups.with_rest(Sgd::new(0.1).with_non_finite(NonFinite::Skip)))
+    },
+];
+
+const DAMPED: [Make; 5] = [
+    || Box::new(forced(LinearForm::Cholesky)),
+    || Box::new(forced(LinearForm::FactoredDual)),
+    || Box::new(forced(LinearForm::Qr)),
+    || Box::new(forced(LinearForm::FactoredDual).with_acceleration(Acceleration::Always)),
+    || Box::new(LevenbergMarquardt::new().with_damping(TrustRegion::default()).with_momentum(0.2)),
+];
+
+fn forced(form: LinearForm) -> LevenbergMarquardt<f64> {
+    LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form))
+}
+
+/// Losses and variables after some steps on minibatches, this rank's rows of each.
+fn steps(make: Make, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
+    let (network, mut variables) = network(0.2);
+    let mut network = network.with_communicator(ranks);
+    let mut optimizer = make();
+    let mut numbers = Vec::new();
+    for step in 0..6 {
+        let data = Data::new(120).rows(20 * step..20 * step + 20);
+        let own = data.rows(shard(cuts, ranks, 20));
+        let minibatch = network.batch(&own.inputs(), &own.targets()).unwrap();
+        numbers.push(optimizer.step(minibatch, &mut variables).unwrap().loss);
+        numbers.push(minibatch.loss(variables.values()).unwrap());
+    }
+    numbers.extend(variables.values());
+    numbers
+}
+
+fn compare(make: Make, tolerance: f64) {
+    let alone = steps(make, &[1.0], &Communicator::single());
+    for cuts in CUTS {
+        let found = on_ranks(cuts.len(), |ranks| steps(make, cuts, &ranks));
+        assert_close(the_same_on_all(&found), &alone, tolerance);
+    }
+}
+
+#[test]
+fn first_order_steps_are_those_of_one_rank() {
+    FIRST_ORDER.into_iter().for_each(|make| compare(make, 1e-12));
+}
+
+#[test]
+fn damped_steps_are_those_of_one_rank() {
+    // What rounding leaves is amplified by the condition of the linear systems.
+    DAMPED.into_iter().for_each(|make| compare(make, 1e-9));
+}
+
+#[test]
+fn full_solves_are_those_of_one_rank() {
+    let solve = |ranks: &Communicator, cuts: &[f64], form: LinearForm| {
+        let (network, mut variables) = network(0.0);
+        let mut network = network.with_communicator(ranks);
+        // What is left has one minimum.
+        for name in ["table", "first"] {
+            let variable = variables.find(name).unwrap();
+            variables.set_trainable(variable, false);
+        }
+        let data = Data::new(60).rows(shard(cuts, ranks, 60));
+        network.batch(&data.inputs(), &data.targets()).unwrap();
+        let report = forced(form).minimize_variables(&mut network, &mut variables).unwrap();
+        assert!(report.is_converged(), "{report}");
+        [&[report.cost], variables.values()].concat()
+    };
+    for form in [LinearForm::Cholesky, LinearForm::FactoredDual, LinearForm::ConjugateGradients] {
+        let alone = solve(&Communicator::single(), &[1.0], form);
+        for cuts in [CUTS[1], CUTS[3]] {
+            let found = on_ranks(cuts.len(), |ranks| solve(&ranks, cuts, form));
+            assert_close(the_same_on_all(&found), &alone, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn sums_are_clipped_not_what_is_summed() {
+    // Gradients of 3 and −2.9: their sum is below the limit, and each of them is not.
+    let found = on_ranks(2, |ranks| {
+        let mut variables = Variables::new();
+        let w = variables.add("w", array![0.0].view()).unwrap();
+        let mut gradients = Gradients::new(&variables);
+        gradients.dense_mut(w)[0] = [3.0, -2.9][ranks.rank()];
+        gradients.all_sum(&ranks).unwrap();
+        Sgd::new(1.0).with_clipvalue(1.0).apply_gradients(&gradients, &mut variables).unwrap();
+        variables.values().to_vec()
+    });
+    assert_close(the_same_on_all(&found), &[-0.1], 1e-14);
+}
+
+#[test]
+fn losses_of_other_data_are_those_of_all_rows() {
+    let evaluate = |cuts: &[f64], ranks: &Communicator| {
+        let (network, variables) = network(0.5);
+        let mut network = network.with_communicator(ranks);
+        let data = Data::new(50).rows(shard(cuts, ranks, 50));
+        assert_eq!(network.predict(&variables, &data.inputs(), network.outputs()[0]).unwrap().nrows(), data.x.nrows());
+        vec![network.evaluate(&variables, &data.inputs(), &data.targets()).unwrap()]
+    };
+    let alone = evaluate(&[1.0], &Communicator::single());
+    for cuts in CUTS {
+        let found = on_ranks(cuts.len(), |ranks| evaluate(cuts, &ranks));
+        assert_close(the_same_on_all(&found), &alone, 1e-14);
+    }
+}
+
+#[test]
+fn losses_that_are_no_sums_of_squares_are_minimised_too() {
+    let x = Array2::from_shape_fn((30, 2), |(i, k)| ((2 * i + 5 * k) as f64).sin());
+    let labels =
+        Array2::from_shape_fn((30, 1), |(i, _)| f64::from(u8::from(x[[i, 0]] > 0.3)) + f64::from(u8::from(i % 7 == 0)));
+    let weights: Vec<f64> = (0..30).map(|i| 0.5 + (i % 3) as f64).collect();
+    let train = |cuts: &[f64], ranks: &Communicator, form: LinearForm| {
+        let mut variables = Variables::new();
+        let weight = variables.add("weight", Array2::from_elem((3, 2), 0.1).view()).unwrap();
+        let mut tape = Tape::new();
+        let input = tape.input(2);
+        let logits = tape.dense(input, weight, None).unwrap();
+        let network = Network::new(tape, &variables).unwrap().with_loss(logits, SparseCategoricalCrossentropy).unwrap();
+        let mut network = network.with_communicator(ranks);
+        let mut optimizer = forced(form);
+        let own = shard(cuts, ranks, 30);
+        let (x, labels) = (x.slice(s![own.clone(), ..]), labels.slice(s![own.clone(), ..]));
+        let minibatch = network.weighted_batch(&[x], &[labels], &weights[own]).unwrap();
+        let losses: Vec<f64> = (0..5).map(|_| optimizer.step(minibatch, &mut variables).unwrap().loss).collect();
+        [&losses, variables.values()].concat()
+    };
+    for form in [LinearForm::Cholesky, LinearForm::FactoredDual] {
+        let alone = train(&[1.0], &Communicator::single(), form);
+        for cuts in CUTS {
+            let found = on_ranks(cuts.len(), |ranks| train(cuts, &ranks, form));
+            assert_close(the_same_on_all(&found), &alone, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn a_network_without_data_has_its_row_on_the_first_rank() {
+    let solve = |ranks: &Communicator| {
+        let mut variables = Variables::new();
+        let x = variables.add("x", array![3.0].view()).unwrap();
+        let mut tape = Tape::new();
+        let x = tape.variable(x);
+        let distance = tape.shift(x, -1.0);
+        let network = Network::new(tape, &variables).unwrap().with_loss(distance, HalfSumOfSquares).unwrap();
+        let mut network = network.with_communicator(ranks);
+        network.batch(&[], &[]).unwrap();
+        let report = LevenbergMarquardt::new().minimize_variables(&mut network, &mut variables).unwrap();
+        vec![report.initial_cost, variables.values()[0]]
+    };
+    assert_eq!(solve(&Communicator::single()), [2.0, 1.0]);
+    assert_eq!(the_same_on_all(&on_ranks(3, |ranks| solve(&ranks))), [2.0, 1.0]);
+}
+
+#[test]
+fn ranks_are_mirrored() {
+    let found = on_ranks(3, |ranks| {
+        let (_, mut variables) = network(0.0);
+        variables.values_mut().iter_mut().for_each(|value| *value += ranks.rank() as f64);
+        variables.mirror(&ranks).unwrap();
+        variables.values().to_vec()
+    });
+    assert_eq!(the_same_on_all(&found), network(0.0).1.values());
+    let refused = on_ranks(2, |ranks| {
+        let mut variables = Variables::<f64>::new();
+        variables.add("w", Array2::zeros((1, 1 + ranks.rank())).view()).unwrap();
+        variables.mirror(&ranks)
+    });
+    assert_eq!(refused, vec![Err(CommunicatorError::OutOfStep { rank: 0, other: 1 }); 2]);
+}
+
+#[test]
+fn one_rank_alone_is_as_without_a_communicator() {
+    let (network, _) = network(0.0);
+    let mut network = network.with_communicator(&Communicator::single());
+    let none = Data::new(0);
+    assert_eq!(network.batch(&none.inputs(), &none.targets()).unwrap_err(), BatchError::Empty);
+    assert!(marquardt::LeastSquares::communicator(&network).is_none());
+}
