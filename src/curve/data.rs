@@ -53,9 +53,10 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
-    /// The same as this rank's share of the rows.
+    /// The same as this rank's share of the rows; of one rank, they are all.
     pub(super) fn shared(self, ranks: &Communicator) -> Self {
-        Data { ranks: ranks.clone(), ..self }
+        let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };
+        Data { ranks, ..self }
     }
 
     /// The ranks that share the rows.

@@ -306,9 +306,10 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     pub(super) fn setting(mut self) -> Result<(Setting<'a, T, C>, Option<Robustness<T>>), CurveError> {
         let robust = self.robust.take();
         let setting = self.unchecked_setting()?;
-        let checked = setting.check().and_then(|()| robust.iter().try_for_each(|robust| setting.check_robust(robust)));
-        agreed(setting.data.ranks(), checked)?;
         setting.check_equal(robust.as_ref())?;
+        setting.check()?;
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
+        agreed(setting.data.ranks(), setting.check_counts())?;
         Ok((setting, robust))
     }
 

@@ -99,7 +99,9 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     /// Whitened residuals of the data, before any loss weighs them.
     pub(super) fn whitened_residuals(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
         let mut residuals = vec![T::ZERO; self.data.y().len()];
-        self.least_squares(&self.map).whitened(&self.map.gather(at), 0, &mut residuals)?;
+        if !residuals.is_empty() {
+            self.least_squares(&self.map).whitened(&self.map.gather(at), 0, &mut residuals)?;
+        }
         Ok(residuals)
     }
 

@@ -48,7 +48,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(())
     }
 
-    /// The parts go together.
+    /// The parts go together. Of parts that are [the same](Self::check_equal) on all ranks, all say the same.
     pub(super) fn check(&self) -> Result<(), CurveError> {
         let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
         let outputs = self.curve.response_count();
@@ -61,10 +61,6 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             }
             if self.variable_projection {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
-            }
-            if let Some(index) = self.data.y().iter().position(|&y| y < T::ZERO) {
-                let (row, value) = (index / outputs, self.data.y()[index].to_f64());
-                return Err(CurveError::NegativeCount { row, value });
             }
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
@@ -82,14 +78,31 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(())
     }
 
+    /// Responses that are counts are not negative.
+    pub(super) fn check_counts(&self) -> Result<(), CurveError> {
+        let is_of_counts = matches!(self.likelihood, Likelihood::Poisson);
+        match self.data.y().iter().position(|&y| is_of_counts && y < T::ZERO) {
+            Some(index) => {
+                let (row, value) = (index / self.data.outputs(), self.data.y()[index].to_f64());
+                Err(CurveError::NegativeCount { row, value })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What is said of parameters and noise is the same on all ranks. Collective.
     pub(super) fn check_equal(&self, robust: Option<&Robustness<T>>) -> Result<(), CurveError> {
+        if !self.data.is_shared() {
+            return Ok(());
+        }
         let flag = |is: bool| if is { T::ONE } else { T::ZERO };
         let mut numbers = vec![
             flag(self.absolute_sigma),
             flag(self.likelihood.is_sum_of_squares()),
             flag(matches!(self.data.noise, Noise::Uniform)),
             flag(robust.is_some()),
+            flag(self.variable_projection),
+            T::from_f64(self.curve.response_count() as f64),
         ];
         numbers.extend(robust.and_then(|robust| robust.scale));
         for parameter in &self.map.parameters {
@@ -103,7 +116,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
 
     /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in. Collective.
     pub(super) fn explain(&self, error: SolveError, start: &[T]) -> CurveError {
-        if !matches!(error, SolveError::NonFiniteResidual { .. }) {
+        if !matches!(error, SolveError::NonFiniteResidual { .. } | SolveError::Rank(_)) {
             return error.into();
         }
         agreed(self.data.ranks(), self.check_start(start)).err().unwrap_or_else(|| error.into())
@@ -111,10 +124,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
 
     /// The curve has values at these parameters that data can have, as far as it can be evaluated.
     fn check_start(&self, start: &[T]) -> Result<(), CurveError> {
-        let mut responses = vec![T::ZERO; self.data.y().len()];
-        if self.curve.responses(self.data.x(), self.data.width(), start, &mut responses).is_err() {
-            return Ok(());
-        }
+        let Ok(responses) = self.responses(start) else { return Ok(()) };
         let row_of = |index: usize| self.data.original_row(index / self.data.outputs());
         let is_impossible = |response: &T| matches!(self.likelihood, Likelihood::Poisson) && !(*response > T::ZERO);
         if let Some(index) = responses.iter().position(|response| !response.is_finite()) {
@@ -124,6 +134,15 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         } else {
             Ok(())
         }
+    }
+
+    /// The responses of the curve with these parameters, where data are.
+    pub(super) fn responses(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
+        let mut responses = vec![T::ZERO; self.data.y().len()];
+        if !responses.is_empty() {
+            self.curve.responses(self.data.x(), self.data.width(), at, &mut responses)?;
+        }
+        Ok(responses)
     }
 
     /// Responses of all ranks, and priors.

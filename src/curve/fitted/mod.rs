@@ -92,11 +92,8 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             state: setting.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
-        let mut responses = vec![T::ZERO; setting.data.y().len()];
-        let (x, width) = (setting.data.x(), setting.data.width());
-        let evaluated = setting.curve.responses(x, width, &report.x, &mut responses);
-        let evaluated = evaluated.map_err(|error| CurveError::from(CovarianceError::Evaluation(error)));
-        agreed(setting.data.ranks(), evaluated)?;
+        let responses = setting.responses(&report.x).map_err(CovarianceError::Evaluation);
+        let responses = agreed(setting.data.ranks(), responses.map_err(CurveError::from))?;
         let totals = OnceLock::new();
         let fit = FittedCurve { parameters, setting, report, covariance, responses, robust, totals };
         if fit.setting.data.is_shared() {
