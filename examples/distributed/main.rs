@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn two_ranks_find_the_peaks_that_one_finds() {
-        let alone = spectrum::fit(&Communicator::single(), 600).unwrap();
+        let alone = spectrum::fit(&Communicator::single(), 240).unwrap();
         assert!((alone.0.loss.sqrt() / spectrum::NOISE - 1.0).abs() < 0.1);
         for (found, truth) in alone.1.iter().zip(spectrum::truth()) {
             assert!((found - truth).abs() < 0.05, "{found} instead of {truth}");
         }
-        let found = on_two(|ranks| spectrum::fit(ranks, 600).unwrap().1);
+        let found = on_two(|ranks| spectrum::fit(ranks, 240).unwrap().1);
         assert_eq!(found[0], found[1]);
         for (found, alone) in found[0].iter().zip(&alone.1) {
             assert!((found - alone).abs() < 1e-9 * alone, "{found} instead of {alone}");

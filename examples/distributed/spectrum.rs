@@ -45,12 +45,12 @@ impl Model<f64> for Peaks {
 pub fn truth() -> Vec<f64> {
     let turn = |peak: usize, by: f64| (by * peak as f64).sin();
     let peak = |peak| {
-        [1.25 + 0.75 * turn(peak, 2.3), 3.0 + 2.25 * peak as f64 + 0.2 * turn(peak, 3.7), 1.0 + 0.15 * turn(peak, 5.1)]
+        [1.25 + 0.75 * turn(peak, 2.3), 3.0 + 3.0 * peak as f64 + 0.2 * turn(peak, 3.7), 1.0 + 0.15 * turn(peak, 5.1)]
     };
     (0..PEAKS).flat_map(peak).collect()
 }
 
-/// Heights that are off and widths that are off by up to 10 %, centres by up to 0.15 of a width.
+/// Heights and widths that are off by up to 10 %, centres by up to 0.15 of a width.
 fn start() -> Vec<f64> {
     let off = |(index, value): (usize, f64)| match index % 3 {
         1 => value + 0.15 * (1.9 * index as f64).sin(),
@@ -64,7 +64,7 @@ fn start() -> Vec<f64> {
 /// ranks.
 fn points(rows: Range<usize>, all: usize) -> (Vec<f64>, Vec<f64>) {
     let truth = truth();
-    let x: Vec<f64> = rows.clone().map(|row| 50.0 * row as f64 / all as f64).collect();
+    let x: Vec<f64> = rows.clone().map(|row| 63.0 * row as f64 / all as f64).collect();
     let noise = rows.map(|row| -> f64 { StandardNormal.sample(&mut ChaCha8Rng::seed_from_u64(row as u64)) });
     let y = x.iter().zip(noise).map(|(&x, noise)| Peaks.response(&[x], &truth) + NOISE * noise).collect();
     (x, y)
