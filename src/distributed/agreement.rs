@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Communicator, CommunicatorError, RankError};
+use super::{Communicator, RankError};
 use crate::Real;
 
 impl Communicator {
@@ -13,15 +13,10 @@ impl Communicator {
         numbers: Result<&[T], E>,
     ) -> Result<Vec<Vec<T>>, RankError> {
         let own = numbers.as_ref().map_or(&[][..], |numbers| numbers);
-        let said = self.all_gather(own).map_err(|error| self.lost(error))?;
+        let said = self.all_gather(own)?;
         if said.iter().any(Vec::is_empty) {
             self.agree(numbers)?;
         }
         Ok(said)
-    }
-
-    /// What became of an exchange, as an error of a rank.
-    pub(crate) fn lost(&self, error: CommunicatorError) -> RankError {
-        error.into()
     }
 }

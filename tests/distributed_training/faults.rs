@@ -226,6 +226,27 @@ fn ranks_that_drift_apart_are_found() {
     assert_eq!(found, ["the variables of rank 1 are not those of rank 0"; 3]);
 }
 
+#[test]
+fn a_rank_that_has_gone_leaves_none_waiting() {
+    let outcomes = on_ranks(3, |ranks| {
+        let (network, mut variables) = network(0.0);
+        let mut network = network.with_communicator(&ranks);
+        let data = Data::new(40).rows(ranks.shard(40));
+        let mut optimizer = Adam::new(0.01);
+        for step in 0..4 {
+            if ranks.rank() == 2 && step == 2 {
+                return None;
+            }
+            network.batch(&data.inputs(), &data.targets()).ok()?;
+            if let Err(error) = optimizer.step(&mut network, &mut variables) {
+                return Some(error.to_string());
+            }
+        }
+        panic!("it went on without rank 2")
+    });
+    assert!(outcomes.iter().all(|error| error.as_ref().is_none_or(|error| error.contains("rank 2 has gone"))));
+}
+
 /// Does not merge.
 #[derive(Debug, Default)]
 struct Largest(f64);

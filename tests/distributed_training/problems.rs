@@ -42,7 +42,7 @@ impl Data {
 /// A network with an embedding, whose gradient is sparse, and dropout of this rate.
 pub fn network(dropout: f64) -> (Network<f64>, Variables<f64>) {
     let mut variables = Variables::new();
-    let wave = |scale: f64| move |(i, k): (usize, usize)| scale * ((5 * i + 3 * k) as f64 + 0.5).sin();
+    let wave = |scale: f64| move |(i, k): (usize, usize)| scale * ((5 * i + 3 * k + 7 * i * k * k) as f64 + 0.5).sin();
     let table = variables.add("table", Array2::from_shape_fn((40, 2), wave(0.5)).view()).unwrap();
     let first = variables.add("first", Array2::from_shape_fn((5, 4), wave(0.8)).view()).unwrap();
     let bias = variables.add("bias", Array1::from_elem(5, 0.1).view()).unwrap();

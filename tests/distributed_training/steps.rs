@@ -25,10 +25,11 @@ const FIRST_ORDER: [Make; 7] = [
     },
 ];
 
-const DAMPED: [Make; 5] = [
+const DAMPED: [Make; 6] = [
     || Box::new(forced(LinearForm::Cholesky)),
     || Box::new(forced(LinearForm::FactoredDual)),
     || Box::new(forced(LinearForm::Qr)),
+    || Box::new(forced(LinearForm::ConjugateGradients)),
     || Box::new(forced(LinearForm::FactoredDual).with_acceleration(Acceleration::Always)),
     || Box::new(LevenbergMarquardt::new().with_damping(TrustRegion::default()).with_momentum(0.2)),
 ];
@@ -43,7 +44,7 @@ fn steps(make: Make, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
     let mut network = network.with_communicator(ranks);
     let mut optimizer = make();
     let mut numbers = Vec::new();
-    for step in 0..6 {
+    for step in 0..4 {
         let data = Data::new(120).rows(20 * step..20 * step + 20);
         let own = data.rows(shard(cuts, ranks, 20));
         let minibatch = network.batch(&own.inputs(), &own.targets()).unwrap();
@@ -78,22 +79,22 @@ fn full_solves_are_those_of_one_rank() {
     let solve = |ranks: &Communicator, cuts: &[f64], form: LinearForm| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(ranks);
-        // What is left has one minimum.
-        for name in ["table", "first"] {
-            let variable = variables.find(name).unwrap();
-            variables.set_trainable(variable, false);
-        }
-        let data = Data::new(60).rows(shard(cuts, ranks, 60));
+        let table = variables.find("table").unwrap();
+        variables.set_trainable(table, false);
+        // What this very network says is learnt again.
+        let mut data = Data::new(90).rows(shard(cuts, ranks, 90));
+        data.y = network.predict(&variables, &data.inputs(), network.outputs()[0]).unwrap();
+        variables.values_mut()[80..].iter_mut().enumerate().for_each(|(k, value)| *value += 0.1 * (k as f64).sin());
         network.batch(&data.inputs(), &data.targets()).unwrap();
         let report = forced(form).minimize_variables(&mut network, &mut variables).unwrap();
         assert!(report.is_converged(), "{report}");
-        [&[report.cost], variables.values()].concat()
+        [&[report.initial_cost], variables.values()].concat()
     };
-    for form in [LinearForm::Cholesky, LinearForm::FactoredDual, LinearForm::ConjugateGradients] {
+    for form in [LinearForm::Cholesky, LinearForm::FactoredDual] {
         let alone = solve(&Communicator::single(), &[1.0], form);
         for cuts in [CUTS[1], CUTS[3]] {
             let found = on_ranks(cuts.len(), |ranks| solve(&ranks, cuts, form));
-            assert_close(the_same_on_all(&found), &alone, 1e-10);
+            assert_close(the_same_on_all(&found), &alone, 1e-9);
         }
     }
 }

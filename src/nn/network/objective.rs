@@ -18,9 +18,10 @@ impl<T: Real> Objective<T> for Network<T> {
 
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
         let own = self.own_loss_and_gradient(x, gradients);
-        let loss = self.sum(own, EvaluationError::new)?;
-        gradients.all_sum(&self.ranks).map_err(EvaluationError::new)?;
-        Ok(loss)
+        match self.several_ranks() {
+            None => own,
+            Some(ranks) => gradients.all_sum_with_loss(ranks, own).map_err(EvaluationError::new),
+        }
     }
 
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {

@@ -112,3 +112,57 @@ impl<T: Real> Network<T> {
         Ok(cost)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2};
+
+    use super::*;
+    use crate::Variables;
+    use crate::distributed::Communicator;
+    use crate::nn::{MeanSquaredError, Tape};
+
+    /// Numbers that a rank with so many of 12 samples sends for a linearisation.
+    fn sent(ranks: Communicator) -> (usize, usize) {
+        let mut variables = Variables::<f64>::new();
+        let table = variables.add("table", Array2::zeros((500, 2)).view()).unwrap();
+        let first = variables.add("first", Array2::zeros((30, 10)).view()).unwrap();
+        let bias = variables.add("bias", Array1::zeros(30).view()).unwrap();
+        let last = variables.add("last", Array2::zeros((2, 30)).view()).unwrap();
+        let curve = variables.add("curve", Array1::zeros(2).view()).unwrap();
+        let mut tape = Tape::new();
+        let (x, names) = (tape.input(4), tape.input(3));
+        let looked_up = tape.embedding(names, table).unwrap();
+        let all = tape.concat(&[x, looked_up]).unwrap();
+        let hidden = tape.dense(all, first, Some(bias)).unwrap();
+        let hidden = tape.tanh(hidden);
+        let y = tape.dense(hidden, last, None).unwrap();
+        let curve = tape.variable(curve);
+        let y = tape.mul(y, curve).unwrap();
+        let network = Network::new(tape, &variables).unwrap().with_loss(y, MeanSquaredError).unwrap();
+        let mut network = network.with_communicator(&ranks);
+        let rows = ranks.shard(12).len();
+        let zeros = |width: usize| Array2::zeros((rows, width));
+        network.batch(&[zeros(4).view(), zeros(3).view()], &[zeros(2).view()]).unwrap();
+        let columns = variables.trainable_ranges();
+        network.linearize_products(variables.values(), &columns, &mut [0.0; 24]).unwrap();
+        (rows, network.message.len())
+    }
+
+    #[test]
+    fn factors_are_sent_and_no_rows_of_the_jacobian() {
+        // Inputs of the layers and row numbers; of each of the two residuals, the sensitivities of layers and looked-up rows,
+        // the columns of the curve, and itself.
+        let per_sample = (10 + 30 + 3) + 2 * ((30 + 2 + 6) + 2 + 1);
+        std::thread::scope(|scope| {
+            for ranks in Communicator::threads(5) {
+                scope.spawn(|| {
+                    let (rows, numbers) = sent(ranks);
+                    assert_eq!(numbers, 1 + rows * per_sample);
+                });
+            }
+        });
+        // One rank sends nothing.
+        assert_eq!(sent(Communicator::single()), (12, 0));
+    }
+}

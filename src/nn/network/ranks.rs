@@ -85,12 +85,13 @@ impl<T: Real> Network<T> {
         let Some(ranks) = self.several_ranks() else {
             return checked.map(|()| Share { before: 0, total: rows });
         };
-        let rows = [rows as f64];
-        let said = ranks.all_gather_agreed(checked.map(|()| &rows[..]))?;
-        let sum = |said: &[Vec<f64>]| said.iter().flatten().sum::<f64>() as usize;
-        match sum(&said) {
+        let mut counts = vec![0.0; ranks.size()];
+        counts[ranks.rank()] = rows as f64;
+        ranks.try_all_sum(&mut counts, checked)?;
+        let sum = |counts: &[f64]| counts.iter().sum::<f64>() as usize;
+        match sum(&counts) {
             0 => Err(BatchError::Empty),
-            total => Ok(Share { before: sum(&said[..ranks.rank()]), total }),
+            total => Ok(Share { before: sum(&counts[..ranks.rank()]), total }),
         }
     }
 
@@ -101,8 +102,8 @@ impl<T: Real> Network<T> {
         rank_error: impl FnOnce(RankError) -> E,
     ) -> Result<T, E> {
         let Some(ranks) = self.several_ranks() else { return own };
-        let own = own.map(|own| [own]);
-        let said = ranks.all_gather_agreed(own.as_ref().map(|own| &own[..])).map_err(rank_error)?;
-        Ok(said.into_iter().flatten().sum())
+        let (mut sum, own) = own.map_or_else(|error| (T::ZERO, Err(error)), |own| (own, Ok(())));
+        ranks.try_all_sum(std::slice::from_mut(&mut sum), own).map_err(rank_error)?;
+        Ok(sum)
     }
 }

@@ -64,11 +64,11 @@ impl<T: Real> Trainer<'_, T> {
     pub(super) fn settle(&self, run: &mut Run, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
         run.is_cancelled = self.cancel.as_ref().is_some_and(|token| token.is_cancelled());
         let Some(ranks) = self.network.several_ranks() else { return outcome };
-        let wishes = [run.stop.is_some(), run.is_cancelled].map(|wish| f64::from(u8::from(wish)));
-        let said = ranks.all_gather_agreed(outcome.map(|()| &wishes[..]))?;
-        run.is_cancelled = said.iter().any(|wishes| wishes[1] != 0.0);
-        if let Some(rank) = said.iter().position(|wishes| wishes[0] != 0.0) {
-            settle_reason(ranks, rank, run)?;
+        let mut wishes = [run.stop.is_some(), run.is_cancelled].map(|wish| f64::from(u8::from(wish)));
+        ranks.try_all_sum(&mut wishes, outcome)?;
+        run.is_cancelled = wishes[1] > 0.0;
+        if wishes[0] > 0.0 {
+            settle_reason(ranks, run)?;
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<T: Real> Trainer<'_, T> {
             measured.metric.state(&mut message);
             message[place] = (message.len() - place - 1) as f64;
         }
-        let said = ranks.all_gather(&message).map_err(|error| ranks.lost(error))?;
+        let said = ranks.all_gather(&message).map_err(RankError::from)?;
         *seconds = said[0][0];
         for (rank, said) in said.iter().enumerate() {
             let mut numbers = &said[1..];
@@ -116,14 +116,15 @@ fn read_state<'m>(numbers: &mut &'m [f64]) -> Option<&'m [f64]> {
     Some(state)
 }
 
-/// Gives all ranks the reason of one.
-fn settle_reason(ranks: &Communicator, rank: usize, run: &mut Run) -> Result<(), RankError> {
+/// Gives all ranks the reason of the first that has one.
+fn settle_reason(ranks: &Communicator, run: &mut Run) -> Result<(), RankError> {
     let own = match &run.stop {
         Some(StopReason::Callback { callback, reason }) => format!("{callback}\0{reason}"),
         _ => String::new(),
     };
-    let said = ranks.all_gather(&numbers_of(&own)).map_err(|error| ranks.lost(error))?;
-    let bytes: Vec<u8> = said[rank].iter().map(|&byte| byte as u8).collect();
+    let said = ranks.all_gather(&numbers_of(&own)).map_err(RankError::from)?;
+    let first = said.iter().find(|text| !text.is_empty()).map_or(&[][..], Vec::as_slice);
+    let bytes: Vec<u8> = first.iter().map(|&byte| byte as u8).collect();
     if let Some((callback, reason)) = String::from_utf8_lossy(&bytes).split_once('\0') {
         run.stop = Some(StopReason::Callback { callback: callback.to_owned(), reason: reason.to_owned() });
     }
@@ -131,7 +132,7 @@ fn settle_reason(ranks: &Communicator, rank: usize, run: &mut Run) -> Result<(),
 }
 
 fn check_numbers<T: Real>(ranks: &Communicator, what: &'static str, numbers: &[T]) -> Result<(), TrainError> {
-    match ranks.first_to_differ(numbers).map_err(|error| ranks.lost(error))? {
+    match ranks.first_to_differ(numbers).map_err(RankError::from)? {
         Some(rank) => Err(TrainError::RanksDiffer { rank, what }),
         None => Ok(()),
     }

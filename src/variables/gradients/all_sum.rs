@@ -1,10 +1,10 @@
 //! Sums over ranks.
 
-use std::mem;
+use std::{fmt, mem};
 
 use super::{Entry, Gradients, Kind};
 use crate::Real;
-use crate::distributed::{Communicator, CommunicatorError};
+use crate::distributed::{Communicator, CommunicatorError, RankError};
 
 /// Counts are sent as two numbers, which hold them exactly in single precision, too.
 const HALF: usize = 1 << 20;
@@ -52,32 +52,60 @@ impl<T: Real> Gradients<T> {
         if ranks.size() == 1 {
             return Ok(());
         }
-        let mut message = mem::take(&mut self.message);
-        let outcome = self.exchange_rows(ranks, &mut message).and_then(|()| self.sum_dense(ranks, &mut message));
-        self.message = message;
-        outcome
+        self.sum_over(ranks, Some(T::ZERO)).map(|_| ())
     }
 
-    /// Tells all ranks which gradients there are, with the rows of the sparse ones.
-    fn exchange_rows(&mut self, ranks: &Communicator, message: &mut Vec<T>) -> Result<(), CommunicatorError> {
-        message.clear();
-        for Entry { variable, kind, rows, values } in &self.entries {
-            write_count(variable.len(), message);
-            message.push(T::from_f64(f64::from(*kind as u8)));
-            if *kind == Kind::Rows {
-                write_count(rows.len(), message);
-                rows.iter().for_each(|&row| write_count(row, message));
-                message.extend_from_slice(values);
-            }
+    /// Sums gradients, and the losses that they are of, if all ranks have come by theirs. Collective.
+    ///
+    /// # Errors
+    ///
+    /// The [`RankError`] of the lowest rank that has an error, the same on all ranks; gradients are as they were then.
+    pub(crate) fn all_sum_with_loss<E: fmt::Display>(
+        &mut self,
+        ranks: &Communicator,
+        own: Result<T, E>,
+    ) -> Result<T, RankError> {
+        match self.sum_over(ranks, own.as_ref().ok().copied()) {
+            Ok(Some(loss)) => Ok(loss),
+            Ok(None) => ranks.agree(own),
+            Err(error) => Err(error.into()),
         }
-        let said = ranks.all_gather(message)?;
-        let of_rank = |(rank, numbers)| {
-            let given: Option<Vec<Given<'_, T>>> = self.read(numbers);
-            given.ok_or(CommunicatorError::OutOfStep { rank: 0, other: rank })
-        };
+    }
+
+    /// Sums gradients and losses; leaves all as it is, and returns `None`, where a rank has no loss.
+    fn sum_over(&mut self, ranks: &Communicator, loss: Option<T>) -> Result<Option<T>, CommunicatorError> {
+        let mut message = mem::take(&mut self.message);
+        let mut sum = self.exchange_rows(ranks, loss, &mut message);
+        if let Ok(Some(_)) = sum
+            && let Err(error) = self.sum_dense(ranks, &mut message)
+        {
+            sum = Err(error);
+        }
+        self.message = message;
+        sum
+    }
+
+    /// Tells all ranks the loss, and which gradients there are, with the rows of the sparse ones. Nothing is said without a
+    /// loss.
+    fn exchange_rows(
+        &mut self,
+        ranks: &Communicator,
+        loss: Option<T>,
+        message: &mut Vec<T>,
+    ) -> Result<Option<T>, CommunicatorError> {
+        message.clear();
+        if let Some(loss) = loss {
+            message.push(loss);
+            self.write(message);
+        }
+        let messages = ranks.all_gather(message)?;
+        let (mut sum, mut said) = (T::ZERO, Vec::with_capacity(messages.len()));
         // Every rank reads the message of every other, and so all come to the same end.
-        let said: Vec<Vec<Given<'_, T>>> =
-            said.iter().map(Vec::as_slice).enumerate().map(of_rank).collect::<Result<_, _>>()?;
+        for (rank, message) in messages.iter().enumerate() {
+            let Some((&loss, numbers)) = message.split_first() else { return Ok(None) };
+            sum += loss;
+            said.push(self.read(numbers).ok_or(CommunicatorError::OutOfStep { rank: 0, other: rank })?);
+        }
         for index in 0..self.entries.len() {
             let variable = self.entries[index].variable;
             let of_ranks = || said.iter().map(|given| &given[index]);
@@ -100,7 +128,20 @@ impl<T: Real> Gradients<T> {
                 Some(Kind::Absent) | None => {}
             }
         }
-        Ok(())
+        Ok(Some(sum))
+    }
+
+    /// Appends the length of every variable, what kind of gradient there is, and its rows if it is sparse.
+    fn write(&self, message: &mut Vec<T>) {
+        for Entry { variable, kind, rows, values } in &self.entries {
+            write_count(variable.len(), message);
+            message.push(T::from_f64(f64::from(*kind as u8)));
+            if *kind == Kind::Rows {
+                write_count(rows.len(), message);
+                rows.iter().for_each(|&row| write_count(row, message));
+                message.extend_from_slice(values);
+            }
+        }
     }
 
     /// What a rank has for every variable; `None` where its variables are others.
