@@ -225,6 +225,27 @@ fn many_starts_lead_to_the_same_minima() {
 }
 
 #[test]
+fn minima_of_equal_cost_are_told_apart_by_the_rows_of_all_ranks() {
+    let bump = |x: f64, c: f64| (-(x - c).powi(2)).exp();
+    let minima = |ranks: &Communicator, rows: Range<usize>| {
+        let x: Vec<f64> = rows.map(|row| 0.2 * row as f64 - 5.9).collect();
+        let y: Vec<f64> = x.iter().map(|&x| bump(x, 3.0) + bump(x, -3.0)).collect();
+        let curve = |x: f64, [c]: [Dual<f64, 1>; 1]| (-(c - x) * (c - x)).exp();
+        let fit = CurveFit::new(curve, &x, &y, [-2.0]).bounds("b1", -4.0..=4.0).communicator(ranks);
+        let minima = fit.multi_start().starts(12).run().unwrap();
+        minima.minima.iter().map(|minimum| (minimum.parameters[0], minimum.starts)).collect::<Vec<_>>()
+    };
+    for ends in SHARES {
+        let all = on_ranks(ends.len() + 1, |ranks| minima(&ranks, share(ends, &ranks)));
+        assert!(all.iter().all(|found| *found == all[0]), "{all:?}");
+        // Which of the two is the lower is rounding.
+        let mut places: Vec<f64> = all[0][..2].iter().map(|(place, _)| *place).collect();
+        places.sort_by(f64::total_cmp);
+        assert!((places[0] + 3.0).abs() < 1e-3 && (places[1] - 3.0).abs() < 1e-3, "{all:?}");
+    }
+}
+
+#[test]
 fn many_starts_of_a_robust_fit() {
     compare(1e-11, |ranks, rows| {
         let (x, mut y) = (x(rows.clone()), decays(rows.clone()));

@@ -44,7 +44,7 @@ pub struct CurveFit<'a, T: Real, C> {
     curve: C,
     data: Data<'a, T>,
     start: Vec<T>,
-    /// What finds a start in predictors and responses, without knowing of bounds.
+    /// What finds the start, without knowing of bounds.
     guess: Option<Guess<T, C>>,
     names: Option<Vec<String>>,
     /// What is said of parameters, by name.
@@ -60,7 +60,11 @@ pub struct CurveFit<'a, T: Real, C> {
     solver: LevenbergMarquardt<T>,
 }
 
+/// A start from predictors and responses.
 type Guess<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
+
+/// All that has been checked: the setting, and the robust loss that was asked for.
+type Checked<'a, T, C> = (Setting<'a, T, C>, Option<Robustness<T>>);
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits any [`Curve`].
@@ -302,8 +306,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.robust.is_some()
     }
 
-    /// Checks everything, and hands out the robust loss that was asked for. Collective.
-    pub(super) fn setting(mut self) -> Result<(Setting<'a, T, C>, Option<Robustness<T>>), CurveError> {
+    /// Checks everything. Collective.
+    pub(super) fn setting(mut self) -> Result<Checked<'a, T, C>, CurveError> {
         let robust = self.robust.take();
         let setting = self.unchecked_setting()?;
         setting.check_equal(robust.as_ref())?;

@@ -176,6 +176,6 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
             own.fill(T::from_f64(f64::NAN));
         }
         let mut all = data.ranks().all_gather(&own)?.into_iter().filter(|sigma| !sigma.is_empty());
-        Ok(all.next().filter(|first| first == first && all.all(|sigma| sigma == *first)))
+        Ok(all.next().filter(|first| all_finite(first) && all.all(|sigma| sigma == *first)))
     }
 }
