@@ -32,6 +32,7 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![doc = include_str!("guide.md")]
 
 mod agreement;
 mod communicator;
