@@ -19,7 +19,7 @@ use crate::kernels::vector::all_finite;
 /// # Order
 ///
 /// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
-/// everything that is given a communicator, such as a solve of a [`Sharded`](super::Sharded) problem. A rank that leaves
+/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::Sharded) problem. A rank that leaves
 /// early leaves the others waiting: let [`agree`](Self::agree) decide whether all go on.
 #[derive(Clone)]
 pub struct Communicator(Option<Arc<dyn Transport>>);

@@ -1,7 +1,9 @@
 //! Ranks that are processes, on one machine or many, by MPI.
 
+use std::mem;
 use std::ops::AddAssign;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
@@ -28,7 +30,7 @@ const SHORT: usize = SLIP - Exchange::BYTES;
 const SUMMED_AT_ONCE: usize = 1 << 13;
 
 /// Bytes that all ranks together send at a time to each other, at most.
-const GATHERED_AT_ONCE: usize = 1 << 28;
+const GATHERED_AT_ONCE: usize = 1 << 22;
 
 /// MPI's world, as this rank sees it.
 pub(super) struct Mpi {
@@ -46,6 +48,7 @@ struct World {
     slips: Vec<u8>,
     exchanges: Vec<Exchange>,
     sent: Vec<u8>,
+    heard: Vec<u8>,
     f64: Buffers<f64>,
     f32: Buffers<f32>,
     universe: Universe,
@@ -89,7 +92,7 @@ impl Mpi {
         Ok(world)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, World> {
+    fn lock(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,6 +132,7 @@ impl World {
             slips: vec![0; SLIP * size],
             exchanges: Vec::with_capacity(size),
             sent: Vec::new(),
+            heard: Vec::new(),
             f64: Buffers::new(),
             f32: Buffers::new(),
             universe,
@@ -179,13 +183,13 @@ impl World {
             numbers.chunks_mut(at_once).for_each(|piece| buffers(self).sum(&world, piece));
             return Ok(());
         }
-        let mut message = std::mem::take(&mut self.sent);
+        let mut message = mem::take(&mut self.sent);
         message.clear();
         T::write(numbers, &mut message);
         let begun = self.begin(exchange, &message);
         self.sent = message;
         begun?;
-        let mut heard = std::mem::take(&mut buffers(self).heard);
+        let mut heard = mem::take(&mut buffers(self).heard);
         heard.clear();
         (0..self.exchanges.len()).for_each(|rank| T::read(self.message(rank, length), &mut heard));
         numbers.fill(T::default());
@@ -207,7 +211,7 @@ impl World {
         let at_once = (GATHERED_AT_ONCE / lengths.len()).max(1);
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let mut said: Vec<Vec<u8>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
-        let mut heard = Vec::new();
+        let heard = &mut self.heard;
         for start in (0..longest).step_by(at_once) {
             let piece = |length: usize| start.min(length)..(start + at_once).min(length);
             // No more than `GATHERED_AT_ONCE` in sum.
@@ -232,7 +236,7 @@ impl Drop for World {
     /// Says goodbye, so that a rank that wanted more of this one gets an error. One that panics takes all down with it:
     /// MPI would wait for the others, and they for it.
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if thread::panicking() {
             self.universe.world().abort(1);
         }
         // Those that had left before, or leave now, are no concern of a rank that leaves.

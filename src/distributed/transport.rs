@@ -129,3 +129,27 @@ macro_rules! float_is_message {
 
 float_is_message!(f32, all_sum_f32);
 float_is_message!(f64, all_sum_f64);
+
+#[cfg(test)]
+mod tests {
+    use super::Exchange::{self, Gather, Leave, SumF32, SumF64};
+    use crate::distributed::CommunicatorError::{Gone, OutOfStep};
+
+    #[test]
+    fn all_ranks_take_part_in_one_exchange() {
+        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(3)]), Ok(()));
+        assert_eq!(Exchange::check(&[Gather(3), Gather(0), Gather(7)]), Ok(()));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 2 }));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF32(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Gather(24), SumF64(3)]), Err(OutOfStep { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Leave, Leave]), Err(Gone { rank: 1 }));
+    }
+
+    #[cfg(feature = "mpi")]
+    #[test]
+    fn what_an_exchange_is_can_be_sent() {
+        for exchange in [SumF64(0), SumF64(usize::MAX), SumF32(258), Gather(1 << 40), Leave] {
+            assert_eq!(Exchange::from_bytes(exchange.to_bytes()), exchange);
+        }
+    }
+}

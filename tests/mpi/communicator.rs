@@ -74,7 +74,7 @@ fn not_a_number(ranks: &Communicator) {
 
 fn ragged_gathers(ranks: &Communicator) {
     let counts: [fn(usize) -> usize; 5] =
-        [|_| 0, |rank| rank, |rank| 5 * rank * rank, |rank| if rank == 0 { 100_000 } else { 0 }, |rank| 40 - rank % 2];
+        [|_| 0, |rank| rank, |rank| 5 * rank * rank, |rank| if rank == 0 { 600_000 } else { 0 }, |rank| 40 - rank % 2];
     for count in counts {
         let own: Vec<f64> = numbers(ranks.rank(), count(ranks.rank())).collect();
         let all = ranks.all_gather(&own).unwrap();

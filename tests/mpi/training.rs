@@ -21,7 +21,7 @@ pub const SCENARIOS: &[Scenario] = &[
 const ROWS: usize = 90;
 
 /// Points of a curve, for a network of 2-6-1.
-fn points(rows: Range<usize>) -> (Array2<f64>, Array2<f64>) {
+fn points(rows: Range<usize>) -> Data {
     let x = |row: usize| 2.0 * (0.618_034 * row as f64).fract() - 1.0;
     let inputs =
         Array2::from_shape_fn(
@@ -33,7 +33,7 @@ fn points(rows: Range<usize>) -> (Array2<f64>, Array2<f64>) {
 }
 
 /// Words of a vocabulary of 20, for an embedding, with some noise.
-fn words(rows: Range<usize>) -> (Array2<f64>, Array2<f64>) {
+fn words(rows: Range<usize>) -> Data {
     let word = |row: usize| ((7 * row) % 20) as f64;
     let target = |row: usize| (0.9 * word(row)).sin() + 0.1 * (5.0 * row as f64).cos();
     let column = |of: &dyn Fn(usize) -> f64| Array2::from_shape_fn((rows.len(), 1), |(i, _)| of(rows.start + i));
@@ -41,6 +41,10 @@ fn words(rows: Range<usize>) -> (Array2<f64>, Array2<f64>) {
 }
 
 type Make = fn() -> Box<dyn Optimizer<f64>>;
+type Compile = fn(&mut Variables<f64>) -> Network<f64>;
+
+/// Inputs and targets.
+type Data = (Array2<f64>, Array2<f64>);
 
 fn dense(variables: &mut Variables<f64>) -> Network<f64> {
     Sequential::new(2).dense(6).tanh().dense(1).compile(variables, 3, MeanSquaredError).unwrap()
@@ -52,8 +56,8 @@ fn embedded(variables: &mut Variables<f64>) -> Network<f64> {
 
 /// Trains, and returns the variables, the last epoch's logs, and where it ended.
 fn train(
-    compile: fn(&mut Variables<f64>) -> Network<f64>,
-    (x, y): &(Array2<f64>, Array2<f64>),
+    compile: Compile,
+    (x, y): &Data,
     make: Make,
     ranks: Option<&Communicator>,
     epochs: usize,
@@ -85,12 +89,7 @@ const DUAL: Make =
 const ADAM: Make = || Box::new(Adam::new(0.02).with_global_clipnorm(0.05));
 const SGD: Make = || Box::new(Sgd::new(0.05).with_momentum(0.9));
 
-fn compare(
-    ranks: &Communicator,
-    compile: fn(&mut Variables<f64>) -> Network<f64>,
-    data: fn(Range<usize>) -> (Array2<f64>, Array2<f64>),
-    optimizers: &[Make],
-) {
+fn compare(ranks: &Communicator, compile: Compile, data: fn(Range<usize>) -> Data, optimizers: &[Make]) {
     for &make in optimizers {
         let (alone, _) = train(compile, &data(0..ROWS), make, None, 3, None);
         for rows in shards(ranks, ROWS) {
