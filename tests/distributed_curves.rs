@@ -329,9 +329,9 @@ fn one_rank_changes_nothing() {
 }
 
 /// The error that all ranks have in common.
-fn common_error<E: std::fmt::Debug>(fit: impl Fn(&Communicator, Range<usize>) -> Result<(), E> + Sync) -> Vec<String>
+fn common_error<E>(fit: impl Fn(&Communicator, Range<usize>) -> Result<(), E> + Sync) -> Vec<String>
 where
-    E: Send + std::fmt::Display,
+    E: Send + std::fmt::Debug + std::fmt::Display,
 {
     [&[25][..], &[0, 25], &[25, 25], &[20, 40]]
         .into_iter()
