@@ -12,6 +12,7 @@ mod network;
 mod spectrum;
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use marquardt::distributed::Communicator;
@@ -49,8 +50,17 @@ struct Outcome {
     loss: f64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.points < 2 {
         return Err("the network needs two points".into());
     }
