@@ -45,8 +45,8 @@ fn steps(make: Make, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
     let mut network = network.with_communicator(ranks);
     let mut optimizer = make();
     let mut numbers = Vec::new();
-    for step in 0..4 {
-        let data = Data::new(120).rows(20 * step..20 * step + 20);
+    for step in 0..3 {
+        let data = Data::new(60).rows(20 * step..20 * step + 20);
         let own = data.rows(shard(cuts, ranks, 20));
         let minibatch = network.batch(&own.inputs(), &own.targets()).unwrap();
         numbers.push(optimizer.step(minibatch, &mut variables).unwrap().loss);
@@ -72,7 +72,7 @@ fn first_order_steps_are_those_of_one_rank() {
 #[test]
 fn damped_steps_are_those_of_one_rank() {
     // What rounding leaves is amplified by the condition of the linear systems.
-    DAMPED.into_iter().for_each(|make| compare(make, &CUTS[1..4], 1e-9));
+    DAMPED.into_iter().for_each(|make| compare(make, &CUTS[2..4], 1e-9));
 }
 
 #[test]
