@@ -109,6 +109,7 @@
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
 //! | optimizers | [`optim`]: [`Optimizer`](optim::Optimizer), the [first-order](optim::FirstOrder) ones, [`Schedule`](optim::Schedule), [`MovingAverage`](optim::MovingAverage), [`Groups`](optim::Groups) |
+//! | ranks | [`distributed`]: one problem over several processes or machines; [`Communicator`](distributed::Communicator), [`Sharded`] |
 //! | training | [`train`]: [`Trainer`](train::Trainer), [`Metric`](train::Metric), [`Callback`](train::Callback), [`History`](train::History), [`Checkpoint`](train::Checkpoint) |
 //!
 //! # Features
@@ -117,7 +118,9 @@
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `full` | all of these but `mpi` |
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
+//! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | fits of many data sets, from many starts and of resampled data run on all cores |

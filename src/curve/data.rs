@@ -7,8 +7,12 @@ use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
 use crate::Real;
+use crate::distributed::{Communicator, CommunicatorError, RankError};
 
-/// Rows of predictors, and one response or several to each.
+/// So many rows say enough of what data look like.
+const SAMPLE: usize = 100_000;
+
+/// Rows of predictors, and one response or several to each: all there are, or this rank's share of them.
 #[derive(Debug, Clone)]
 pub(super) struct Data<'a, T: Clone> {
     x: Cow<'a, [T]>,
@@ -22,13 +26,57 @@ pub(super) struct Data<'a, T: Clone> {
     pub(super) noise: Noise<'a, T>,
     /// Rows that were left out, of those that came in.
     omitted: Vec<usize>,
+    /// The ranks that share the rows.
+    ranks: Communicator,
+    /// Rows of all ranks.
+    all_rows: usize,
+    /// Rows that were left out, of all ranks.
+    all_omitted: usize,
 }
 
 impl<'a, T: Real> Data<'a, T> {
     pub(super) fn new(x: Rows<'a, T>, y: Rows<'a, T>) -> Self {
         let (x_rows, width, y_rows, outputs) = (x.count(), x.width(), y.count(), y.width());
         let (x, y) = (x.into_flat(), y.into_flat());
-        Data { x, x_rows, width, y, y_rows, outputs, noise: Noise::Uniform, omitted: Vec::new() }
+        Data {
+            x,
+            x_rows,
+            width,
+            y,
+            y_rows,
+            outputs,
+            noise: Noise::Uniform,
+            omitted: Vec::new(),
+            ranks: Communicator::single(),
+            all_rows: y_rows,
+            all_omitted: 0,
+        }
+    }
+
+    /// The same as this rank's share of the rows; of one rank, they are all.
+    pub(super) fn shared(self, ranks: &Communicator) -> Self {
+        let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };
+        Data { ranks, ..self }
+    }
+
+    /// The ranks that share the rows.
+    pub(super) fn ranks(&self) -> &Communicator {
+        &self.ranks
+    }
+
+    /// The rows are on several ranks.
+    pub(super) fn is_shared(&self) -> bool {
+        self.ranks.size() > 1
+    }
+
+    /// Number of observations of all ranks.
+    pub(super) fn all_rows(&self) -> usize {
+        self.all_rows
+    }
+
+    /// How many rows were left out, of all ranks.
+    pub(super) fn all_omitted(&self) -> usize {
+        self.all_omitted
     }
 
     /// Number of observations.
@@ -84,9 +132,16 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
+    /// Sum of the squared responses, each by its sigma.
+    pub(super) fn squared_responses(&self) -> f64 {
+        let whitened = self.y.iter().enumerate().map(|(index, &y)| y / self.noise.sigma(index));
+        whitened.map(|y| y.to_f64().powi(2)).sum()
+    }
+
     /// Other responses to the same predictors.
     pub(super) fn with_responses(&self, y: Vec<T>) -> Data<'_, T> {
-        Data { x: Cow::Borrowed(&self.x), y: y.into(), noise: self.noise.clone(), omitted: Vec::new(), ..*self }
+        let (noise, ranks) = (self.noise.clone(), self.ranks.clone());
+        Data { x: Cow::Borrowed(&self.x), y: y.into(), noise, omitted: Vec::new(), ranks, ..*self }
     }
 
     /// The rows with these indices, in their order; a row may come twice.
@@ -105,6 +160,9 @@ impl<'a, T: Real> Data<'a, T> {
             outputs,
             noise: self.noise.select(&responses)?,
             omitted: Vec::new(),
+            ranks: self.ranks.clone(),
+            all_rows: kept.len(),
+            all_omitted: 0,
         })
     }
 
@@ -128,9 +186,11 @@ impl<'a, T: Real> Data<'a, T> {
             before += set.y_rows + set.omitted.len();
         }
         let (rows, outputs) = (x.len() / width, sets.clone().next().map_or(1, |set| set.outputs));
+        let ranks = sets.clone().next().map_or_else(Communicator::single, |set| set.ranks.clone());
         let noise = Noise::joined(sets.map(|set| (&set.noise, set.y.len())))?;
-        let (x, y) = (x.into(), y.into());
-        Ok(Data { x, x_rows: rows, width, y, y_rows: rows, outputs, noise, omitted })
+        let (x, y, all_omitted) = (x.into(), y.into(), omitted.len());
+        let (x_rows, y_rows, all_rows) = (rows, rows, rows);
+        Ok(Data { x, x_rows, width, y, y_rows, outputs, noise, omitted, ranks, all_rows, all_omitted })
     }
 
     /// Checks the data, and leaves out what is masked, and what is missing if the policy says so. A row counts as missing
@@ -148,7 +208,7 @@ impl<'a, T: Real> Data<'a, T> {
                 _ => omitted.push(row),
             }
         }
-        if kept.is_empty() {
+        if kept.is_empty() && !self.is_shared() {
             return Err(CurveError::NoObservations);
         }
         if let Noise::Sigma(sigma) = &self.noise {
@@ -159,7 +219,45 @@ impl<'a, T: Real> Data<'a, T> {
                 }
             }
         }
-        if omitted.is_empty() { Ok(self) } else { Ok(Data { omitted, ..self.select(&kept)? }) }
+        let all_omitted = omitted.len();
+        if omitted.is_empty() { Ok(self) } else { Ok(Data { omitted, all_omitted, ..self.select(&kept)? }) }
+    }
+
+    /// Counts the rows of all ranks. One that has none learns from the others what rows are like. Collective.
+    pub(super) fn counted(self) -> Result<Self, CurveError> {
+        if !self.is_shared() {
+            return Ok(self);
+        }
+        let own = [self.width, self.outputs, self.y_rows, self.omitted.len()];
+        let all = self.ranks.all_gather(&own.map(|count| count as f64))?;
+        let all: Vec<Vec<usize>> = all.iter().map(|own| own.iter().map(|&count| count as usize).collect()).collect();
+        let mut with_rows = all.iter().enumerate().filter(|(_, counts)| counts[2] > 0);
+        let Some((first, like)) = with_rows.next() else { return Err(CurveError::NoObservations) };
+        if let Some((rank, counts)) = with_rows.find(|(_, counts)| counts[..2] != like[..2]) {
+            let of = |counts: &[usize]| format!("{} predictors and {} responses", counts[0], counts[1]);
+            let message = format!("rows have {}, but those of rank {first} have {}", of(counts), of(like));
+            return Err(RankError { rank, message }.into());
+        }
+        let sum = |place: usize| all.iter().map(|counts| counts[place]).sum();
+        Ok(Data { width: like[0], outputs: like[1], all_rows: sum(2), all_omitted: sum(3), ..self })
+    }
+
+    /// Predictors and responses of all ranks as they came in, rank after rank, for a look at them; evenly thinned out where
+    /// they are many. Collective.
+    pub(super) fn sample(&self) -> Result<[Cow<'_, [T]>; 2], CommunicatorError> {
+        if !self.is_shared() {
+            return Ok([Cow::Borrowed(&*self.x), Cow::Borrowed(&*self.y)]);
+        }
+        let own = self.x.len().min(self.y.len());
+        let counts = self.ranks.all_gather(&[own as f64])?.concat();
+        let sum = |counts: &[f64]| counts.iter().sum::<f64>() as usize;
+        let (before, stride) = (sum(&counts[..self.ranks.rank()]), sum(&counts).div_ceil(SAMPLE).max(1));
+        let first = before.next_multiple_of(stride) - before;
+        let gather = |values: &[T]| {
+            let own: Vec<T> = values[..own].iter().skip(first).step_by(stride).copied().collect();
+            self.ranks.all_gather(&own).map(|all| Cow::Owned(all.concat()))
+        };
+        Ok([gather(&self.x)?, gather(&self.y)?])
     }
 
     fn check_shapes(&self, mask: Option<&[bool]>) -> Result<(), CurveError> {
@@ -167,7 +265,8 @@ impl<'a, T: Real> Data<'a, T> {
         if x != y {
             return Err(CurveError::UnequalLengths { x, y });
         }
-        if y == 0 || self.outputs == 0 {
+        // Where rows are shared, there may be none here.
+        if y == 0 && !self.is_shared() || y > 0 && self.outputs == 0 {
             return Err(CurveError::NoObservations);
         }
         let expected = self.y.len();

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::distributed::{CommunicatorError, RankError};
 use crate::{CovarianceError, RobustScaleError, SolveError};
 
 /// Why a curve could not be fitted.
@@ -214,4 +215,10 @@ pub enum CurveError {
     /// The uncertainties could not be computed.
     #[error("no uncertainties: {0}")]
     Covariance(#[from] CovarianceError),
+    /// Something is wrong on one of the ranks that share the rows.
+    #[error(transparent)]
+    Rank(#[from] RankError),
+    /// The ranks that share the rows cannot talk to each other.
+    #[error(transparent)]
+    Communicator(#[from] CommunicatorError),
 }

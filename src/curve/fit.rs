@@ -11,9 +11,11 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Whitening;
 use super::parameter::{Parameter, Role, Wish};
+use super::ranks::agreed;
 use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
+use crate::distributed::Communicator;
 use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 
 /// A curve fit, ready to run.
@@ -42,8 +44,8 @@ pub struct CurveFit<'a, T: Real, C> {
     curve: C,
     data: Data<'a, T>,
     start: Vec<T>,
-    /// The start is a guess, which does not know of bounds.
-    is_guess: bool,
+    /// What finds the start, without knowing of bounds.
+    guess: Option<Guess<T, C>>,
     names: Option<Vec<String>>,
     /// What is said of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
@@ -58,6 +60,12 @@ pub struct CurveFit<'a, T: Real, C> {
     solver: LevenbergMarquardt<T>,
 }
 
+/// A start from predictors and responses.
+type Guess<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
+
+/// All that has been checked: the setting, and the robust loss that was asked for.
+type Checked<'a, T, C> = (Setting<'a, T, C>, Option<Robustness<T>>);
+
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits any [`Curve`].
     pub fn curve(curve: C, x: impl Into<Rows<'a, T>>, y: impl Into<Rows<'a, T>>, start: &[T]) -> CurveFit<'a, T, C> {
@@ -65,7 +73,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             curve,
             data: Data::new(x.into(), y.into()),
             start: start.to_vec(),
-            is_guess: false,
+            guess: None,
             names: None,
             wishes: Vec::new(),
             data_covariance: None,
@@ -215,6 +223,37 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { variable_projection: eliminate, ..self }
     }
 
+    /// Shares the rows with other ranks, which do the same fit: x, y, and all that comes with rows, are this rank's share of
+    /// them. There may be more on one rank than on another, and none on some; all that is said of parameters is the same on
+    /// all ranks. So is the result, bit for bit, and so is an error, wherever it comes from.
+    ///
+    /// Fitting is collective, as are [profiles](FittedCurve::profile) and [contours](FittedCurve::contour): all ranks call
+    /// them, in the same order. Everything else about a [`FittedCurve`] can be asked on one rank alone. With a communicator of
+    /// one rank, nothing changes.
+    ///
+    /// A [guessed](CurveFit::guessed) start is made of the rows of all ranks, or, where these are more than 100,000, of some
+    /// evenly spread over them. A [covariance of the data](Self::data_covariance) and
+    /// [variable projection](Self::variable_projection) need all rows on one rank.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::distributed::Communicator;
+    ///
+    /// let ranks = Communicator::world()?;
+    /// let rows = ranks.shard(1000);
+    /// let x: Vec<f64> = rows.map(|row| 0.01 * row as f64).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-0.5 * x).exp()).collect();
+    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [1.0, 1.0]).communicator(&ranks).fit()?;
+    /// assert_eq!(fit.number_of_observations(), 1000);
+    /// if ranks.is_root() {
+    ///     println!("{fit}");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn communicator(self, ranks: &Communicator) -> Self {
+        CurveFit { data: self.data.shared(ranks), ..self }
+    }
+
     /// The solver, with settings of one's own.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
         CurveFit { solver, ..self }
@@ -226,15 +265,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
-    pub fn fit(mut self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let robust = self.take_robust();
-        let mut setting = self.setting()?;
+    pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
+        let (mut setting, robust) = self.setting()?;
         let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
         let solved = match robust {
-            Some(robust) => {
-                setting.check_robust(&robust)?;
-                setting.solve_robust(robust, &start)
-            }
+            Some(robust) => setting.solve_robust(robust, &start),
             None => setting.solve(&start),
         };
         let report = solved.map_err(|error| setting.explain(error, &start))?;
@@ -262,8 +297,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Its start is a guess, to be moved within bounds.
-    pub(super) fn with_guessed_start(self) -> Self {
-        CurveFit { is_guess: true, ..self }
+    pub(super) fn with_guess(self, guess: Guess<T, C>) -> Self {
+        CurveFit { guess: Some(guess), ..self }
     }
 
     /// It has a robust loss.
@@ -271,23 +306,37 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.robust.is_some()
     }
 
-    /// Hands out the robust loss that was asked for, to be checked against the setting.
-    pub(super) fn take_robust(&mut self) -> Option<Robustness<T>> {
-        self.robust.take()
-    }
-
-    /// Checks everything but what a robust loss goes with.
-    pub(super) fn setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    /// Checks everything. Collective.
+    pub(super) fn setting(mut self) -> Result<Checked<'a, T, C>, CurveError> {
+        let robust = self.robust.take();
         let setting = self.unchecked_setting()?;
+        setting.check_equal(robust.as_ref())?;
         setting.check()?;
-        Ok(setting)
+        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
+        agreed(setting.data.ranks(), setting.check_counts())?;
+        Ok((setting, robust))
     }
 
-    /// Checks each part for itself.
-    pub(super) fn unchecked_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    /// Checks each part for itself. Collective.
+    pub(super) fn unchecked_setting(mut self) -> Result<Setting<'a, T, C>, CurveError> {
+        if let Some(guess) = self.guess {
+            let [x, y] = self.data.sample()?;
+            self.start = guess(&self.curve, &x, &y);
+        }
+        let ranks = self.data.ranks().clone();
+        let setting = agreed(&ranks, self.own_setting())?;
+        Ok(Setting { data: setting.data.counted()?, ..setting })
+    }
+
+    /// Checks what this rank has.
+    fn own_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
         let CurveFit { absolute_sigma, likelihood, variable_projection, solver, .. } = self;
+        if data.is_shared() && data_covariance.is_some() {
+            let (first, second) = ("a covariance of the data", "several ranks");
+            return Err(CurveError::Conflict { first, second, reason: "it ties rows together, and no rank has all" });
+        }
         if let Some(covariance) = data_covariance {
             data = data.with_whitening(Whitening::new(covariance.view())?);
         }
@@ -325,7 +374,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let was_said = |name: &str| {
             self.wishes.iter().any(|(of, wish)| of == name && matches!(wish, Wish::Start(_) | Wish::Fix(Some(_))))
         };
-        for parameter in parameters.iter_mut().filter(|parameter| self.is_guess && !was_said(&parameter.name)) {
+        for parameter in parameters.iter_mut().filter(|parameter| self.guess.is_some() && !was_said(&parameter.name)) {
             parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);
         }
         Ok(parameters)

@@ -8,6 +8,7 @@ use super::data::Data;
 use super::global_curve::{AnyCurve, GlobalCurve, Part};
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
+use super::ranks::agreed;
 use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit, FittedCurve};
 use crate::Real;
@@ -117,7 +118,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         GlobalFit { sets: Vec::new(), shared: Vec::new() }
     }
 
-    /// Adds a data set. Curves may be of different kinds; they need as many responses to a row.
+    /// Adds a data set. Curves may be of different kinds; they need as many responses to a row. Where ranks
+    /// [share the rows](CurveFit::communicator) of one data set, they share those of all, and this is collective.
     pub fn data_set<'s: 'a, C>(mut self, name: &str, fit: CurveFit<'s, T, C>) -> Self
     where
         C: Curve<T> + Send + Sync + 'a,
@@ -161,7 +163,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
         let Joined { parameters, own } = join(&sets, &self.shared)?;
-        let data = Data::joined(sets.iter().map(|(_, setting)| &setting.data))?;
+        let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, setting)| &setting.data)))?;
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
         let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
@@ -201,7 +203,9 @@ fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
     let Some(((first, one), others)) = sets.split_first() else { return Err(GlobalError::NoDataSets) };
     let is_uniform = |setting: &Setting<'_, T, AnyCurve<'_, T>>| matches!(setting.data.noise, Noise::Uniform);
     for (second, other) in others {
-        let what = if one.curve.response_count() != other.curve.response_count() {
+        let what = if one.data.ranks().size() != other.data.ranks().size() {
+            "other ranks share its rows"
+        } else if one.curve.response_count() != other.curve.response_count() {
             "their curves have different numbers of responses"
         } else if discriminant(&one.likelihood) != discriminant(&other.likelihood) {
             "only one has counts"

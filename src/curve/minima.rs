@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::data::Data;
 use super::failure::FitFailure;
 use super::setting::Setting;
-use super::{Curve, FittedCurve, MultiStartError};
+use super::{Curve, CurveError, FittedCurve, MultiStartError};
+use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
 use crate::{LeastSquares, Real, Report, SolveError};
 
@@ -54,7 +54,7 @@ impl<T: Real, C> fmt::Debug for Minima<'_, T, C> {
 }
 
 impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
-    /// Sorts what came of each start. The best fit is a converged one, unless there is none.
+    /// Sorts what came of each start. The best fit is a converged one, unless there is none. Collective.
     pub(super) fn gather(
         setting: Setting<'a, T, C>,
         starts: Vec<Vec<T>>,
@@ -80,7 +80,7 @@ impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
         let by_cost = |a: &Report<T>, b: &Report<T>| a.cost.to_f64().total_cmp(&b.cost.to_f64());
         converged.sort_by(by_cost);
         stuck.sort_by(by_cost);
-        let minima = distinct(&setting, &converged);
+        let minima = distinct(&setting, &converged)?;
         let Some(best) = converged.into_iter().chain(stuck).next() else {
             return Err(MultiStartError::AllFailed {
                 failed: failed.into_iter().map(|failed| failed.reason).collect(),
@@ -102,49 +102,62 @@ struct Basin<T> {
 }
 
 impl<T: Real> Basin<T> {
-    fn new<C: Curve<T>>(setting: &Setting<'_, T, C>, report: &Report<T>) -> Self {
+    fn new<C: Curve<T>>(setting: &Setting<'_, T, C>, report: &Report<T>, rounding: T) -> Self {
         let (mut misfit, free) = (setting.misfit(), setting.map.gather(&report.x));
         let m = misfit.residual_count();
         let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
         if misfit.linearize(&free, 0, &mut r, &mut jacobian).is_err() {
             jacobian.fill(T::ZERO);
         }
-        let (chi_square, excess) = (report.sum_of_squares(), m.saturating_sub(free.len()).max(1));
+        let excess = setting.informative_count().saturating_sub(free.len()).max(1);
+        let chi_square = report.sum_of_squares();
         let variance = if setting.is_absolute() { T::ONE } else { chi_square / T::from_f64(excess as f64) };
-        let rounding = rounding(&setting.data);
         let in_curve = T::from_f64(SAME * SAME) * variance + rounding;
         let in_cost = T::from_f64(64.0) * T::EPSILON.sqrt() * chi_square + rounding;
         let minimum = Minimum { parameters: report.x.clone(), cost: report.cost, starts: 0 };
         Basin { minimum, free, jacobian, tolerance: [in_curve, in_cost] }
     }
 
-    /// A solve ended here, too.
-    fn holds(&self, free: &[T], report: &Report<T>) -> bool {
+    /// A solve ended here, too. Collective.
+    fn holds(&self, ranks: &Communicator, free: &[T], report: &Report<T>) -> Result<bool, CommunicatorError> {
         let [in_curve, in_cost] = self.tolerance;
+        if !(T::from_f64(2.0) * (report.cost - self.minimum.cost).abs() <= in_cost) {
+            return Ok(false);
+        }
         let difference: Vec<T> = free.iter().zip(&self.free).map(|(&a, &b)| a - b).collect();
         let rows = self.jacobian.chunks_exact(free.len());
         let change: T = rows.map(|row| dot(row, &difference)).map(|change| change * change).sum();
-        T::from_f64(2.0) * (report.cost - self.minimum.cost).abs() <= in_cost && change <= in_curve
+        let mut change = [change];
+        ranks.all_sum(&mut change)?;
+        Ok(change[0] <= in_curve)
     }
 }
 
-/// What the squared residuals of a perfect fit may add up to.
-fn rounding<T: Real>(data: &Data<'_, T>) -> T {
-    let whitened = data.y().iter().enumerate().map(|(index, &y)| y / data.noise.sigma(index));
+/// What the squared residuals of a perfect fit may add up to. Collective.
+fn rounding<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>) -> Result<T, CurveError> {
+    let mut squares = [setting.data.squared_responses()];
+    setting.data.ranks().all_sum(&mut squares)?;
     let unit = T::from_f64(64.0) * T::EPSILON;
-    whitened.map(|y| unit * y).map(|y| y * y).sum()
+    Ok(unit * unit * T::from_f64(squares[0]))
 }
 
-/// The minima that differ, of ends in the order of their costs.
-fn distinct<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>, ends: &[Report<T>]) -> Vec<Minimum<T>> {
+/// The minima that differ, of ends in the order of their costs. Collective.
+fn distinct<T: Real, C: Curve<T>>(
+    setting: &Setting<'_, T, C>,
+    ends: &[Report<T>],
+) -> Result<Vec<Minimum<T>>, CurveError> {
+    let rounding = rounding(setting)?;
     let mut basins: Vec<Basin<T>> = Vec::new();
     for report in ends {
         let free = setting.map.gather(&report.x);
-        let place = basins.iter().position(|basin| basin.holds(&free, report)).unwrap_or_else(|| {
-            basins.push(Basin::new(setting, report));
-            basins.len() - 1
-        });
+        let mut place = 0;
+        while place < basins.len() && !basins[place].holds(setting.data.ranks(), &free, report)? {
+            place += 1;
+        }
+        if place == basins.len() {
+            basins.push(Basin::new(setting, report, rounding));
+        }
         basins[place].minimum.starts += 1;
     }
-    basins.into_iter().map(|basin| basin.minimum).collect()
+    Ok(basins.into_iter().map(|basin| basin.minimum).collect())
 }

@@ -5,11 +5,13 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Noise;
+use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::problem::Probe;
 use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
-/// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters.
+/// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
+/// share, they are this rank's; rank 0 has the priors.
 pub(super) struct Misfit<'p, T: Real, C> {
     curve: &'p C,
     data: &'p Data<'p, T>,
@@ -36,11 +38,6 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
     ) -> Self {
         let (all, chain) = map.begin();
         Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO, probe: Probe::default() }
-    }
-
-    /// Residuals of data and priors; without those that fill up the last group.
-    pub(super) fn informative_count(&self) -> usize {
-        self.data.y().len() + self.map.priors().count()
     }
 
     /// All parameters of the curve, and their derivatives by the free ones, at free ones.
@@ -102,7 +99,8 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
     }
 
     fn residual_count(&self) -> usize {
-        self.informative_count().next_multiple_of(self.data.outputs())
+        let priors = if self.data.ranks().is_root() { self.map.priors().count() } else { 0 };
+        (self.data.y().len() + priors).next_multiple_of(self.data.outputs())
     }
 
     fn row_group(&self) -> usize {
@@ -171,6 +169,10 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
 
     fn bounds(&self) -> Option<&Bounds<T>> {
         self.map.bounds()
+    }
+
+    fn communicator(&self) -> Option<&Communicator> {
+        Some(self.data.ranks()).filter(|_| self.data.is_shared())
     }
 
     fn derivatives_are_cheap(&self) -> bool {

@@ -30,7 +30,9 @@ mod parameter;
 mod plot;
 #[cfg(feature = "progress")]
 mod progress;
+mod ranks;
 mod robust;
+mod robust_sums;
 mod rows;
 mod setting;
 mod statistics_error;

@@ -97,6 +97,13 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 #[derive(Debug, Clone, Copy)]
 pub struct FromModel<M>(pub(super) M);
 
+impl<M> FromModel<M> {
+    /// What it is the curve of.
+    pub(super) fn model(&self) -> &M {
+        &self.0
+    }
+}
+
 /// A model at some rows of predictors, one after the other, as a function of the parameters alone.
 struct AtRows<'a, T, M> {
     model: &'a M,

@@ -9,11 +9,13 @@ use super::failure::FitFailure;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::minima::Minima;
+use super::ranks::{agreed, check_equal};
 use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit};
+use crate::Real;
+use crate::distributed::RankError;
 use crate::statistics::latin_hypercube;
-use crate::{Real, parallel};
 
 /// Starts unless said otherwise.
 const STARTS: usize = 32;
@@ -83,6 +85,12 @@ pub enum MultiStartError {
     },
 }
 
+impl From<RankError> for MultiStartError {
+    fn from(error: RankError) -> Self {
+        CurveError::from(error).into()
+    }
+}
+
 impl<'a, T: Real, C: Curve<T> + Sync> CurveFit<'a, T, C> {
     /// Fits from many starts, on all cores with the feature `rayon`, to find the lowest minimum and the others.
     ///
@@ -133,7 +141,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
     }
 
     /// Calls `observer` after each fit with the number of those done, and of all. The calls come from all threads, and not
-    /// always in order.
+    /// always in order. Where ranks [share the rows](CurveFit::communicator), only rank 0 is told.
     pub fn observe(self, observer: impl Fn(usize, usize) + Send + Sync + 'a) -> Self {
         MultiStart { observer: Some(Box::new(observer)), ..self }
     }
@@ -146,26 +154,24 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
 
     /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
     /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
-    /// the same starts. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
+    /// the same starts. Where ranks [share the rows](CurveFit::communicator), it is collective, and takes one start after the
+    /// other. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
     ///
     /// # Errors
     ///
     /// [`MultiStartError`] names what is wrong with the data, the parameters or their ranges, or holds what every start
     /// failed by. A start that fails while others do not is none, but counted in the result.
     pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
-        let MultiStart { mut fit, starts: count, seed, ranges, observer } = self;
-        let robust = fit.take_robust();
-        let mut setting = fit.setting()?;
-        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
-        if count == 0 {
-            return Err(MultiStartError::NoStarts);
-        }
-        let ranges = if count > 1 { start_ranges(&setting.map, &ranges)? } else { Vec::new() };
-        let starts = starts(&setting.map, &ranges, count, seed);
+        let MultiStart { fit, starts: count, seed, ranges, observer } = self;
+        let (mut setting, robust) = fit.setting()?;
+        let ranks = setting.data.ranks();
+        let starts = agreed(ranks, starts(&setting.map, &ranges, count, seed))?;
+        check_equal(ranks, "the starts", &starts.concat())?;
+        let observer = observer.filter(|_| ranks.is_root());
         let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
         let (done, all) = (AtomicUsize::new(0), if judges_scale { 2 * count } else { count });
         let solve_all = |setting: &Setting<'a, T, C>| {
-            parallel::map(count, |index| {
+            setting.for_each_solve(count, |index| {
                 let report = setting.solve(&starts[index]);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 observer.iter().for_each(|observe| observe(done, all));
@@ -245,7 +251,16 @@ impl<T: Real> StartRange<T> {
 }
 
 /// All parameters at each start, that of the fit first.
-fn starts<T: Real>(map: &ParameterMap<T>, ranges: &[StartRange<T>], count: usize, seed: u64) -> Vec<Vec<T>> {
+fn starts<T: Real>(
+    map: &ParameterMap<T>,
+    ranges: &[(String, StartRange<T>)],
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Vec<T>>, MultiStartError> {
+    if count == 0 {
+        return Err(MultiStartError::NoStarts);
+    }
+    let ranges = if count > 1 { start_ranges(map, ranges)? } else { Vec::new() };
     let given: Vec<T> = map.parameters.iter().map(|parameter| parameter.start).collect();
     let cube = latin_hypercube(count - 1, ranges.len(), seed);
     let drawn = cube.into_iter().map(|point| {
@@ -254,5 +269,5 @@ fn starts<T: Real>(map: &ParameterMap<T>, ranges: &[StartRange<T>], count: usize
         map.free().iter().zip(values).for_each(|(&index, value)| start[index] = value);
         start
     });
-    std::iter::once(given.clone()).chain(drawn).collect()
+    Ok(std::iter::once(given.clone()).chain(drawn).collect())
 }

@@ -6,9 +6,10 @@ use super::Curve;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
+use super::ranks::agreed;
 use super::setting::Setting;
-use crate::problem::loss_at;
-use crate::{EvaluationError, Loss, Real, Report, RobustLoss, SolveError, mad_scale};
+use crate::problem::shared_mad_scale;
+use crate::{EvaluationError, Loss, Real, Report, RobustLoss, SolveError};
 
 /// Fits after which a scale that still moves is left as it is.
 const MAX_FITS: usize = 200;
@@ -35,7 +36,7 @@ pub(super) struct Robustness<T> {
 }
 
 impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
-    /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves.
+    /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
     /// the scale. There may be several fits where they agree: that from the start is compared with that from the least
@@ -88,49 +89,24 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     }
 
     /// So many times the standard deviation that the residuals at these parameters suggest; next to nothing where all of
-    /// them are zero.
+    /// them are zero. Collective.
     fn judge_scale(&self, tuning: T, at: &[T]) -> Result<T, SolveError> {
-        let residuals = self.whitened_residuals(at).map_err(SolveError::Evaluation)?;
-        Ok((tuning * mad_scale(&residuals)).max(T::EPSILON * T::EPSILON))
+        let residuals = agreed(self.data.ranks(), self.whitened_residuals(at).map_err(SolveError::Evaluation))?;
+        let scale = shared_mad_scale(self.data.ranks(), &residuals)?;
+        Ok((tuning * scale).max(T::EPSILON * T::EPSILON))
     }
 
     /// Whitened residuals of the data, before any loss weighs them.
     pub(super) fn whitened_residuals(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
         let mut residuals = vec![T::ZERO; self.data.y().len()];
-        self.least_squares(&self.map).whitened(&self.map.gather(at), 0, &mut residuals)?;
+        if !residuals.is_empty() {
+            self.least_squares(&self.map).whitened(&self.map.gather(at), 0, &mut residuals)?;
+        }
         Ok(residuals)
     }
 
     /// The problem without a likelihood: whitened residuals, and their squares.
     pub(super) fn least_squares<'p>(&'p self, map: &'p ParameterMap<T>) -> Misfit<'p, T, C> {
         Misfit::new(&self.curve, &self.data, map, &Likelihood::Gaussian)
-    }
-
-    /// What `(JᵀJ)⁻¹` of the whitened residuals is multiplied by under a robust loss, where `rank` parameters are
-    /// determined: `k² (Σψ²/(m − p)) / (mean ψ′)²` with `k = 1 + (p/m) var ψ′ / (mean ψ′)²` (Huber 1981, §7.6, the first of
-    /// his three; statsmodels' `H1`). `None` where it makes no sense: without degrees of freedom, or with `mean ψ′ ≤ 0`.
-    pub(super) fn robust_variance(
-        &self,
-        loss: &dyn RobustLoss<T>,
-        scale: T,
-        at: &[T],
-        rank: usize,
-    ) -> Result<Option<T>, EvaluationError> {
-        let residuals = self.whitened_residuals(at)?;
-        let (m, p) = (T::from_f64(residuals.len() as f64), T::from_f64(rank as f64));
-        let (mut squares, mut sum, mut sum_of_squares) = (T::ZERO, T::ZERO, T::ZERO);
-        for r in residuals {
-            let [_, slope, curvature] = loss_at(loss, scale, r);
-            let psi = slope * r;
-            squares += psi * psi;
-            sum += curvature;
-            sum_of_squares += curvature * curvature;
-        }
-        let mean = sum / m;
-        if !(m > p && mean > T::ZERO) {
-            return Ok(None);
-        }
-        let k = T::ONE + p / m * (sum_of_squares / m - mean * mean) / (mean * mean);
-        Ok(Some(k * k * squares / (m - p) / (mean * mean)))
     }
 }

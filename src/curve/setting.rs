@@ -5,11 +5,14 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
 use super::noise::Noise;
+use super::parameter::Role;
+use super::ranks::{agreed, check_equal, summed};
 use super::robust::Robustness;
+use super::robust_sums::RobustSums;
 use super::{Curve, CurveError};
 use crate::{
     Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError,
-    SolveError,
+    SolveError, parallel,
 };
 
 /// All that a fit goes by.
@@ -45,7 +48,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(())
     }
 
-    /// The parts go together.
+    /// The parts go together. Of parts that are [the same](Self::check_equal) on all ranks, all say the same.
     pub(super) fn check(&self) -> Result<(), CurveError> {
         let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
         let outputs = self.curve.response_count();
@@ -59,14 +62,13 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             if self.variable_projection {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
             }
-            if let Some(index) = self.data.y().iter().position(|&y| y < T::ZERO) {
-                let (row, value) = (index / outputs, self.data.y()[index].to_f64());
-                return Err(CurveError::NegativeCount { row, value });
-            }
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
-        let (observations, parameters) = (self.misfit().informative_count(), self.map.free().len());
+        if self.variable_projection && self.data.is_shared() {
+            return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
+        }
+        let (observations, parameters) = (self.informative_count(), self.map.free().len());
         if parameters == 0 {
             return Err(CurveError::NothingToFit);
         }
@@ -76,24 +78,81 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(())
     }
 
-    /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in.
+    /// Responses that are counts are not negative.
+    pub(super) fn check_counts(&self) -> Result<(), CurveError> {
+        let is_of_counts = matches!(self.likelihood, Likelihood::Poisson);
+        match self.data.y().iter().position(|&y| is_of_counts && y < T::ZERO) {
+            Some(index) => {
+                let (row, value) = (index / self.data.outputs(), self.data.y()[index].to_f64());
+                Err(CurveError::NegativeCount { row, value })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What is said of parameters and noise is the same on all ranks. Collective.
+    pub(super) fn check_equal(&self, robust: Option<&Robustness<T>>) -> Result<(), CurveError> {
+        if !self.data.is_shared() {
+            return Ok(());
+        }
+        let flag = |is: bool| if is { T::ONE } else { T::ZERO };
+        let mut numbers = vec![
+            flag(self.absolute_sigma),
+            flag(self.likelihood.is_sum_of_squares()),
+            flag(matches!(self.data.noise, Noise::Uniform)),
+            flag(robust.is_some()),
+            flag(self.variable_projection),
+            T::from_f64(self.curve.response_count() as f64),
+        ];
+        numbers.extend(robust.and_then(|robust| robust.scale));
+        for parameter in &self.map.parameters {
+            numbers.extend(parameter.name.bytes().map(|byte| T::from_f64(f64::from(byte))));
+            numbers.extend([parameter.start, parameter.lower, parameter.upper, parameter.scale]);
+            numbers.extend(parameter.prior.into_iter().flat_map(|(mean, deviation)| [mean, deviation]));
+            numbers.extend([flag(matches!(parameter.role, Role::Free)), flag(matches!(parameter.role, Role::Fixed))]);
+        }
+        check_equal(self.data.ranks(), "the parameters and what is said of them and of the noise", &numbers)
+    }
+
+    /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in. Collective.
     pub(super) fn explain(&self, error: SolveError, start: &[T]) -> CurveError {
-        if !matches!(error, SolveError::NonFiniteResidual { .. }) {
+        if !matches!(error, SolveError::NonFiniteResidual { .. } | SolveError::Rank(_)) {
             return error.into();
         }
-        let mut responses = vec![T::ZERO; self.data.y().len()];
-        if self.curve.responses(self.data.x(), self.data.width(), start, &mut responses).is_err() {
-            return error.into();
-        }
+        agreed(self.data.ranks(), self.check_start(start)).err().unwrap_or_else(|| error.into())
+    }
+
+    /// The curve has values at these parameters that data can have, as far as it can be evaluated.
+    fn check_start(&self, start: &[T]) -> Result<(), CurveError> {
+        let Ok(responses) = self.responses(start) else { return Ok(()) };
         let row_of = |index: usize| self.data.original_row(index / self.data.outputs());
         let is_impossible = |response: &T| matches!(self.likelihood, Likelihood::Poisson) && !(*response > T::ZERO);
         if let Some(index) = responses.iter().position(|response| !response.is_finite()) {
-            CurveError::NonFiniteResponse { row: row_of(index), value: responses[index].to_f64() }
+            Err(CurveError::NonFiniteResponse { row: row_of(index), value: responses[index].to_f64() })
         } else if let Some(index) = responses.iter().position(is_impossible) {
-            CurveError::NonPositiveMean { row: row_of(index), value: responses[index].to_f64() }
+            Err(CurveError::NonPositiveMean { row: row_of(index), value: responses[index].to_f64() })
         } else {
-            error.into()
+            Ok(())
         }
+    }
+
+    /// The responses of the curve with these parameters, where data are.
+    pub(super) fn responses(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
+        let mut responses = vec![T::ZERO; self.data.y().len()];
+        if !responses.is_empty() {
+            self.curve.responses(self.data.x(), self.data.width(), at, &mut responses)?;
+        }
+        Ok(responses)
+    }
+
+    /// Responses of all ranks, and priors.
+    pub(super) fn informative_count(&self) -> usize {
+        self.data.all_rows() * self.data.outputs() + self.map.priors().count()
+    }
+
+    /// The results of `work` for `0..count`, in that order: on all cores, but one after the other where ranks meet in it.
+    pub(super) fn for_each_solve<R: Send>(&self, count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        if self.data.is_shared() { (0..count).map(work).collect() } else { parallel::map(count, work) }
     }
 
     /// The least-squares problem.
@@ -136,12 +195,12 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         Ok(report)
     }
 
-    /// All parameters where none of them is free, and the cost there.
+    /// All parameters where none of them is free, and the cost there. Collective.
     pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
         let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
         let mut r = vec![T::ZERO; misfit.residual_count()];
-        misfit.residuals(&[], 0, &mut r)?;
-        let cost = misfit.cost_of(0, &r);
+        let evaluated = misfit.residuals(&[], 0, &mut r);
+        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [misfit.cost_of(0, &r)]))?;
         Ok((misfit.expand(&[]).0.to_vec(), cost))
     }
 
@@ -150,28 +209,28 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
-    /// Covariance of all parameters of the curve, where a solve has ended.
-    pub(super) fn covariance(&self, report: &Report<T>) -> Result<Covariance<T>, CovarianceError> {
+    /// Covariance of all parameters of the curve, where a solve has ended, and a robust loss has left these sums. Collective.
+    pub(super) fn covariance(
+        &self,
+        report: &Report<T>,
+        robust: Option<&RobustSums<T>>,
+    ) -> Result<Covariance<T>, CovarianceError> {
         let at = &report.x;
         let map = self.map.holding(&report.active, at);
-        let robust =
-            if let Likelihood::Robust(loss, scale) = &self.likelihood { Some((&**loss, *scale)) } else { None };
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
         let mut misfit = match robust {
             Some(_) => self.least_squares(&map),
             None => Misfit::new(&self.curve, &self.data, &map, &self.likelihood),
         };
-        let padding = misfit.residual_count() - misfit.informative_count();
+        let observations = self.informative_count();
+        let padding = observations.next_multiple_of(self.data.outputs()) - observations;
         let of_free = Covariance::at(&mut misfit, &self.map.gather(at))?.without_residuals(padding);
-        let rank = misfit.informative_count() - of_free.degrees_of_freedom();
+        let rank = observations - of_free.degrees_of_freedom();
         let chain = misfit.expand(&self.map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = of_free.propagated(chain, names);
         Ok(match robust {
-            Some((loss, scale)) => {
-                let variance = self.robust_variance(loss, scale, at, rank);
-                covariance.with_variance(variance.map_err(CovarianceError::Evaluation)?)
-            }
+            Some(sums) => covariance.with_variance(sums.variance(rank)),
             None if self.is_absolute() => covariance.absolute(),
             None => covariance,
         })

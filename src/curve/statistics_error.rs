@@ -81,4 +81,10 @@ pub enum StatisticsError {
     /// Under a robust loss, a response has no influence in the sense of least squares.
     #[error("leverage and Cook's distance are those of least squares, and this fit is robust")]
     RobustFit,
+    /// No rank has all rows, which this takes.
+    #[error("this takes all rows, which {ranks} ranks share: no one has them")]
+    SharedRows {
+        /// How many ranks share the rows.
+        ranks: usize,
+    },
 }

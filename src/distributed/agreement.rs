@@ -13,7 +13,7 @@ impl Communicator {
         numbers: Result<&[T], E>,
     ) -> Result<Vec<Vec<T>>, RankError> {
         let own = numbers.as_ref().map_or(&[][..], |numbers| numbers);
-        let said = self.all_gather(own).map_err(|error| self.rank_error(error))?;
+        let said = self.all_gather(own)?;
         if said.iter().any(Vec::is_empty) {
             self.agree(numbers)?;
         }

@@ -4,9 +4,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::launcher::{Launch, launch};
+#[cfg(feature = "mpi")]
+use super::mpi::Mpi;
 use super::threads::Thread;
 use super::transport::{Message, Transport};
-use super::{CommunicatorError, RankError};
+use super::{CommunicatorError, RankError, Traffic};
 use crate::Real;
 use crate::checksum::checksum;
 use crate::kernels::vector::all_finite;
@@ -16,7 +19,7 @@ use crate::kernels::vector::all_finite;
 /// # Order
 ///
 /// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
-/// everything that is given a communicator, such as a solve of a [`Sharded`](super::Sharded) problem. A rank that leaves
+/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::Sharded) problem. A rank that leaves
 /// early leaves the others waiting: let [`agree`](Self::agree) decide whether all go on.
 #[derive(Clone)]
 pub struct Communicator(Option<Arc<dyn Transport>>);
@@ -27,9 +30,44 @@ impl Communicator {
         Communicator(None)
     }
 
-    /// The ranks that the program was started as.
+    /// The ranks that the program was started as: by `mpirun`, `mpiexec` or `srun`, with the feature `mpi`. A program that
+    /// was started without them is a rank alone, and MPI is not initialised.
+    ///
+    /// All ranks call it. While a communicator lives, it returns the same again; when the last is dropped, MPI ends.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`], above all where several ranks were started that cannot reach each other, for then each would
+    /// solve the whole problem by itself.
     pub fn world() -> Result<Self, CommunicatorError> {
-        Ok(Self::single())
+        match launch() {
+            None | Some(Launch::Ranks(1)) => Ok(Self::single()),
+            Some(launch) => Self::launched(launch),
+        }
+    }
+
+    #[cfg(feature = "mpi")]
+    fn launched(_: Launch) -> Result<Self, CommunicatorError> {
+        Self::mpi()
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn launched(launch: Launch) -> Result<Self, CommunicatorError> {
+        match launch.ranks() {
+            1 => Ok(Self::single()),
+            ranks => Err(CommunicatorError::WithoutMpi { ranks }),
+        }
+    }
+
+    /// The ranks of MPI's world: as [`world`](Self::world), for programs started in a way that it does not recognise. MPI
+    /// is initialised in any case.
+    ///
+    /// # Errors
+    ///
+    /// [`CommunicatorError`].
+    #[cfg(feature = "mpi")]
+    pub fn mpi() -> Result<Self, CommunicatorError> {
+        Ok(Communicator(Some(Mpi::world()?)))
     }
 
     /// So many ranks, each for one thread of this process: for trying a program on several ranks without MPI.
@@ -49,10 +87,12 @@ impl Communicator {
     /// assert_eq!(sums, [3.0; 3]);
     /// ```
     pub fn threads(size: usize) -> Vec<Self> {
-        if size == 1 {
-            return vec![Self::single()];
-        }
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
+    }
+
+    /// What reaches the other ranks, if there are any.
+    fn transport(&self) -> Option<&dyn Transport> {
+        self.0.as_deref().filter(|transport| transport.size() > 1)
     }
 
     /// Which rank this is, counted from 0.
@@ -70,6 +110,11 @@ impl Communicator {
         self.rank() == 0
     }
 
+    /// What this rank has brought to the exchanges so far. A rank alone brings nothing.
+    pub fn traffic(&self) -> Traffic {
+        self.0.as_ref().map_or_else(Traffic::default, |transport| transport.counters().read())
+    }
+
     /// Which of so many rows are this rank's, if they are dealt out evenly.
     pub fn shard(&self, rows: usize) -> Range<usize> {
         let start = |rank: usize| rank * (rows / self.size()) + rank.min(rows % self.size());
@@ -82,7 +127,9 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn all_sum<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
-        self.0.as_deref().map_or(Ok(()), |transport| T::all_sum(transport, numbers))
+        let Some(transport) = self.transport() else { return Ok(()) };
+        transport.counters().sum(numbers.len());
+        T::all_sum(transport, numbers)
     }
 
     /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
@@ -99,8 +146,8 @@ impl Communicator {
         if own.is_err() {
             numbers.fill(T::from_f64(f64::NAN));
         }
-        self.all_sum(numbers).map_err(|error| self.rank_error(error))?;
-        if all_finite(numbers) { Ok(()) } else { self.agree(own) }
+        self.all_sum(numbers)?;
+        if all_finite(numbers) && !numbers.is_empty() { Ok(()) } else { self.agree(own) }
     }
 
     /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
@@ -109,7 +156,7 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn all_gather<T: Real>(&self, numbers: &[T]) -> Result<Vec<Vec<T>>, CommunicatorError> {
-        let Some(transport) = self.0.as_deref() else { return Ok(vec![numbers.to_vec()]) };
+        let Some(transport) = self.transport() else { return Ok(vec![numbers.to_vec()]) };
         let mut bytes = Vec::new();
         Message::write(numbers, &mut bytes);
         let read = |bytes: Vec<u8>| {
@@ -117,7 +164,7 @@ impl Communicator {
             Message::read(&bytes, &mut numbers);
             numbers
         };
-        Ok(transport.all_gather(&bytes)?.into_iter().map(read).collect())
+        Ok(gather(transport, &bytes)?.into_iter().map(read).collect())
     }
 
     /// Replaces numbers by those of rank 0. All ranks have as many. Collective.
@@ -126,10 +173,12 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn broadcast<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
-        let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
-        if said[0].len() != numbers.len() {
-            return Err(CommunicatorError::OutOfStep { rank: self.rank(), other: 0 });
+        let Some(transport) = self.transport() else { return Ok(()) };
+        let counts = gather(transport, &numbers.len().to_ne_bytes())?;
+        if let Some(other) = counts.iter().position(|count| *count != counts[0]) {
+            return Err(CommunicatorError::OutOfStep { rank: 0, other });
         }
+        let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
         numbers.copy_from_slice(&said[0]);
         Ok(())
     }
@@ -141,10 +190,10 @@ impl Communicator {
     ///
     /// [`CommunicatorError`].
     pub fn first_to_differ<T: Real>(&self, numbers: &[T]) -> Result<Option<usize>, CommunicatorError> {
-        let Some(transport) = self.0.as_deref() else { return Ok(None) };
+        let Some(transport) = self.transport() else { return Ok(None) };
         let mut bytes = Vec::new();
         Message::write(numbers, &mut bytes);
-        let said = transport.all_gather(&checksum(&bytes).to_ne_bytes())?;
+        let said = gather(transport, &checksum(&bytes).to_ne_bytes())?;
         Ok(said.iter().position(|sum| *sum != said[0]))
     }
 
@@ -165,24 +214,25 @@ impl Communicator {
     ///
     /// [`RankError`]; that of a rank that has gone, too.
     pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
-        let outcome = outcome.map_err(|error| self.rank_error(error));
-        let Some(transport) = self.0.as_deref() else { return outcome };
+        let outcome = outcome.map_err(|error| RankError { rank: self.rank(), message: error.to_string() });
+        let Some(transport) = self.transport() else { return outcome };
         let mut said = Vec::new();
         if let Err(error) = &outcome {
             said.push(1);
             said.extend_from_slice(error.message.as_bytes());
         }
-        let all = transport.all_gather(&said).map_err(|error| self.rank_error(error))?;
+        let all = gather(transport, &said)?;
         match all.iter().position(|said| !said.is_empty()) {
             Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
             None => outcome,
         }
     }
+}
 
-    /// What went wrong here.
-    pub(crate) fn rank_error(&self, error: impl fmt::Display) -> RankError {
-        RankError { rank: self.rank(), message: error.to_string() }
-    }
+/// What each rank has to say, by rank.
+fn gather(transport: &dyn Transport, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
+    transport.counters().gather(bytes.len());
+    transport.all_gather(bytes)
 }
 
 impl fmt::Debug for Communicator {

@@ -12,6 +12,17 @@ pub struct RankError {
     pub message: String,
 }
 
+impl From<CommunicatorError> for RankError {
+    /// It is laid to the rank that has gone, or is elsewhere.
+    fn from(error: CommunicatorError) -> Self {
+        let rank = match error {
+            CommunicatorError::Gone { rank } | CommunicatorError::OutOfStep { other: rank, .. } => rank,
+            _ => 0,
+        };
+        RankError { rank, message: error.to_string() }
+    }
+}
+
 /// Ranks cannot talk to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -30,4 +41,28 @@ pub enum CommunicatorError {
         /// Another, which takes part in another exchange.
         other: usize,
     },
+    /// The program was started on several ranks, but cannot reach the others.
+    #[error("started on {ranks} ranks, but built without the feature `mpi`")]
+    WithoutMpi {
+        /// How many, or more.
+        ranks: usize,
+    },
+    /// The program was started on several ranks, but its MPI knows of this one alone.
+    #[error("started on {ranks} ranks, but this rank's MPI finds no other: it is not the launcher's MPI")]
+    Apart {
+        /// How many, or more.
+        ranks: usize,
+    },
+    /// This MPI cannot be called by one thread after another.
+    #[error("MPI allows threads to be {provided}; MPI_THREAD_SERIALIZED is needed")]
+    Threading {
+        /// What it allows.
+        provided: &'static str,
+    },
+    /// MPI was initialised by another part of the program.
+    #[error("MPI was initialised by another part of the program")]
+    Initialized,
+    /// The last communicator of MPI's world was dropped, or MPI was finalised otherwise; it cannot be started again.
+    #[error("MPI has been finalised")]
+    Finalized,
 }

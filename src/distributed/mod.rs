@@ -32,13 +32,19 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![doc = include_str!("guide.md")]
 
 mod agreement;
 mod communicator;
 mod error;
+mod launcher;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod threads;
+mod traffic;
 mod transport;
 
 pub use communicator::Communicator;
 pub use error::{CommunicatorError, RankError};
+pub use traffic::Traffic;
 pub(crate) use transport::Message;

@@ -1,14 +1,17 @@
 //! Ranks that are threads of one process.
 
+use std::ops::AddAssign;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::CommunicatorError;
-use super::transport::{Message, Transport};
+use super::traffic::Counters;
+use super::transport::{Exchange, Message, Transport};
 
 /// One of several ranks that are threads of one process.
 pub(super) struct Thread {
     rank: usize,
     size: usize,
+    counters: Counters,
     table: Arc<Table>,
 }
 
@@ -21,29 +24,32 @@ struct Table {
 /// One exchange.
 struct Round {
     number: u64,
-    said: Vec<Option<Vec<u8>>>,
-    /// What was said in the round before.
-    last: Arc<Vec<Vec<u8>>>,
+    said: Vec<Option<(Exchange, Vec<u8>)>>,
+    /// What came of the round before.
+    last: Result<Arc<Vec<Vec<u8>>>, CommunicatorError>,
+    /// The first rank that has.
     gone: Option<usize>,
 }
 
 impl Thread {
     /// As many ranks as there are to be.
     pub(super) fn ranks(size: usize) -> impl Iterator<Item = Thread> {
-        let round = Round { number: 0, said: vec![None; size], last: Arc::default(), gone: None };
+        let round = Round { number: 0, said: vec![None; size], last: Ok(Arc::default()), gone: None };
         let table = Arc::new(Table { round: Mutex::new(round), complete: Condvar::new() });
-        (0..size).map(move |rank| Thread { rank, size, table: Arc::clone(&table) })
+        (0..size).map(move |rank| Thread { rank, size, counters: Counters::default(), table: Arc::clone(&table) })
     }
 
-    fn exchange(&self, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, CommunicatorError> {
+    /// What all ranks say, once the last of them has said it.
+    fn exchange(&self, exchange: Exchange, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, CommunicatorError> {
         let Table { round, complete } = &*self.table;
         let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
-        round.said[self.rank] = Some(bytes);
+        round.said[self.rank] = Some((exchange, bytes));
         if round.said.iter().all(Option::is_some) {
-            round.last = Arc::new(round.said.iter_mut().filter_map(Option::take).collect());
+            let (exchanges, said): (Vec<_>, Vec<_>) = round.said.iter_mut().filter_map(Option::take).unzip();
+            round.last = Exchange::check(&exchanges).map(|()| Arc::new(said));
             round.number += 1;
             complete.notify_all();
-            return Ok(Arc::clone(&round.last));
+            return round.last.clone();
         }
         let number = round.number;
         while round.number == number {
@@ -52,21 +58,18 @@ impl Thread {
             }
             round = complete.wait(round).unwrap_or_else(PoisonError::into_inner);
         }
-        Ok(Arc::clone(&round.last))
+        round.last.clone()
     }
 
     /// Sums in the order of the ranks.
-    fn all_sum<T: Message + std::ops::AddAssign>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
+    fn all_sum<T: Message + AddAssign>(&self, exchange: Exchange, numbers: &mut [T]) -> Result<(), CommunicatorError> {
         let mut bytes = Vec::new();
         T::write(numbers, &mut bytes);
-        let said = self.exchange(bytes)?;
+        let said = self.exchange(exchange, bytes)?;
         let mut others = Vec::new();
         for (rank, bytes) in said.iter().enumerate() {
             others.clear();
             T::read(bytes, &mut others);
-            if others.len() != numbers.len() {
-                return Err(CommunicatorError::OutOfStep { rank: self.rank, other: rank });
-            }
             match rank {
                 0 => numbers.copy_from_slice(&others),
                 _ => numbers.iter_mut().zip(&others).for_each(|(sum, &number)| *sum += number),
@@ -85,16 +88,20 @@ impl Transport for Thread {
         self.size
     }
 
+    fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError> {
-        self.all_sum(numbers)
+        self.all_sum(Exchange::SumF64(numbers.len()), numbers)
     }
 
     fn all_sum_f32(&self, numbers: &mut [f32]) -> Result<(), CommunicatorError> {
-        self.all_sum(numbers)
+        self.all_sum(Exchange::SumF32(numbers.len()), numbers)
     }
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
-        Ok(self.exchange(bytes.to_vec())?.to_vec())
+        Ok(self.exchange(Exchange::Gather(bytes.len()), bytes.to_vec())?.to_vec())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What carries numbers from rank to rank.
 
 use super::CommunicatorError;
+use super::traffic::Counters;
 
 /// What carries numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {
@@ -10,6 +11,9 @@ pub trait Transport: Send + Sync {
     /// How many ranks there are.
     fn size(&self) -> usize;
 
+    /// What this rank has said so far.
+    fn counters(&self) -> &Counters;
+
     /// Replaces numbers by their sums over all ranks, to the same bits on every rank. All ranks have as many.
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError>;
 
@@ -18,6 +22,69 @@ pub trait Transport: Send + Sync {
 
     /// What each rank has to say, by rank.
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError>;
+}
+
+/// What an exchange is for, and how much a rank brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exchange {
+    /// So many `f64` to sum.
+    SumF64(usize),
+    /// So many `f32` to sum.
+    SumF32(usize),
+    /// So many bytes for all.
+    Gather(usize),
+    /// A rank leaves for good.
+    Leave,
+}
+
+impl Exchange {
+    /// How many bytes its number and length take.
+    #[cfg(feature = "mpi")]
+    pub(super) const BYTES: usize = 16;
+
+    /// As bytes to send.
+    #[cfg(feature = "mpi")]
+    pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let (number, length) = match self {
+            Exchange::SumF64(length) => (0, length),
+            Exchange::SumF32(length) => (1, length),
+            Exchange::Gather(length) => (2, length),
+            Exchange::Leave => (3, 0),
+        };
+        (number | (length as u128) << 8).to_ne_bytes()
+    }
+
+    /// From bytes of [`to_bytes`](Self::to_bytes).
+    #[cfg(feature = "mpi")]
+    pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> Exchange {
+        let bytes = u128::from_ne_bytes(bytes);
+        let length = (bytes >> 8) as usize;
+        match bytes as u8 {
+            0 => Exchange::SumF64(length),
+            1 => Exchange::SumF32(length),
+            2 => Exchange::Gather(length),
+            _ => Exchange::Leave,
+        }
+    }
+
+    /// Whether another rank's is the same exchange.
+    fn fits(self, other: Exchange) -> bool {
+        match (self, other) {
+            (Exchange::Gather(_), Exchange::Gather(_)) => true,
+            _ => self == other,
+        }
+    }
+
+    /// Whether all ranks, in their order, take part in one exchange. The answer is the same on all of them.
+    pub(super) fn check(ranks: &[Exchange]) -> Result<(), CommunicatorError> {
+        if let Some(rank) = ranks.iter().position(|&exchange| exchange == Exchange::Leave) {
+            return Err(CommunicatorError::Gone { rank });
+        }
+        match ranks.iter().position(|exchange| !exchange.fits(ranks[0])) {
+            Some(other) => Err(CommunicatorError::OutOfStep { rank: 0, other }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A number that can be sent. Implemented for the floats, and sealed with [`Real`](crate::Real).
@@ -62,3 +129,27 @@ macro_rules! float_is_message {
 
 float_is_message!(f32, all_sum_f32);
 float_is_message!(f64, all_sum_f64);
+
+#[cfg(test)]
+mod tests {
+    use super::Exchange::{self, Gather, Leave, SumF32, SumF64};
+    use crate::distributed::CommunicatorError::{Gone, OutOfStep};
+
+    #[test]
+    fn all_ranks_take_part_in_one_exchange() {
+        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(3)]), Ok(()));
+        assert_eq!(Exchange::check(&[Gather(3), Gather(0), Gather(7)]), Ok(()));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 2 }));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF32(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Gather(24), SumF64(3)]), Err(OutOfStep { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Leave, Leave]), Err(Gone { rank: 1 }));
+    }
+
+    #[cfg(feature = "mpi")]
+    #[test]
+    fn what_an_exchange_is_can_be_sent() {
+        for exchange in [SumF64(0), SumF64(usize::MAX), SumF32(258), Gather(1 << 40), Leave] {
+            assert_eq!(Exchange::from_bytes(exchange.to_bytes()), exchange);
+        }
+    }
+}

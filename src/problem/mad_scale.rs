@@ -32,12 +32,13 @@ pub fn mad_scale<T: Real>(residuals: &[T]) -> T {
     let middle = sizes.len() / 2;
     let (below, &mut upper, _) = sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("no NaN is here"));
     let lower = if residuals.len() % 2 == 1 { upper } else { below.iter().fold(T::ZERO, |largest, &a| largest.max(a)) };
-    let median = lower + (upper - lower) * T::from_f64(0.5);
-    if median > T::ZERO {
-        return median / T::from_f64(THIRD_QUARTILE);
-    }
-    let sum: T = sizes.iter().copied().sum();
-    sum / T::from_f64(sizes.len() as f64) * T::from_f64(FROM_MEAN)
+    let mean = || sizes.iter().copied().sum::<T>() / T::from_f64(sizes.len() as f64);
+    scale_of(lower + (upper - lower) * T::from_f64(0.5), mean)
+}
+
+/// The standard deviation of residuals whose sizes have this median, and, where that is zero, this mean.
+pub(super) fn scale_of<T: Real>(median: T, mean: impl FnOnce() -> T) -> T {
+    if median > T::ZERO { median / T::from_f64(THIRD_QUARTILE) } else { mean() * T::from_f64(FROM_MEAN) }
 }
 
 #[cfg(test)]

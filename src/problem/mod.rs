@@ -17,6 +17,7 @@ mod robust_row;
 pub(crate) mod selected;
 mod separable;
 mod sharded;
+mod shared_mad_scale;
 mod sum_of_squares;
 mod work;
 
@@ -36,5 +37,6 @@ pub(crate) use robust_row::{RobustRow, loss_at};
 pub(crate) use separable::linear_parameters;
 pub use separable::{Separable, SeparableError};
 pub use sharded::Sharded;
+pub(crate) use shared_mad_scale::shared_mad_scale;
 pub use sum_of_squares::SumOfSquares;
 pub use work::{Rate, Work};

@@ -264,7 +264,7 @@ impl<T: Real> Triangle<T> {
         let here = Self::here(problem, x);
         match problem.communicator().filter(|ranks| ranks.size() > 1) {
             None => here,
-            Some(ranks) => Self::of_all(ranks, ranks.agree(here).map_err(EvaluationError::new)?),
+            Some(ranks) => Self::of_all(ranks, x.len(), here),
         }
     }
 
@@ -284,20 +284,24 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Of all ranks' rows: a triangle is absorbed as the rows that it stands for.
-    fn of_all(ranks: &Communicator, here: Self) -> Result<Self, EvaluationError> {
-        let n = here.gradient.len();
-        let mut message = vec![T::from_f64(here.rows as f64), here.sum_of_squares];
-        message.extend_from_slice(&here.gradient);
-        message.extend_from_slice(&here.rotated);
-        write_triangle(&here.triangle, n, &mut message);
-        let mut all = Self::new(n);
+    fn of_all(ranks: &Communicator, n: usize, here: Result<Self, EvaluationError>) -> Result<Self, EvaluationError> {
+        let mut rows = [here.as_ref().map_or(0.0, |here| here.rows as f64)];
+        ranks.all_sum(&mut rows).map_err(EvaluationError::new)?;
+        let message = here.map(|here| {
+            let mut message = vec![here.sum_of_squares];
+            message.extend_from_slice(&here.gradient);
+            message.extend_from_slice(&here.rotated);
+            write_triangle(&here.triangle, n, &mut message);
+            message
+        });
+        let message = message.as_ref().map(Vec::as_slice);
+        let mut all = Triangle { rows: rows[0] as usize, ..Self::new(n) };
         let (mut rows, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
-        for message in &mut ranks.all_gather(&message).map_err(EvaluationError::new)? {
-            let (sums, message) = message.split_at_mut(2);
+        for message in &mut ranks.all_gather_agreed(message).map_err(EvaluationError::new)? {
+            let (sum_of_squares, message) = message.split_at_mut(1);
             let (gradient, message) = message.split_at_mut(n);
             let (rotated, triangle) = message.split_at_mut(n);
-            all.rows += sums[0].to_f64() as usize;
-            all.sum_of_squares += sums[1];
+            all.sum_of_squares += sum_of_squares[0];
             add_scaled(&mut all.gradient, T::ONE, gradient);
             read_triangle(triangle, n, &mut rows);
             absorb_rows(&mut all.triangle, &mut all.rotated, &mut rows, rotated, &mut work);

@@ -233,8 +233,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: &[T],
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
-        let (m, shards) = self.settings.open(problem, start)?;
-        let plan = self.settings.plan_for(problem, self.settings.scaling, m, Ridge::None)?;
+        let shards = self.settings.open(problem, start)?;
+        let plan = self.settings.plan_for(problem, shards.as_ref(), self.settings.scaling, Ridge::None)?;
         if !self.settings.log {
             return self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), observer);
         }
@@ -279,8 +279,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
-        let (m, shards) = self.settings.open(problem, &start)?;
-        let group = problem.row_group();
+        let shards = self.settings.open(problem, &start)?;
+        let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
+        let group = problem.row_group().max(1);
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;

@@ -49,7 +49,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         problem: &mut P,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
-        if let (_, Some(shards)) = self.settings.open(problem, start)? {
+        if let Some(shards) = self.settings.open(problem, start)? {
             return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: shards.ranks() });
         }
         let linear = match linear_parameters(&mut &mut *problem, start) {

@@ -6,7 +6,6 @@ use super::bounded::{bounds_of, check_start};
 use super::shards::Shards;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::distributed::Communicator;
 use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
@@ -54,17 +53,23 @@ impl<T: Real> Default for Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
-    /// Checks settings and problem, and returns the number of residuals, and the ranks that they are spread over if there
-    /// are several.
+    /// Checks settings and problem, and returns the ranks that residuals are spread over if there are several.
     #[inline]
     pub(super) fn open<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &P,
         start: &[T],
-    ) -> Result<(usize, Option<Shards<T>>), SolveError> {
+    ) -> Result<Option<Shards<T>>, SolveError> {
         let shards = Shards::open(problem, self.check(problem, start))?;
-        let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
-        if m == 0 { Err(SolveError::NoResiduals) } else { Ok((m, shards)) }
+        if rows_and_group(problem, shards.as_ref()).0 == 0 {
+            return Err(SolveError::NoResiduals);
+        }
+        match (&shards, self.linear_solver) {
+            (Some(shards), LinearSolver::Always(form @ LinearForm::Dual)) => {
+                Err(SolveError::SpreadOut { what: form.to_string(), ranks: shards.ranks() })
+            }
+            _ => Ok(shards),
+        }
     }
 
     /// Checks settings and problem, but for having residuals: those may be on other ranks.
@@ -89,7 +94,7 @@ impl<T: Real> Settings<T> {
         if start.len() != n {
             return Err(SolveError::WrongStartLength { expected: n, found: start.len() });
         }
-        if group == 0 || m % group != 0 {
+        if m > 0 && (group == 0 || m % group != 0) {
             return Err(SolveError::UnevenGroups { residuals: m, group });
         }
         if let Some(index) = start.iter().position(|x| !x.is_finite()) {
@@ -99,37 +104,41 @@ impl<T: Real> Settings<T> {
         check_start(problem, start)
     }
 
-    /// Chooses how to solve the linear systems of a problem that was checked, which has `m` residuals on all ranks together,
-    /// is damped with this scaling, and has a ridge.
+    /// Chooses how to solve the linear systems of a problem that was checked, on these ranks, damped with this scaling, and
+    /// with a ridge.
     pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &mut P,
+        shards: Option<&Shards<T>>,
         scaling: Option<Scaling>,
-        m: usize,
         ridge: Ridge,
     ) -> Result<Plan, SolveError> {
-        let (n, group) = (problem.parameter_count(), problem.row_group());
+        let (m, group) = rows_and_group(problem, shards);
+        let (n, spread) = (problem.parameter_count(), shards.is_some());
         let bounded = bounds_of(problem)?.is_some();
-        let ranks = problem.communicator().map_or(1, Communicator::size);
-        if ranks > 1 && self.linear_solver == LinearSolver::Always(LinearForm::Dual) {
-            return Err(SolveError::SpreadOut { what: LinearForm::Dual.to_string(), ranks });
-        }
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.products(),
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        Plan::new::<T>(
-            self.linear_solver,
-            &Size { m, n, group, products, ridge, bounded, spread: ranks > 1 },
-            self.memory_budget,
-        )
-        .map_err(|error| SolveError::no_plan(error, self.memory_budget))
+        let size = Size { m, n, group, products, ridge, bounded, spread };
+        let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
+            .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
+        Ok(Plan { group: problem.row_group().max(1), ..plan })
     }
 
     /// The scaling of a problem that is solved in this form.
     pub(super) fn scaling_for(&self, form: LinearForm) -> Scaling {
         let default = if form.multiplies() { Scaling::Identity } else { Scaling::default() };
         self.scaling.unwrap_or(default)
+    }
+}
+
+/// How many residuals there are on all ranks, and how many have to be computed together at most.
+#[inline]
+fn rows_and_group<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P, shards: Option<&Shards<T>>) -> (usize, usize) {
+    match shards {
+        None => (problem.residual_count(), problem.row_group()),
+        Some(shards) => (shards.residuals, shards.largest_group),
     }
 }

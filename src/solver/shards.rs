@@ -19,6 +19,8 @@ pub(crate) struct Shards<T> {
     pub(super) residuals: usize,
     /// Residuals of the ranks before this one.
     pub(super) before: usize,
+    /// The most rows that have to be computed together on any rank.
+    pub(super) largest_group: usize,
     /// The derivatives are cheap on all ranks.
     derivatives_are_cheap: bool,
     /// Why this rank alone would stop.
@@ -47,21 +49,17 @@ impl<T: Real> Shards<T> {
         ranks.agree(checked)?;
         let counts = [problem.residual_count(), problem.row_group(), usize::from(problem.derivatives_are_cheap())];
         let all = ranks.all_gather(&counts.map(|count| count as f64))?;
-        let differs = |place: usize| all.iter().position(|counts| counts[place] != all[0][place]);
-        let unequal = |what: &'static str, rank| SolveError::Unequal { what, rank };
-        if let Some(rank) = differs(1) {
-            return Err(unequal("the row group", rank));
-        }
+        let counts = |place: usize| all.iter().map(move |counts| counts[place] as usize);
         let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
         if let Some(rank) = ranks.first_to_differ(&bounds)? {
-            return Err(unequal("a bound", rank));
+            return Err(SolveError::Unequal { what: "a bound", rank });
         }
-        let sum = |counts: &[Vec<f64>]| counts.iter().map(|counts| counts[0] as usize).sum();
         Ok(Some(Shards {
             ranks: ranks.clone(),
-            residuals: sum(&all),
-            before: sum(&all[..ranks.rank()]),
-            derivatives_are_cheap: all.iter().all(|counts| counts[2] != 0.0),
+            residuals: counts(0).sum(),
+            before: counts(0).take(ranks.rank()).sum(),
+            largest_group: counts(1).max().unwrap_or(1),
+            derivatives_are_cheap: counts(2).all(|is_cheap| is_cheap != 0),
             wish: None,
             stopped: None,
             message: Vec::new(),
@@ -155,8 +153,7 @@ impl<T: Real> Shards<T> {
         numbers: &[T],
         own: Result<(), EvaluationError>,
     ) -> Result<Vec<Vec<T>>, EvaluationError> {
-        self.ranks.agree(own).map_err(EvaluationError::new)?;
-        self.ranks.all_gather(numbers).map_err(EvaluationError::new)
+        self.ranks.all_gather_agreed(own.map(|()| numbers)).map_err(EvaluationError::new)
     }
 
     /// What this rank has to say: not a number where it has an error, or wishes to stop.

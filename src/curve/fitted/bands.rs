@@ -1,12 +1,13 @@
 //! How far the curve, and new responses to it, may be off.
 
 use super::FittedCurve;
+use crate::Real;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Rows, StatisticsError};
+use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
-use crate::{Real, mad_scale};
 
 /// One point of a band: what the curve predicts there, and how far that may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +83,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
                 if mean < T::ZERO { Err(StatisticsError::NegativeMean { row, value }) } else { Ok(mean) }
             });
         }
-        let sigma = self.common_sigma().ok_or(StatisticsError::UnknownSigma)?;
+        let sigma = self.totals().common_sigma.as_ref().ok_or(StatisticsError::UnknownSigma)?;
         let variance = self.unit_variance();
         self.band(x.into(), level, |index, _| Ok(variance * sigma[index % outputs] * sigma[index % outputs]))
     }
@@ -158,18 +159,23 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let known = self.covariance.is_absolute().then_some(T::ONE);
         let judged = self.covariance.residual_variance().map(|variance| {
             // Outliers are not what a robust fit takes for noise.
-            let deviation = self.robust_scale().map(|_| mad_scale(&self.whitened_residuals()));
-            deviation.map_or(variance, |deviation| deviation * deviation)
+            self.totals().robust_deviation.map_or(variance, |deviation| deviation * deviation)
         });
         known.or(judged).unwrap_or(T::INFINITY)
     }
 
-    /// The standard deviation of each response of a row, where it is the same in all rows.
-    fn common_sigma(&self) -> Option<Vec<T>> {
+    /// The standard deviation of each response of a row, where it is the same in all rows. Collective.
+    pub(super) fn find_common_sigma(&self) -> Result<Option<Vec<T>>, CommunicatorError> {
         let (data, outputs) = (&self.setting.data, self.setting.data.outputs());
-        let sigma: Vec<T> = (0..outputs).map(|output| data.noise.sigma(output)).collect();
-        let is_common = |index: usize| data.noise.sigma(index) == sigma[index % outputs];
-        let is_uniform = matches!(data.noise, Noise::Uniform);
-        (is_uniform || (0..data.y().len()).all(is_common)).then_some(sigma)
+        if let Noise::Uniform = data.noise {
+            return Ok(Some(vec![T::ONE; outputs]));
+        }
+        let responses = data.y().len();
+        let mut own: Vec<T> = (0..outputs.min(responses)).map(|output| data.noise.sigma(output)).collect();
+        if (0..responses).any(|index| data.noise.sigma(index) != own[index % outputs]) {
+            own.fill(T::from_f64(f64::NAN));
+        }
+        let mut all = data.ranks().all_gather(&own)?.into_iter().filter(|sigma| !sigma.is_empty());
+        Ok(all.next().filter(|first| all_finite(first) && all.all(|sigma| sigma == *first)))
     }
 }

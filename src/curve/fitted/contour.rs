@@ -5,9 +5,9 @@ use std::f64::consts::TAU;
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
+use crate::Real;
 use crate::curve::{Curve, StatisticsError};
 use crate::statistics::distributions::pair_quantile;
-use crate::{Real, parallel};
 
 /// The border of the joint region of two parameters.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
     ///
     /// Its border is traced in `points` directions from the optimum, which would be evenly spread over the ellipse of a
     /// linear curve. What the optimum cannot see, behind a bend of the border, is not found.
+    ///
+    /// Collective where ranks [share the rows](crate::CurveFit::communicator).
     ///
     /// # Errors
     ///
@@ -93,7 +95,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         let root = self.joint_root_level(level)?;
         let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
         let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
-        for point in parallel::map(steps.len(), trace) {
+        for point in self.setting.for_each_solve(steps.len(), trace) {
             match point {
                 Ok(point) => points.push(point),
                 Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),

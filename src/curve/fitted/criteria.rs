@@ -5,26 +5,29 @@ use std::f64::consts::PI;
 use statrs::function::gamma::ln_gamma;
 
 use super::FittedCurve;
-use super::basis::Basis;
 use crate::Real;
 use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
 use crate::curve::likelihood::{Likelihood, half_deviance};
-use crate::kernels::vector::dot;
+use crate::distributed::CommunicatorError;
 use crate::statistics::Test;
 use crate::statistics::distributions::chi_squared_tail;
 
 impl<T: Real, C> FittedCurve<'_, T, C> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.
     pub fn number_of_observations(&self) -> usize {
-        self.responses.len() + self.setting.map.priors().count()
+        self.number_of_responses() + self.setting.map.priors().count()
+    }
+
+    /// Responses that were fitted, of all ranks.
+    pub(super) fn number_of_responses(&self) -> usize {
+        self.setting.data.all_rows() * self.setting.data.outputs()
     }
 
     /// Sum of the squared [whitened residuals](Self::whitened_residuals), and of those of priors. Of counts, it is Pearson's
     /// `Σ (y − μ)²/μ`.
     pub fn chi_square(&self) -> T {
-        let whitened = self.whitened_residuals();
-        dot(&whitened, &whitened) + self.prior_squares()
+        self.totals().whitened_squares + self.prior_squares()
     }
 
     /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
@@ -42,14 +45,13 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
 
     /// Sum of the squared residuals of the responses, as they are.
     pub fn residual_sum_of_squares(&self) -> T {
-        let residuals = self.residuals();
-        dot(&residuals, &residuals)
+        self.totals().squares
     }
 
     /// `−2 ln L`, less what it is for a curve that meets all responses: [`χ²`](Self::chi_square), but for counts
     /// `2 Σ (y ln(y/μ) − y + μ)`.
     pub fn deviance(&self) -> T {
-        if self.is_of_counts() { self.deviance_from(&self.responses) + self.prior_squares() } else { self.chi_square() }
+        self.totals().deviance + self.prior_squares()
     }
 
     /// `R²`, the share of the variance that the curve explains: one minus the sum of squares about the curve over that about
@@ -58,15 +60,14 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     /// mean. `R²` may be negative for a curve that describes the data worse than a constant; it is `None` where the responses
     /// are all equal.
     pub fn r_squared(&self) -> Option<T> {
-        let about_curve = self.deviance() - self.prior_squares();
-        let about_mean = self.deviance_about_mean();
+        let (about_curve, about_mean) = (self.totals().deviance, self.totals().deviance_about_mean);
         (about_mean > T::ZERO).then(|| T::ONE - about_curve / about_mean)
     }
 
     /// `R²` adjusted for the number of parameters: with mean squares in place of sums of squares. `None` where one of them
     /// has no degrees of freedom, or `R²` is `None`. Priors do not count.
     pub fn adjusted_r_squared(&self) -> Option<T> {
-        let about_mean = self.responses.len() - self.setting.data.outputs();
+        let about_mean = self.number_of_responses() - self.setting.data.outputs();
         let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.setting.map.priors().count());
         let ratio = T::from_f64(about_mean as f64 / about_curve as f64);
         let r_squared = self.r_squared().filter(|_| about_mean > 0 && about_curve > 0);
@@ -90,11 +91,11 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let (mut squares, mut of_counts) = (self.chi_square().to_f64(), 0.0);
         match self.noise_kind() {
             NoiseKind::Counts => {
-                responses -= self.responses.len() as f64;
+                responses -= self.number_of_responses() as f64;
                 squares = self.prior_squares().to_f64();
-                of_counts = self.log_likelihood_of_counts();
+                of_counts = self.totals().log_likelihood_of_counts;
             }
-            _ => log_determinant += self.setting.data.noise.log_determinant().to_f64(),
+            _ => log_determinant += self.totals().log_determinant,
         }
         let scale = match self.noise_kind() {
             NoiseKind::Relative | NoiseKind::Robust => responses * (squares / responses).ln() + responses,
@@ -151,6 +152,11 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         self.setting.map.priors().map(residual).map(|residual| residual * residual).sum()
     }
 
+    /// Deviance and logarithm of the likelihood of the counts that are here.
+    pub(super) fn of_counts(&self) -> [f64; 2] {
+        [self.deviance_from(&self.responses).to_f64(), self.log_likelihood_of_counts()]
+    }
+
     fn log_likelihood_of_counts(&self) -> f64 {
         let pairs = self.setting.data.y().iter().zip(&self.responses);
         let terms = pairs.map(|(&count, &mean)| {
@@ -167,25 +173,16 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         T::from_f64(2.0) * pairs.map(|(&count, &mean)| half_deviance(count, mean)).sum()
     }
 
-    /// The deviance of the responses from their mean, of each response its own.
-    fn deviance_about_mean(&self) -> T {
+    /// The deviance of counts from their mean, of each response its own. Collective.
+    pub(super) fn counts_about_mean(&self) -> Result<T, CommunicatorError> {
         let (data, outputs) = (&self.setting.data, self.setting.data.outputs());
-        if self.is_of_counts() {
-            let rows = T::from_f64(data.rows() as f64);
-            let mean = |output| data.y().iter().skip(output).step_by(outputs).copied().sum::<T>() / rows;
-            let means: Vec<T> = (0..outputs).map(mean).collect();
-            return self.deviance_from(&means.repeat(data.rows()));
-        }
-        let mut rest = data.y().to_vec();
-        let mut constants = vec![T::ZERO; rest.len() * outputs];
-        constants.iter_mut().step_by(outputs + 1).take(outputs).for_each(|constant| *constant = T::ONE);
-        for row in 1..data.rows() {
-            constants.copy_within(..outputs * outputs, row * outputs * outputs);
-        }
-        data.noise.whiten(0, &mut rest, &mut constants, outputs);
-        let about_zero = dot(&rest, &rest);
-        Basis::of_columns(&constants, outputs).reject(&mut rest);
-        let (squares, noise) = (dot(&rest, &rest), T::from_f64(10.0 * rest.len() as f64) * T::EPSILON);
-        if squares > noise * noise * about_zero { squares } else { T::ZERO }
+        let sum = |output| data.y().iter().skip(output).step_by(outputs).copied().sum::<T>();
+        let mut sums: Vec<T> = (0..outputs).map(sum).collect();
+        data.ranks().all_sum(&mut sums)?;
+        let rows = T::from_f64(data.all_rows() as f64);
+        let means: Vec<T> = sums.into_iter().map(|sum| sum / rows).collect();
+        let mut deviance = [self.deviance_from(&means.repeat(data.rows()))];
+        data.ranks().all_sum(&mut deviance)?;
+        Ok(deviance[0])
     }
 }

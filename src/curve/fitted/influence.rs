@@ -35,7 +35,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// # Errors
     ///
     /// [`StatisticsError::NoDegreesOfFreedom`] where nothing says how large the noise is, [`StatisticsError::RobustFit`] under
-    /// a robust loss, and what the curve says when it cannot be evaluated.
+    /// a robust loss, [`StatisticsError::SharedRows`] where no rank has all rows, and what the curve says when it cannot be evaluated.
     ///
     /// ```
     /// let x = [1.0, 2.0, 3.0, 4.0, 20.0_f64];
@@ -48,6 +48,9 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     pub fn influence(&self) -> Result<Influence<T>, StatisticsError> {
         if self.robust_scale().is_some() {
             return Err(StatisticsError::RobustFit);
+        }
+        if self.setting.data.is_shared() {
+            return Err(StatisticsError::SharedRows { ranks: self.setting.data.ranks().size() });
         }
         let (covariance, count) = (&self.covariance, self.responses.len());
         let known = covariance.is_absolute().then_some(T::ONE);

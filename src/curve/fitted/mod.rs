@@ -3,6 +3,7 @@
 mod bands;
 mod basis;
 mod bootstrap;
+mod constants;
 mod contour;
 mod criteria;
 mod data_sets;
@@ -17,13 +18,17 @@ mod resampling;
 mod residuals;
 mod summary;
 mod synthetic;
+mod totals;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use ndarray::ArrayView1;
 
 use super::Curve;
 use super::likelihood::Likelihood;
+use super::ranks::agreed;
+use super::robust_sums::RobustSums;
 use super::setting::Setting;
 use super::{CurveError, ParameterState, Rows};
 use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
@@ -35,10 +40,18 @@ pub use data_sets::FittedDataSet;
 pub use influence::Influence;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
+use totals::Totals;
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
 /// `Display` prints the report, [`summary`](Self::summary).
+///
+/// # On several ranks
+///
+/// Where [ranks share the rows](super::CurveFit::communicator), parameters, covariance, criteria, intervals and bands are of all
+/// rows, and the same on all ranks. What there is one of for each row, such as residuals or the points of a plot, is of this
+/// rank's rows. [Profiles](Self::profile) and [contours](Self::contour) are collective. What takes all rows at once there is
+/// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
 pub struct FittedCurve<'a, T: Real, C> {
     pub(super) setting: Setting<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
@@ -46,6 +59,10 @@ pub struct FittedCurve<'a, T: Real, C> {
     covariance: Covariance<T>,
     /// Those of the curve to the predictors it was fitted to.
     responses: Vec<T>,
+    /// What standard errors under a robust loss are made of.
+    robust: Option<RobustSums<T>>,
+    /// Sums over all responses, made when they are asked for; but at once where ranks have to make them together.
+    totals: OnceLock<Totals<T>>,
 }
 
 /// One parameter of a fitted curve.
@@ -63,8 +80,10 @@ pub struct FittedParameter<T> {
 }
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
+    /// The fit where a solve has ended. Collective.
     pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
-        let covariance = setting.covariance(&report)?;
+        let robust = RobustSums::at(&setting, &report.x).map_err(CovarianceError::Evaluation)?;
+        let covariance = setting.covariance(&report, robust.as_ref())?;
         let errors = covariance.standard_errors();
         let parameters = (0..setting.map.count()).map(|index| FittedParameter {
             name: setting.map.name(index).to_owned(),
@@ -73,11 +92,15 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             state: setting.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
-        let mut responses = vec![T::ZERO; setting.data.y().len()];
-        let (x, width) = (setting.data.x(), setting.data.width());
-        let evaluated = setting.curve.responses(x, width, &report.x, &mut responses);
-        evaluated.map_err(CovarianceError::Evaluation)?;
-        Ok(FittedCurve { parameters, setting, report, covariance, responses })
+        let responses = setting.responses(&report.x).map_err(CovarianceError::Evaluation);
+        let responses = agreed(setting.data.ranks(), responses.map_err(CurveError::from))?;
+        let totals = OnceLock::new();
+        let fit = FittedCurve { parameters, setting, report, covariance, responses, robust, totals };
+        if fit.setting.data.is_shared() {
+            let totals = OnceLock::from(Totals::of(&fit)?);
+            return Ok(FittedCurve { totals, ..fit });
+        }
+        Ok(fit)
     }
 
     /// All parameters.
@@ -110,17 +133,17 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in.
+    /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in, this rank's.
     pub fn omitted_rows(&self) -> &[usize] {
         self.setting.data.omitted()
     }
 
-    /// The responses observed, without those of omitted rows.
+    /// The responses observed, without those of omitted rows; this rank's.
     pub fn observed(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(self.setting.data.y())
     }
 
-    /// The responses of the curve to the predictors it was fitted to.
+    /// The responses of the curve to the predictors it was fitted to, this rank's.
     pub fn fitted(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(&self.responses)
     }
@@ -162,6 +185,10 @@ impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
 }
 
 impl<T: Real, C> FittedCurve<'_, T, C> {
+    fn totals(&self) -> &Totals<T> {
+        self.totals.get_or_init(|| Totals::of(self).expect("a rank alone waits for no other"))
+    }
+
     /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
     pub fn robust_scale(&self) -> Option<T> {
         if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }

@@ -33,6 +33,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// - Residuals are divided by sigma where there is one, and of counts by the root of the mean; a strip is one standard
     ///   deviation of the noise to either side.
     /// - Data that a robust loss gives less than a tenth of their weight are drawn as outliers, without residuals.
+    /// - Of rows that ranks [share](crate::CurveFit::communicator), this rank's are drawn.
     ///
     /// # Errors
     ///
@@ -207,6 +208,9 @@ fn name(set: Option<&String>, output: Option<usize>) -> Option<String> {
 /// From the least to the greatest of these, so close that a curve looks smooth on either kind of axis.
 fn grid(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+    if !(low <= high) {
+        return Vec::new();
+    }
     let parts = (0..POINTS).map(|index| index as f64 / (POINTS - 1) as f64);
     let mut grid: Vec<f64> = parts.clone().map(|part| (1.0 - part) * low + part * high).collect();
     if low > 0.0 && high / low >= DECADE {

@@ -117,7 +117,8 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// symmetric (Bates & Watts 1988, *Nonlinear regression analysis and its applications*, 6.1).
     ///
     /// Each side takes about five fits, which start from their neighbours. The search goes outward from the optimum; the
-    /// interval ends at the first crossing that it meets.
+    /// interval ends at the first crossing that it meets. Collective where ranks
+    /// [share the rows](crate::CurveFit::communicator).
     ///
     /// # Errors
     ///

@@ -2,10 +2,8 @@
 
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
-use crate::curve::likelihood::Likelihood;
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, StatisticsError};
-use crate::problem::loss_at;
 use crate::statistics::root;
 use crate::{Real, Report, SolveError, Status};
 
@@ -75,29 +73,24 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// What a squared standard error of one parameter adds to twice the cost: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
-    fn unit_of_chi_square(&self) -> Result<Option<T>, StatisticsError> {
-        let Likelihood::Robust(loss, scale) = &self.setting.likelihood else {
+    fn unit_of_chi_square(&self) -> Option<T> {
+        let Some(sums) = &self.robust else {
             let known = self.covariance.is_absolute().then_some(T::ONE);
-            return Ok(known.or(self.covariance.residual_variance()));
+            return known.or(self.covariance.residual_variance());
         };
-        let (residuals, loss, scale) = (self.whitened_residuals(), &**loss, *scale);
-        let rank = residuals.len().saturating_sub(self.covariance.degrees_of_freedom());
-        let variance = self.setting.robust_variance(loss, scale, &self.report.x, rank);
-        let curvature = residuals.iter().map(|&r| loss_at(loss, scale, r)[2]);
-        let mean = curvature.sum::<T>() / T::from_f64(residuals.len() as f64);
-        Ok(variance.map_err(StatisticsError::Evaluation)?.map(|variance| variance * mean))
+        let rank = self.number_of_responses().saturating_sub(self.covariance.degrees_of_freedom());
+        sums.variance(rank).map(|variance| variance * sums.mean_curvature())
     }
 }
 
 impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
     /// The line on which these parameters change by so much with a unit of the way.
     pub(super) fn new(fit: &'f FittedCurve<'a, T, C>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
-        let variance = fit.unit_of_chi_square()?.ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
+        let variance = fit.unit_of_chi_square().ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
-        let (data, epsilon) = (&fit.setting.data, T::EPSILON.to_f64());
-        let size = data.y().iter().enumerate().map(|(index, &y)| (y / data.noise.sigma(index)).to_f64().powi(2));
+        let (size, epsilon) = (fit.totals().squared_responses, T::EPSILON.to_f64());
         // Sums are rounded at the size of their terms, and residuals at that of the data.
-        let rounding = 128.0 * epsilon * fit.report.cost.to_f64() + (64.0 * epsilon).powi(2) * size.sum::<f64>();
+        let rounding = 128.0 * epsilon * fit.report.cost.to_f64() + (64.0 * epsilon).powi(2) * size;
         let slack = 64.0 * epsilon.sqrt() + rounding / variance;
         let optimum = RayPoint { way: 0.0, root: 0.0, parameters: fit.report.x.clone() };
         Ok(Ray { fit, held, tangent, unit, variance, slack, visited: vec![optimum] })

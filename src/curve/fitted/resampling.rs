@@ -51,6 +51,12 @@ pub enum BootstrapError {
     /// There are as many parameters as observations, so that nothing is known of the noise.
     #[error("the size of the noise is unknown: no observations are in excess of the parameters")]
     NoDegreesOfFreedom,
+    /// No rank has all rows to draw from.
+    #[error("a bootstrap draws from all rows, which {ranks} ranks share: no one has them")]
+    SharedRows {
+        /// How many ranks share the rows.
+        ranks: usize,
+    },
     /// The curve could not be evaluated at the fit.
     #[error("the curve could not be evaluated: {0}")]
     Evaluation(#[from] EvaluationError),
@@ -125,7 +131,7 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
     ///
     /// # Errors
     ///
-    /// [`BootstrapError`] where the scheme does not fit the data. A replicate that fails is none, but counted in the result.
+    /// [`BootstrapError`] where the scheme does not fit the data, or ranks share them. A replicate that fails is none, but counted in the result.
     pub fn run(self) -> Result<Bootstrap<T>, BootstrapError> {
         let source = self.source()?;
         let setting = &self.fit.setting;
@@ -155,6 +161,9 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
         let FittedCurve { setting, covariance, .. } = self.fit;
         if self.replicates == 0 {
             return Err(BootstrapError::NoReplicates);
+        }
+        if setting.data.is_shared() {
+            return Err(BootstrapError::SharedRows { ranks: setting.data.ranks().size() });
         }
         let counts = matches!(setting.likelihood, Likelihood::Poisson);
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });

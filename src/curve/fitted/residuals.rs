@@ -5,7 +5,7 @@ use crate::Real;
 use crate::statistics::{self, Test};
 
 impl<T: Real, C> FittedCurve<'_, T, C> {
-    /// Observed minus fitted responses, row after row.
+    /// Observed minus fitted responses, row after row; of this rank's rows.
     pub fn residuals(&self) -> Vec<T> {
         self.setting.data.y().iter().zip(&self.responses).map(|(&observed, &fitted)| observed - fitted).collect()
     }
@@ -27,34 +27,35 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     ///
     /// This and the other tests are of the [whitened residuals](Self::whitened_residuals) in the order of the rows; several
     /// responses come one after the other. That the parameters were fitted to them makes them a little less significant
-    /// than the p-value says.
+    /// than the p-value says. `None` where ranks [share the rows](crate::CurveFit::communicator), which have no order then.
     pub fn runs_test(&self) -> Option<Test> {
-        statistics::runs_test(&self.series())
+        statistics::runs_test(&self.series()?)
     }
 
     /// About 2 where the residuals of neighbouring rows are independent; see [`durbin_watson`](statistics::durbin_watson).
     pub fn durbin_watson(&self) -> Option<f64> {
-        statistics::durbin_watson(&self.series())
+        statistics::durbin_watson(&self.series()?)
     }
 
     /// Tests whether the residuals are normal; see [`shapiro_wilk`](statistics::shapiro_wilk).
     pub fn shapiro_wilk(&self) -> Option<Test> {
-        statistics::shapiro_wilk(&self.series())
+        statistics::shapiro_wilk(&self.series()?)
     }
 
     /// Tests whether the residuals are normal; see [`dagostino_pearson`](statistics::dagostino_pearson).
     pub fn dagostino_pearson(&self) -> Option<Test> {
-        statistics::dagostino_pearson(&self.series())
+        statistics::dagostino_pearson(&self.series()?)
     }
 
     /// Tests whether the residuals are normal; see [`jarque_bera`](statistics::jarque_bera).
     pub fn jarque_bera(&self) -> Option<Test> {
-        statistics::jarque_bera(&self.series())
+        statistics::jarque_bera(&self.series()?)
     }
 
-    /// The whitened residuals, response after response.
-    fn series(&self) -> Vec<T> {
+    /// The whitened residuals, response after response, where all are here.
+    fn series(&self) -> Option<Vec<T>> {
         let (residuals, outputs) = (self.whitened_residuals(), self.setting.data.outputs());
-        (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied()).collect()
+        let series = (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied());
+        (!self.setting.data.is_shared()).then(|| series.collect())
     }
 }

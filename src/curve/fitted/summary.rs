@@ -65,7 +65,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             }
             Likelihood::Gaussian | Likelihood::Poisson => None,
         };
-        DataSummary { observations: self.number_of_observations(), omitted: setting.data.omitted().len(), noise, loss }
+        DataSummary { observations: self.number_of_observations(), omitted: setting.data.all_omitted(), noise, loss }
     }
 
     fn statistics(&self) -> FitStatistics {

@@ -47,9 +47,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
     ) -> CurveFit<'a, T, FromModel<M>> {
-        let (x, y) = (x.into(), y.into());
-        let start = model.guess(&x.clone().into_flat(), &y.clone().into_flat());
-        CurveFit::model(model, x, y, &start).with_guessed_start()
+        CurveFit::model(model, x, y, &[]).with_guess(|curve, x, y| curve.model().guess(x, y))
     }
 }
 

@@ -240,15 +240,15 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         problem: &mut P,
         x: &[T],
     ) -> Result<(), SolveError> {
-        let (m, shards) = settings.open(problem, x)?;
+        let shards = settings.open(problem, x)?;
         if let (0, Some(shards)) = (self.steps, &shards) {
             // From there on all ranks make the same steps.
             shards.compare(x)?;
         }
         let iteration = &mut self.iteration;
-        iteration.shards = shards;
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
-        let plan = settings.plan_for(problem, self.scaling, m, ridge)?;
+        let plan = settings.plan_for(problem, shards.as_ref(), self.scaling, ridge)?;
+        iteration.shards = shards;
         iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
         // A system that is too badly conditioned is answered by more damping.
         iteration.plan = Plan { may_orthogonalize: false, ..plan };
@@ -257,8 +257,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             let next = next.unwrap_or_else(|| LinearModel::new(&plan));
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
-        iteration.model.resize(m, plan.group);
-        iteration.tiles.resize(m, plan.form.formed_columns(x.len()), plan.group);
+        iteration.model.resize(plan.m, plan.group);
+        iteration.tiles.resize(plan.m, plan.form.formed_columns(x.len()), plan.group);
         Ok(())
     }
 

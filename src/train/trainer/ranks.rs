@@ -93,7 +93,7 @@ impl<T: Real> Trainer<'_, T> {
             measured.metric.state(&mut message);
             message[place] = (message.len() - place - 1) as f64;
         }
-        let said = ranks.all_gather(&message).map_err(|error| ranks.rank_error(error))?;
+        let said = ranks.all_gather(&message).map_err(RankError::from)?;
         *seconds = said[0][0];
         for (rank, said) in said.iter().enumerate() {
             let mut numbers = &said[1..];
@@ -131,7 +131,7 @@ fn settle_reason(ranks: &Communicator, run: &mut Run) -> Result<(), RankError> {
         Some(StopReason::Callback { callback, reason }) => format!("{callback}\0{reason}"),
         _ => String::new(),
     };
-    let said = ranks.all_gather(&numbers_of(&own)).map_err(|error| ranks.rank_error(error))?;
+    let said = ranks.all_gather(&numbers_of(&own)).map_err(RankError::from)?;
     let first = said.iter().find(|text| !text.is_empty()).map_or(&[][..], Vec::as_slice);
     let bytes: Vec<u8> = first.iter().map(|&byte| byte as u8).collect();
     if let Some((callback, reason)) = String::from_utf8_lossy(&bytes).split_once('\0') {
@@ -141,7 +141,7 @@ fn settle_reason(ranks: &Communicator, run: &mut Run) -> Result<(), RankError> {
 }
 
 fn check_numbers<T: Real>(ranks: &Communicator, what: &'static str, numbers: &[T]) -> Result<(), TrainError> {
-    match ranks.first_to_differ(numbers).map_err(|error| ranks.rank_error(error))? {
+    match ranks.first_to_differ(numbers).map_err(RankError::from)? {
         Some(rank) => Err(TrainError::RanksDiffer { rank, what }),
         None => Ok(()),
     }

@@ -68,7 +68,7 @@ impl<T: Real> Gradients<T> {
         match self.sum_over(ranks, own.as_ref().ok().copied()) {
             Ok(Some(loss)) => Ok(loss),
             Ok(None) => ranks.agree(own),
-            Err(error) => Err(ranks.rank_error(error)),
+            Err(error) => Err(error.into()),
         }
     }
 

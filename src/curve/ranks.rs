@@ -1,0 +1,34 @@
+//! What the ranks that share the rows of a fit have to agree on.
+
+use std::fmt::Display;
+
+use super::CurveError;
+use crate::distributed::{Communicator, RankError};
+use crate::{EvaluationError, Real};
+
+/// The outcome where it is good on every rank; else the error of the lowest rank that has one, the same on all ranks. A rank
+/// alone keeps its own. Collective.
+pub(super) fn agreed<R, E: Display + From<RankError>>(ranks: &Communicator, outcome: Result<R, E>) -> Result<R, E> {
+    if ranks.size() == 1 { outcome } else { Ok(ranks.agree(outcome)?) }
+}
+
+/// Sums over all ranks of what each has evaluated. Collective.
+pub(super) fn summed<T: Real, const N: usize>(
+    ranks: &Communicator,
+    own: Result<[T; N], EvaluationError>,
+) -> Result<[T; N], EvaluationError> {
+    if ranks.size() == 1 {
+        return own;
+    }
+    let mut sums = ranks.agree(own).map_err(EvaluationError::new)?;
+    ranks.all_sum(&mut sums).map_err(EvaluationError::new)?;
+    Ok(sums)
+}
+
+/// What has to be the same on all ranks is. Collective.
+pub(super) fn check_equal<T: Real>(ranks: &Communicator, what: &str, numbers: &[T]) -> Result<(), CurveError> {
+    match ranks.first_to_differ(numbers)? {
+        Some(rank) => Err(RankError { rank, message: format!("{what} are not those of rank 0") }.into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,59 @@
+//! What standard errors under a robust loss are made of.
+
+use super::Curve;
+use super::likelihood::Likelihood;
+use super::ranks::summed;
+use super::setting::Setting;
+use crate::problem::loss_at;
+use crate::{EvaluationError, Real};
+
+/// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RobustSums<T> {
+    /// How many residuals there are.
+    count: T,
+    /// `Σψ²`.
+    squares: T,
+    /// `Σψ′`.
+    curvature: T,
+    /// `Σψ′²`.
+    squared_curvature: T,
+}
+
+impl<T: Real> RobustSums<T> {
+    /// At these parameters; `None` where the loss is not robust. Collective.
+    pub(super) fn at<C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
+        let Likelihood::Robust(loss, scale) = &setting.likelihood else { return Ok(None) };
+        let own = setting.whitened_residuals(at).map(|residuals| {
+            let mut sums = [T::ZERO; 3];
+            for r in residuals {
+                let [_, slope, curvature] = loss_at(&**loss, *scale, r);
+                let psi = slope * r;
+                sums[0] += psi * psi;
+                sums[1] += curvature;
+                sums[2] += curvature * curvature;
+            }
+            sums
+        });
+        let [squares, curvature, squared_curvature] = summed(setting.data.ranks(), own)?;
+        let count = T::from_f64((setting.data.all_rows() * setting.data.outputs()) as f64);
+        Ok(Some(RobustSums { count, squares, curvature, squared_curvature }))
+    }
+
+    /// What `(JᵀJ)⁻¹` of the whitened residuals is multiplied by where `rank` parameters are determined:
+    /// `k² (Σψ²/(m − p)) / (mean ψ′)²` with `k = 1 + (p/m) var ψ′ / (mean ψ′)²` (Huber 1981, §7.6, the first of his three;
+    /// statsmodels' `H1`). `None` where it makes no sense: without degrees of freedom, or with `mean ψ′ ≤ 0`.
+    pub(super) fn variance(&self, rank: usize) -> Option<T> {
+        let (m, p, mean) = (self.count, T::from_f64(rank as f64), self.mean_curvature());
+        if !(m > p && mean > T::ZERO) {
+            return None;
+        }
+        let k = T::ONE + p / m * (self.squared_curvature / m - mean * mean) / (mean * mean);
+        Some(k * k * self.squares / (m - p) / (mean * mean))
+    }
+
+    /// `mean ψ′`.
+    pub(super) fn mean_curvature(&self) -> T {
+        self.curvature / self.count
+    }
+}
