@@ -161,6 +161,26 @@ fn losses_that_are_no_sums_of_squares_are_minimised_too() {
 }
 
 #[test]
+fn a_first_order_step_sends_what_is_said_of_it() {
+    let sent = on_ranks(2, |ranks| {
+        let (network, mut variables) = network(0.0);
+        let mut network = network.with_communicator(&ranks);
+        let data = Data::new(10).rows(shard(&[0.3, 1.0], &ranks, 10));
+        let mut optimizer = Sgd::new(0.1);
+        let minibatch = network.batch(&data.inputs(), &data.targets()).unwrap();
+        let bound = ranks.traffic();
+        optimizer.step(minibatch, &mut variables).unwrap();
+        let stepped = ranks.traffic();
+        assert_eq!((bound.sums, bound.summed_numbers, bound.gathers), (1, 2, 0));
+        assert_eq!((stepped.sums - bound.sums, stepped.gathers - bound.gathers), (1, 1));
+        [stepped.summed_numbers - bound.summed_numbers, stepped.gathered_bytes - bound.gathered_bytes]
+    });
+    // The loss, three numbers for each variable, and of the table the count of rows, and two numbers for each and itself.
+    let gathered = |rows: u64| 8 * (1 + 4 * 3 + 2 + rows * (2 + 2));
+    assert_eq!(sent, [[30, gathered(3)], [30, gathered(7)]]);
+}
+
+#[test]
 fn single_precision_is_spread_as_well() {
     let x = Array2::from_shape_fn((24, 1), |(i, _)| (i as f32 * 0.7).sin());
     let names = Array2::from_shape_fn((24, 2), |(i, k)| ((i * i + k) % 300) as f32);
