@@ -207,10 +207,6 @@ impl<T: Real> Variables<T> {
     ///
     /// [`CommunicatorError`]; also where ranks have not as many numbers.
     pub fn mirror(&mut self, ranks: &Communicator) -> Result<(), CommunicatorError> {
-        // Told to all, so that none goes on alone.
-        if let Some(other) = ranks.first_to_differ(&[self.values.len() as f64])? {
-            return Err(CommunicatorError::OutOfStep { rank: 0, other });
-        }
         ranks.broadcast(&mut self.values)
     }
 
