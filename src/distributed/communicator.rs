@@ -19,8 +19,9 @@ use crate::kernels::vector::all_finite;
 /// # Order
 ///
 /// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
-/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::Sharded) problem. A rank that leaves
-/// early leaves the others waiting: let [`agree`](Self::agree) decide whether all go on.
+/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::Sharded) problem. A rank that drops
+/// its last communicator has left, which is an error for those that want more of it: let [`agree`](Self::agree) decide
+/// whether all go on. Any thread of a rank may speak for it, but only one at a time.
 #[derive(Clone)]
 pub struct Communicator(Option<Arc<dyn Transport>>);
 
@@ -70,7 +71,7 @@ impl Communicator {
         Ok(Communicator(Some(Mpi::world()?)))
     }
 
-    /// So many ranks, each for one thread of this process: for trying a program on several ranks without MPI.
+    /// So many ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI.
     ///
     /// ```
     /// use marquardt::distributed::Communicator;

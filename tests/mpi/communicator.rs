@@ -1,5 +1,7 @@
 //! What ranks say to each other. Each of these is run by all ranks at once, be they threads or processes.
 
+use std::thread;
+
 use marquardt::Real;
 use marquardt::distributed::{Communicator, CommunicatorError, RankError};
 
@@ -16,6 +18,7 @@ pub const SCENARIOS: &[Scenario] = &[
     ("shards are even, and leave nothing out", shards),
     ("ranks at different places of the program are told so, and can go on", out_of_step),
     ("a thousand exchanges keep their order", order),
+    ("any thread of a rank may speak for it", other_threads),
 ];
 
 /// Numbers of a rank, as every rank can compute them: of any size and sign.
@@ -172,5 +175,16 @@ fn order(ranks: &Communicator) {
             let all = ranks.all_gather(&[(round + ranks.rank()) as f64]).unwrap();
             assert!(all.iter().enumerate().all(|(rank, said)| *said == [(round + rank) as f64]));
         }
+    }
+}
+
+fn other_threads(ranks: &Communicator) {
+    for round in 0..20_i32 {
+        let sum = || {
+            let mut sum = [f64::from(round); 40];
+            ranks.all_sum(&mut sum).map(|()| sum[39])
+        };
+        let sum = thread::scope(|scope| scope.spawn(sum).join().unwrap());
+        assert_eq!(sum, Ok(f64::from(round) * ranks.size() as f64));
     }
 }
