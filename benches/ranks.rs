@@ -6,10 +6,9 @@
 //! mpirun -n 2 target/release/deps/ranks-*                                       two that are processes
 //! ```
 
-use std::thread;
 use std::time::Instant;
 
-use marquardt::distributed::Communicator;
+use marquardt::distributed::{Communicator, on_threads};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Sharded};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -26,11 +25,7 @@ fn main() {
     if ranks.size() > 1 {
         return measure(&ranks);
     }
-    thread::scope(|scope| {
-        for ranks in Communicator::threads(2) {
-            scope.spawn(move || measure(&ranks));
-        }
-    });
+    on_threads(2, |ranks| measure(&ranks));
 }
 
 /// Compares one rank with all, shape by shape.

@@ -6,9 +6,8 @@ mod scenarios;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::ranks::on_ranks;
 use marquardt::Real;
-use marquardt::distributed::{Communicator, CommunicatorError, RankError};
+use marquardt::distributed::{Communicator, CommunicatorError, RankError, on_threads};
 use proptest::prelude::*;
 
 /// Something that all ranks do, and its name.
@@ -18,7 +17,7 @@ type Scenario = (&'static str, fn(&Communicator));
 fn threads_say_what_processes_do() {
     for (name, scenario) in scenarios::SCENARIOS {
         for size in 1..4 {
-            let passes = catch_unwind(AssertUnwindSafe(|| on_ranks(size, |ranks| scenario(&ranks)))).is_ok();
+            let passes = catch_unwind(AssertUnwindSafe(|| on_threads(size, |ranks| scenario(&ranks)))).is_ok();
             assert!(passes, "{name}, {size} ranks");
         }
     }
@@ -35,7 +34,7 @@ fn a_rank_alone_is_a_rank_like_others() {
 
 #[test]
 fn a_rank_that_has_gone_is_an_error_for_the_others() {
-    let errors = on_ranks(4, |ranks| {
+    let errors = on_threads(4, |ranks| {
         ranks.all_sum(&mut [1.0]).unwrap();
         if ranks.rank() == 2 {
             return None;
@@ -57,7 +56,7 @@ fn a_rank_that_has_gone_is_an_error_for_the_others() {
 
 #[test]
 fn a_rank_that_panics_has_gone() {
-    let errors = on_ranks(3, |ranks| {
+    let errors = on_threads(3, |ranks| {
         let work = || {
             assert!(ranks.rank() != 1, "rank 1 panics, as it should");
             ranks.all_sum(&mut [1.0])
@@ -73,7 +72,7 @@ fn a_rank_that_panics_has_gone() {
 
 #[test]
 fn sums_that_a_rank_has_failed_to_come_by_are_errors_everywhere() {
-    let outcomes = on_ranks(3, |ranks| {
+    let outcomes = on_threads(3, |ranks| {
         let own = if ranks.rank() == 0 { Ok(()) } else { Err(format!("no data on rank {}", ranks.rank())) };
         let failed = [0, 1, 100].map(|count| ranks.try_all_sum(&mut vec![1.0; count], own.clone()).unwrap_err());
         // Numbers that are none, but no error.
@@ -88,7 +87,7 @@ fn sums_that_a_rank_has_failed_to_come_by_are_errors_everywhere() {
 
 /// Sums of these on all ranks, one row for each.
 fn sums<T: Real>(rows: &[Vec<T>]) -> Vec<Vec<T>> {
-    on_ranks(rows.len(), |ranks| {
+    on_threads(rows.len(), |ranks| {
         let mut numbers = rows[ranks.rank()].clone();
         ranks.all_sum(&mut numbers).unwrap();
         numbers
@@ -124,7 +123,7 @@ proptest! {
     fn all_hear_what_each_says(rows in prop::collection::vec(prop::collection::vec(any::<f32>(), 0..50), 1..5)) {
         let bits = |rows: &[Vec<f32>]| rows.iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
         let expected: Vec<Vec<u32>> = bits(&rows);
-        for heard in on_ranks(rows.len(), |ranks| ranks.all_gather(&rows[ranks.rank()]).unwrap()) {
+        for heard in on_threads(rows.len(), |ranks| ranks.all_gather(&rows[ranks.rank()]).unwrap()) {
             prop_assert_eq!(&bits(&heard), &expected);
         }
     }
@@ -133,7 +132,7 @@ proptest! {
     fn all_agree_on_the_first_error(errors in prop::collection::vec(prop::option::of(".{0,9}"), 1..5)) {
         let first = errors.iter().enumerate().find_map(|(rank, error)| Some((rank, error.clone()?)));
         let expected = first.map(|(rank, message)| RankError { rank, message });
-        let outcomes = on_ranks(errors.len(), |ranks| {
+        let outcomes = on_threads(errors.len(), |ranks| {
             ranks.agree(errors[ranks.rank()].clone().map_or(Ok(ranks.rank()), Err))
         });
         for (rank, outcome) in outcomes.into_iter().enumerate() {
@@ -151,7 +150,7 @@ proptest! {
     #[test]
     fn the_rank_that_differs_is_named(numbers in prop::collection::vec(any::<f64>(), 1..30), at in any::<prop::sample::Index>(),
                                       size in 2..5_usize, bit in 0..64_u32) {
-        let found = on_ranks(size, |ranks| {
+        let found = on_threads(size, |ranks| {
             let mut own = numbers.clone();
             if ranks.rank() == size - 1 {
                 let number = at.get(&own).to_bits() ^ (1 << bit);

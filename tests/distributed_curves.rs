@@ -6,8 +6,7 @@ mod common;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::ranks::on_ranks;
-use marquardt::distributed::{Communicator, RankError};
+use marquardt::distributed::{Communicator, RankError, on_threads};
 use marquardt::models::{Gaussian, Linear, Sum};
 use marquardt::{
     BootstrapError, Curve, CurveError, CurveFit, Dual, EvaluationError, FittedCurve, GlobalError, GlobalFit, Loss,
@@ -30,7 +29,7 @@ fn share(ends: &[usize], ranks: &Communicator) -> Range<usize> {
 fn compare(tolerance: f64, fit: impl Fn(&Communicator, Range<usize>) -> Vec<f64> + Sync) {
     let alone = fit(&Communicator::single(), 0..ROWS);
     for ends in SHARES {
-        let all = on_ranks(ends.len() + 1, |ranks| fit(&ranks, share(ends, &ranks)));
+        let all = on_threads(ends.len() + 1, |ranks| fit(&ranks, share(ends, &ranks)));
         for found in &all {
             assert_eq!(found.len(), alone.len());
             assert!(found.iter().zip(&all[0]).all(|(a, b)| a.to_bits() == b.to_bits()), "{all:?} at {ends:?}");
@@ -190,7 +189,7 @@ fn starts_are_guessed_from_the_rows_of_all_ranks() {
 #[test]
 fn a_start_guessed_from_many_rows_is_the_same_on_all_ranks() {
     let rows = 150_001;
-    let starts = on_ranks(3, |ranks| {
+    let starts = on_threads(3, |ranks| {
         let own = ranks.shard(rows);
         let x: Vec<f64> = own.map(|row| 1e-3 * row as f64).collect();
         let y: Vec<f64> = x.iter().map(|x| 2.0 - 0.5 * x).collect();
@@ -236,7 +235,7 @@ fn minima_of_equal_cost_are_told_apart_by_the_rows_of_all_ranks() {
         minima.minima.iter().map(|minimum| (minimum.parameters[0], minimum.starts)).collect::<Vec<_>>()
     };
     for ends in SHARES {
-        let all = on_ranks(ends.len() + 1, |ranks| minima(&ranks, share(ends, &ranks)));
+        let all = on_threads(ends.len() + 1, |ranks| minima(&ranks, share(ends, &ranks)));
         assert!(all.iter().all(|found| *found == all[0]), "{all:?}");
         // Which of the two is the lower is rounding.
         let mut places: Vec<f64> = all[0][..2].iter().map(|(place, _)| *place).collect();
@@ -313,7 +312,7 @@ fn single_precision() {
             .chain([fit.log_likelihood(), fit.r_squared().unwrap(), fit.robust_scale().unwrap()])
             .collect::<Vec<_>>()
     };
-    let all = on_ranks(3, fit);
+    let all = on_threads(3, fit);
     assert!(all.iter().all(|found| *found == all[0]) && (all[0][2] - 0.7).abs() < 0.01, "{all:?}");
     assert!(all[0][7] > 0.99, "{all:?}");
 }
@@ -336,7 +335,7 @@ where
     [&[25][..], &[0, 25], &[25, 25], &[20, 40]]
         .into_iter()
         .map(|ends| {
-            let all = on_ranks(ends.len() + 1, |ranks| fit(&ranks, share(ends, &ranks)).unwrap_err().to_string());
+            let all = on_threads(ends.len() + 1, |ranks| fit(&ranks, share(ends, &ranks)).unwrap_err().to_string());
             assert!(all.iter().all(|error| *error == all[0]), "{all:?}");
             all[0].clone()
         })
@@ -404,7 +403,7 @@ fn what_differs_among_ranks_is_named() {
     }) {
         assert_eq!(error, "rank 1: the starts are not those of rank 0");
     }
-    let rows = on_ranks(2, |ranks| {
+    let rows = on_threads(2, |ranks| {
         let x = ndarray::Array2::from_elem((4, 1 + ranks.rank()), 1.0);
         let plane = |x: &[f64], [a]: [Dual<f64, 1>; 1]| a * x[0];
         CurveFit::with_predictors(plane, &x, &[1.0; 4], [0.0]).communicator(&ranks).fit().unwrap_err().to_string()
@@ -416,7 +415,7 @@ fn what_differs_among_ranks_is_named() {
 
 #[test]
 fn counts_of_rows_are_of_all_ranks() {
-    let few = on_ranks(3, |ranks| {
+    let few = on_threads(3, |ranks| {
         let rows = ranks.rank().min(1)..ranks.rank();
         let (x, y) = (x(rows.clone()), decays(rows));
         decay_fit!(&x, &y, &ranks).fit().unwrap_err()
@@ -424,7 +423,7 @@ fn counts_of_rows_are_of_all_ranks() {
     for error in few {
         assert!(matches!(error, CurveError::TooFewObservations { observations: 1, parameters: 3 }), "{error}");
     }
-    for error in on_ranks(2, |ranks| decay_fit!(&[], &[], &ranks).fit().unwrap_err()) {
+    for error in on_threads(2, |ranks| decay_fit!(&[], &[], &ranks).fit().unwrap_err()) {
         assert!(matches!(error, CurveError::NoObservations), "{error}");
     }
 }
@@ -495,7 +494,7 @@ fn a_curve_that_one_rank_cannot_compute_ends_the_fit_on_all() {
         }
     }
     // On the way, the best point so far is kept.
-    let reports = on_ranks(2, |ranks| {
+    let reports = on_threads(2, |ranks| {
         let x = x(share(&[25], &ranks));
         let y: Vec<f64> = x.iter().map(|x| 1.0 + 2.0 * x).collect();
         let curve = Refuses { from: if ranks.rank() == 1 { 1.5 } else { f64::INFINITY } };
@@ -510,7 +509,7 @@ fn a_curve_that_one_rank_cannot_compute_ends_the_fit_on_all() {
 
 #[test]
 fn what_takes_all_rows_is_refused() {
-    on_ranks(2, |ranks| {
+    on_threads(2, |ranks| {
         let rows = share(&[25], &ranks);
         let (x, y) = (x(rows.clone()), decays(rows.clone()));
         let fit = decay_fit!(&x, &y, &ranks).fit().unwrap();
@@ -533,7 +532,7 @@ fn what_takes_all_rows_is_refused() {
 
 #[test]
 fn what_follows_from_a_fit_can_be_asked_on_one_rank_alone() {
-    let summaries = on_ranks(3, |ranks| {
+    let summaries = on_threads(3, |ranks| {
         let rows = share(&[25, 25], &ranks);
         let (x, y) = (x(rows.clone()), decays(rows));
         let fit = decay_fit!(&x, &y, &ranks).fit().unwrap();
@@ -554,7 +553,7 @@ fn wrong_requests_for_many_starts_reach_all_ranks() {
     }) {
         assert!(error.contains("not those of rank 0"), "{error}");
     }
-    for error in on_ranks(2, |ranks| {
+    for error in on_threads(2, |ranks| {
         let (x, y) = (x(0..9), decays(0..9));
         decay_fit!(&x, &y, &ranks).multi_start().run().unwrap_err()
     }) {
@@ -564,7 +563,7 @@ fn wrong_requests_for_many_starts_reach_all_ranks() {
 
 #[test]
 fn data_sets_of_one_fit_have_the_same_ranks() {
-    for error in on_ranks(2, |ranks| {
+    for error in on_threads(2, |ranks| {
         let (x, y) = (x(0..9), decays(0..9));
         let alone = CurveFit::new(decay, &x, &y, [3.0, 1.0, 0.1]).names(["a", "k", "b"]);
         let fit = GlobalFit::new().data_set("low", decay_fit!(&x, &y, &ranks)).data_set("high", alone);

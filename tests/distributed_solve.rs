@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::Wavy;
-use common::ranks::on_ranks;
 use marquardt::damping::{Multiplicative, TrustRegion};
-use marquardt::distributed::{Communicator, RankError};
+use marquardt::distributed::{Communicator, RankError, on_threads};
 use marquardt::optim::{Adam, Optimizer};
 use marquardt::{
     Acceleration, AutoDiff, Bounded, Bounds, CancelToken, Covariance, CovarianceError, EvaluationError,
@@ -69,7 +68,7 @@ fn compare(
     solve: impl Fn(&mut dyn LeastSquares<f64>) -> Report<f64> + Sync,
 ) -> Vec<Report<f64>> {
     let alone = solve(&mut AutoDiff(all.clone()));
-    let reports = on_ranks(cuts.len() + 1, |ranks| solve(&mut spread(all, cuts, &ranks)));
+    let reports = on_threads(cuts.len() + 1, |ranks| solve(&mut spread(all, cuts, &ranks)));
     assert_bitwise(&reports);
     assert!(reports[0].is_converged(), "{}", reports[0]);
     assert_close(&reports[0].x, &alone.x, 1e-12);
@@ -130,7 +129,7 @@ fn covariances_are_of_all_rows() {
     let all = decays(50);
     let x = LevenbergMarquardt::new().minimize(&mut AutoDiff(all.clone()), &START).unwrap().x;
     let alone = Covariance::at(&mut AutoDiff(all.clone()), &x).unwrap();
-    let spread_out = on_ranks(3, |ranks| Covariance::at(&mut spread(&all, &[0, 2], &ranks), &x).unwrap());
+    let spread_out = on_threads(3, |ranks| Covariance::at(&mut spread(&all, &[0, 2], &ranks), &x).unwrap());
     for covariance in &spread_out {
         assert_eq!(covariance.standard_errors(), spread_out[0].standard_errors());
         assert_eq!(covariance.degrees_of_freedom(), 47);
@@ -140,7 +139,7 @@ fn covariances_are_of_all_rows() {
             1e-12,
         );
     }
-    let none = on_ranks(2, |ranks| {
+    let none = on_threads(2, |ranks| {
         let nothing = Sharded::new(AutoDiff(all.permuted(&[])), &ranks);
         Covariance::at(&mut { nothing }, &x).unwrap_err()
     });
@@ -151,7 +150,7 @@ fn covariances_are_of_all_rows() {
 fn sizes_known_at_compile_time_are_spread_as_well() {
     let all = decays(50);
     let alone = LevenbergMarquardt::new().minimize(&mut AutoDiff(all.clone()), &START).unwrap();
-    let found = on_ranks(2, |ranks| {
+    let found = on_threads(2, |ranks| {
         let rows = FixedAutoDiff::<_, 3>(shard(&all, &[17], ranks.rank()));
         LevenbergMarquardt::new().minimize_fixed(&mut Sharded::new(rows, &ranks), SVector::from(START)).unwrap().x
     });
@@ -172,7 +171,7 @@ fn closures_are_spread_as_well() {
     };
     let alone = fit(&Communicator::single(), 0..20);
     let ends = [0, 13, 13, 20];
-    let reports = on_ranks(3, |ranks| fit(&ranks, ends[ranks.rank()]..ends[ranks.rank() + 1]));
+    let reports = on_threads(3, |ranks| fit(&ranks, ends[ranks.rank()]..ends[ranks.rank() + 1]));
     assert_bitwise(&reports);
     assert_close(&reports[0].x, &alone.x, 1e-9);
 }
@@ -192,7 +191,7 @@ fn minibatches_and_gradients_are_spread_as_well() {
     };
     for is_first_order in [false, true] {
         let alone = steps(&mut AutoDiff(all.clone()), &mut *optimizer(is_first_order));
-        let found = on_ranks(3, |ranks| steps(&mut spread(&all, &[11, 11], &ranks), &mut *optimizer(is_first_order)));
+        let found = on_threads(3, |ranks| steps(&mut spread(&all, &[11, 11], &ranks), &mut *optimizer(is_first_order)));
         assert!(found.iter().all(|numbers| *numbers == found[0]));
         assert_close(&found[0], &alone, 1e-12);
     }
@@ -236,7 +235,7 @@ impl<P: LeastSquares<f64>> LeastSquares<f64> for Failing<P> {
 /// Solves on three ranks, of which rank 1 fails after so many evaluations.
 fn solve_with_failing_rank(left: usize, value: Option<f64>, form: LinearForm) -> Vec<Result<Report<f64>, SolveError>> {
     let all = decays(60);
-    on_ranks(3, |ranks| {
+    on_threads(3, |ranks| {
         let left = if ranks.rank() == 1 { left } else { usize::MAX };
         let rows = Failing { problem: AutoDiff(shard(&all, &[20, 40], ranks.rank())), left, value };
         let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
@@ -283,7 +282,7 @@ fn what_has_to_be_equal_is_checked() {
     let all = decays(30);
     type Change = dyn Fn(usize, &mut Wavy<f64>, &mut Vec<f64>) + Sync;
     let errors = |change: &Change| {
-        on_ranks(3, |ranks| {
+        on_threads(3, |ranks| {
             let (mut rows, mut start) = (shard(&all, &[10, 20], ranks.rank()), START.to_vec());
             change(ranks.rank(), &mut rows, &mut start);
             let mut problem = Sharded::new(AutoDiff(rows), &ranks);
@@ -299,7 +298,7 @@ fn what_has_to_be_equal_is_checked() {
 #[test]
 fn what_needs_all_rows_on_one_rank_is_refused() {
     let all = decays(30);
-    let errors = on_ranks(2, |ranks| {
+    let errors = on_threads(2, |ranks| {
         let mut problem = spread(&all, &[9], &ranks);
         let dual = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Dual));
         let separable = Separable::new(&mut problem, &[0]).unwrap_err();
@@ -336,8 +335,8 @@ fn one_rank_can_stop_all() {
         assert_bitwise(&reports);
         assert!(reports[0].status == status && reports[0].iterations < 9, "{}", reports[0]);
     };
-    stops_all(on_ranks(2, |ranks| solve(&ranks, slow.clone(), ranks.rank() == 1)), Status::Cancelled);
-    let cancelled = on_ranks(2, |ranks| {
+    stops_all(on_threads(2, |ranks| solve(&ranks, slow.clone(), ranks.rank() == 1)), Status::Cancelled);
+    let cancelled = on_threads(2, |ranks| {
         let token = CancelToken::new();
         if ranks.rank() == 1 {
             token.cancel();
@@ -346,11 +345,11 @@ fn one_rank_can_stop_all() {
     });
     stops_all(cancelled, Status::Cancelled);
     let limits = [Duration::MAX, Duration::ZERO];
-    let limited = on_ranks(2, |ranks| solve(&ranks, slow.clone().with_time_limit(limits[ranks.rank()]), false));
+    let limited = on_threads(2, |ranks| solve(&ranks, slow.clone().with_time_limit(limits[ranks.rank()]), false));
     stops_all(limited, Status::TimeLimit);
     let evaluations = [usize::MAX, 4];
     let limited =
-        on_ranks(2, |ranks| solve(&ranks, slow.clone().with_max_evaluations(evaluations[ranks.rank()]), false));
+        on_threads(2, |ranks| solve(&ranks, slow.clone().with_max_evaluations(evaluations[ranks.rank()]), false));
     stops_all(limited, Status::MaxEvaluations);
 }
 
@@ -358,7 +357,7 @@ fn one_rank_can_stop_all() {
 fn a_rank_that_leaves_is_not_waited_for() {
     let all = decays(60);
     let left = AtomicUsize::new(0);
-    let outcomes = on_ranks(3, |ranks| {
+    let outcomes = on_threads(3, |ranks| {
         if ranks.rank() == 2 {
             left.fetch_add(1, Ordering::SeqCst);
             return None;

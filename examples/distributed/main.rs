@@ -80,19 +80,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use marquardt::distributed::on_threads;
 
     use super::*;
-
-    /// What `work` gives on each of two ranks that are threads.
-    fn on_two<R: Send>(work: impl Fn(&Communicator) -> R + Sync) -> Vec<R> {
-        let work = &work;
-        thread::scope(|scope| {
-            let ranks = Communicator::threads(2).into_iter();
-            let threads: Vec<_> = ranks.map(|rank| scope.spawn(move || work(&rank))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        })
-    }
 
     #[test]
     fn two_ranks_find_the_peaks_that_one_finds() {
@@ -101,7 +91,7 @@ mod tests {
         for (found, truth) in alone.1.iter().zip(spectrum::truth()) {
             assert!((found - truth).abs() < 0.05, "{found} instead of {truth}");
         }
-        let found = on_two(|ranks| spectrum::fit(ranks, 240).unwrap().1);
+        let found = on_threads(2, |ranks| spectrum::fit(&ranks, 240).unwrap().1);
         assert_eq!(found[0], found[1]);
         for (found, alone) in found[0].iter().zip(&alone.1) {
             assert!((found - alone).abs() < 1e-9 * alone, "{found} instead of {alone}");
@@ -111,7 +101,7 @@ mod tests {
     #[test]
     fn two_ranks_learn_what_one_learns() {
         let alone = network::train(&Communicator::single(), 1000, 2).unwrap();
-        for outcome in on_two(|ranks| network::train(ranks, 1000, 2).unwrap()) {
+        for outcome in on_threads(2, |ranks| network::train(&ranks, 1000, 2).unwrap()) {
             assert!((outcome.loss - alone.loss).abs() < 1e-6 * alone.loss, "{} and {}", outcome.loss, alone.loss);
         }
     }

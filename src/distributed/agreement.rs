@@ -1,14 +1,65 @@
-//! Numbers that are exchanged if all is well everywhere.
+//! How ranks come to the same end: together if all is well everywhere, and else with one error.
 
 use std::fmt;
 
+use super::communicator::gather;
 use super::{Communicator, RankError};
 use crate::Real;
+use crate::kernels::vector::all_finite;
 
 impl Communicator {
+    /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has
+    /// one, the same on all ranks. Collective.
+    ///
+    /// ```
+    /// use marquardt::distributed::Communicator;
+    ///
+    /// let ranks = Communicator::world()?;
+    /// let read = "3.5".parse::<f64>();
+    /// let number = ranks.agree(read)?;
+    /// assert_eq!(number, 3.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`]; that of a rank that has gone, too.
+    pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
+        let outcome = outcome.map_err(|error| RankError { rank: self.rank(), message: error.to_string() });
+        let Some(transport) = self.transport() else { return outcome };
+        let mut said = Vec::new();
+        if let Err(error) = &outcome {
+            said.push(1);
+            said.extend_from_slice(error.message.as_bytes());
+        }
+        let all = gather(transport, &said)?;
+        match all.iter().position(|said| !said.is_empty()) {
+            Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
+            None => outcome,
+        }
+    }
+
+    /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
+    /// only where sums are not finite do the ranks ask each other why: while all goes well, this is one message. Collective.
+    ///
+    /// # Errors
+    ///
+    /// The [`RankError`] of the lowest rank that has failed, the same on all ranks; that of a rank that has gone, too.
+    pub fn try_all_sum<T: Real, E: fmt::Display>(
+        &self,
+        numbers: &mut [T],
+        own: Result<(), E>,
+    ) -> Result<(), RankError> {
+        if own.is_err() {
+            numbers.fill(T::from_f64(f64::NAN));
+        }
+        self.all_sum(numbers)?;
+        if all_finite(numbers) && !numbers.is_empty() { Ok(()) } else { self.agree(own) }
+    }
+
     /// The numbers of every rank, by rank, if all ranks have some to give; else the error of the lowest rank that has one,
     /// the same on all ranks. One exchange where all is well. Collective.
-    pub(crate) fn all_gather_agreed<T: Real, E: fmt::Display>(
+    pub(crate) fn try_all_gather<T: Real, E: fmt::Display>(
         &self,
         numbers: Result<&[T], E>,
     ) -> Result<Vec<Vec<T>>, RankError> {

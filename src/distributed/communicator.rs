@@ -9,10 +9,9 @@ use super::launcher::{Launch, launch};
 use super::mpi::Mpi;
 use super::threads::Thread;
 use super::transport::{Message, Transport};
-use super::{CommunicatorError, RankError, Traffic};
+use super::{CommunicatorError, Traffic};
 use crate::Real;
 use crate::checksum::checksum;
-use crate::kernels::vector::all_finite;
 
 /// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
 ///
@@ -71,28 +70,14 @@ impl Communicator {
         Ok(Communicator(Some(Mpi::world()?)))
     }
 
-    /// So many ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI.
-    ///
-    /// ```
-    /// use marquardt::distributed::Communicator;
-    ///
-    /// let sums: Vec<f64> = std::thread::scope(|scope| {
-    ///     let sum = |ranks: Communicator| {
-    ///         let mut numbers = [ranks.rank() as f64];
-    ///         ranks.all_sum(&mut numbers).map(|()| numbers[0])
-    ///     };
-    ///     let threads: Vec<_> =
-    ///         Communicator::threads(3).into_iter().map(|ranks| scope.spawn(move || sum(ranks))).collect();
-    ///     threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
-    /// });
-    /// assert_eq!(sums, [3.0; 3]);
-    /// ```
+    /// So many ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI. [`on_threads`](super::on_threads) starts
+    /// the threads, too.
     pub fn threads(size: usize) -> Vec<Self> {
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
     }
 
     /// What reaches the other ranks, if there are any.
-    fn transport(&self) -> Option<&dyn Transport> {
+    pub(super) fn transport(&self) -> Option<&dyn Transport> {
         self.0.as_deref().filter(|transport| transport.size() > 1)
     }
 
@@ -131,24 +116,6 @@ impl Communicator {
         let Some(transport) = self.transport() else { return Ok(()) };
         transport.counters().sum(numbers.len());
         T::all_sum(transport, numbers)
-    }
-
-    /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
-    /// only where sums are not finite do the ranks ask each other why: while all goes well, this is one message. Collective.
-    ///
-    /// # Errors
-    ///
-    /// The [`RankError`] of the lowest rank that has failed, the same on all ranks; that of a rank that has gone, too.
-    pub fn try_all_sum<T: Real, E: fmt::Display>(
-        &self,
-        numbers: &mut [T],
-        own: Result<(), E>,
-    ) -> Result<(), RankError> {
-        if own.is_err() {
-            numbers.fill(T::from_f64(f64::NAN));
-        }
-        self.all_sum(numbers)?;
-        if all_finite(numbers) && !numbers.is_empty() { Ok(()) } else { self.agree(own) }
     }
 
     /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
@@ -197,41 +164,10 @@ impl Communicator {
         let said = gather(transport, &checksum(&bytes).to_ne_bytes())?;
         Ok(said.iter().position(|sum| *sum != said[0]))
     }
-
-    /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has
-    /// one, the same on all ranks. Collective.
-    ///
-    /// ```
-    /// use marquardt::distributed::Communicator;
-    ///
-    /// let ranks = Communicator::world()?;
-    /// let read = "3.5".parse::<f64>();
-    /// let number = ranks.agree(read)?;
-    /// assert_eq!(number, 3.5);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RankError`]; that of a rank that has gone, too.
-    pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
-        let outcome = outcome.map_err(|error| RankError { rank: self.rank(), message: error.to_string() });
-        let Some(transport) = self.transport() else { return outcome };
-        let mut said = Vec::new();
-        if let Err(error) = &outcome {
-            said.push(1);
-            said.extend_from_slice(error.message.as_bytes());
-        }
-        let all = gather(transport, &said)?;
-        match all.iter().position(|said| !said.is_empty()) {
-            Some(rank) => Err(RankError { rank, message: String::from_utf8_lossy(&all[rank][1..]).into_owned() }),
-            None => outcome,
-        }
-    }
 }
 
 /// What each rank has to say, by rank.
-fn gather(transport: &dyn Transport, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
+pub(super) fn gather(transport: &dyn Transport, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
     transport.counters().gather(bytes.len());
     transport.all_gather(bytes)
 }

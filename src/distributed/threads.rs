@@ -2,10 +2,36 @@
 
 use std::ops::AddAssign;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{panic, thread};
 
-use super::CommunicatorError;
 use super::traffic::Counters;
 use super::transport::{Exchange, Message, Transport};
+use super::{Communicator, CommunicatorError};
+
+/// What `work` gives on each of so many ranks, by rank: threads of this process, for trying a program on several ranks
+/// without MPI. See [`Communicator::threads`].
+///
+/// ```
+/// use marquardt::distributed::{Communicator, on_threads};
+///
+/// let sums = on_threads(3, |ranks: Communicator| {
+///     let mut numbers = [ranks.rank() as f64];
+///     ranks.all_sum(&mut numbers).map(|()| numbers[0])
+/// });
+/// assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
+/// ```
+///
+/// # Panics
+///
+/// When `work` does on a rank; the other ranks end first.
+pub fn on_threads<R: Send>(size: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
+    let work = &work;
+    thread::scope(|scope| {
+        let ranks = Communicator::threads(size).into_iter();
+        let threads: Vec<_> = ranks.map(|rank| scope.spawn(move || work(rank))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
+    })
+}
 
 /// One of several ranks that are threads of one process.
 pub(super) struct Thread {

@@ -44,16 +44,13 @@ pub(crate) fn shared_mad_scale<T: Real>(ranks: &Communicator, residuals: &[T]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distributed::on_threads;
 
     /// Of each rank, when its share ends here.
     fn on_ranks(residuals: &[f64], ends: &[usize]) -> Vec<f64> {
-        let mut first = 0;
-        let shares: Vec<&[f64]> = ends.iter().map(|&end| &residuals[std::mem::replace(&mut first, end)..end]).collect();
-        std::thread::scope(|scope| {
-            let ranks = Communicator::threads(ends.len()).into_iter().zip(shares);
-            let threads: Vec<_> =
-                ranks.map(|(ranks, share)| scope.spawn(move || shared_mad_scale(&ranks, share).unwrap())).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        on_threads(ends.len(), |ranks| {
+            let first = if ranks.rank() == 0 { 0 } else { ends[ranks.rank() - 1] };
+            shared_mad_scale(&ranks, &residuals[first..ends[ranks.rank()]]).unwrap()
         })
     }
 

@@ -297,7 +297,7 @@ impl<T: Real> Triangle<T> {
         let message = message.as_ref().map(Vec::as_slice);
         let mut all = Triangle { rows: rows[0] as usize, ..Self::new(n) };
         let (mut rows, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
-        for message in &mut ranks.all_gather_agreed(message).map_err(EvaluationError::new)? {
+        for message in &mut ranks.try_all_gather(message).map_err(EvaluationError::new)? {
             let (sum_of_squares, message) = message.split_at_mut(1);
             let (gradient, message) = message.split_at_mut(n);
             let (rotated, triangle) = message.split_at_mut(n);

@@ -153,7 +153,7 @@ impl<T: Real> Shards<T> {
         numbers: &[T],
         own: Result<(), EvaluationError>,
     ) -> Result<Vec<Vec<T>>, EvaluationError> {
-        self.ranks.all_gather_agreed(own.map(|()| numbers)).map_err(EvaluationError::new)
+        self.ranks.try_all_gather(own.map(|()| numbers)).map_err(EvaluationError::new)
     }
 
     /// What this rank has to say: not a number where it has an error, or wishes to stop.

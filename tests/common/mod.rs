@@ -2,8 +2,6 @@
 
 #![allow(dead_code, reason = "no single suite takes all of it")]
 
-pub mod ranks;
-
 use marquardt::{EvaluationError, LeastSquares, Real, Residuals, Scalar};
 use nalgebra::{DMatrix, DVector};
 use proptest::collection::vec;

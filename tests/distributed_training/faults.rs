@@ -1,6 +1,6 @@
 //! What goes wrong on one rank.
 
-use marquardt::distributed::{Communicator, RankError};
+use marquardt::distributed::{Communicator, RankError, on_threads};
 use marquardt::nn::{BatchError, Predictions};
 use marquardt::optim::{Adam, Optimizer, OptimizerError, Sgd, StepReport};
 use marquardt::train::{
@@ -9,7 +9,6 @@ use marquardt::train::{
 use marquardt::{JacobianProducts, LevenbergMarquardt, LinearForm, LinearSolver, Variables};
 
 use super::problems::{Data, network};
-use super::ranks::on_ranks;
 
 type Make = fn() -> Box<dyn Optimizer<f64>>;
 
@@ -37,7 +36,7 @@ fn train<R: Send>(
     settle: impl for<'t> Fn(&Communicator, Trainer<'t, f64>) -> Trainer<'t, f64> + Sync,
     end: impl Fn(Result<History, TrainError>) -> R + Sync,
 ) -> Vec<R> {
-    on_ranks(3, |ranks| {
+    on_threads(3, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let mut data = Data::new(40).rows(ranks.shard(40));
@@ -71,7 +70,7 @@ fn bad_data_of_one_rank_are_refused_on_all() {
     let errors = train(spoil, |_, trainer| trainer, rank_1);
     assert_eq!(errors, vec![(false, "input 0 is NaN in row 3, column 1".to_owned()); 3]);
 
-    let errors = on_ranks(3, |ranks| {
+    let errors = on_threads(3, |ranks| {
         let (network, variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let mut data = Data::new(40).rows(ranks.shard(40));
@@ -96,7 +95,7 @@ fn no_rows_anywhere_are_none() {
     let empty = |_: &Communicator, data: &mut Data, _: &mut Variables<f64>| *data = Data::new(0);
     let errors = train(empty, |_, trainer| trainer, |outcome| matches!(outcome, Err(TrainError::Empty)));
     assert_eq!(errors, [true; 3]);
-    let errors = on_ranks(2, |ranks| {
+    let errors = on_threads(2, |ranks| {
         let none = Data::new(0);
         network(0.0).0.with_communicator(&ranks).batch(&none.inputs(), &none.targets()).map(|_| ()).unwrap_err()
     });
@@ -112,7 +111,7 @@ fn a_number_that_is_none_is_named_on_all_ranks() {
         || Box::new(LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::FactoredDual))),
     ];
     for make in optimizers {
-        let errors = on_ranks(3, |ranks| {
+        let errors = on_threads(3, |ranks| {
             let (network, mut variables) = network(0.0);
             let mut network = network.with_communicator(&ranks);
             let mut data = Data::new(40).rows(ranks.shard(40));
@@ -132,7 +131,7 @@ fn a_number_that_is_none_is_named_on_all_ranks() {
 
 #[test]
 fn a_point_of_another_length_is_refused_on_all_ranks() {
-    let errors = on_ranks(2, |ranks| {
+    let errors = on_threads(2, |ranks| {
         let (network, variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(10).rows(ranks.shard(10));
@@ -191,7 +190,7 @@ fn ranks_that_drift_apart_are_found() {
     assert_eq!(train(change, |_, trainer| trainer, differ), [(2, "variables"); 3]);
 
     let same = |_: &Communicator, _: &mut Data, _: &mut Variables<f64>| ();
-    let found = on_ranks(2, |ranks| {
+    let found = on_threads(2, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(40).rows(ranks.shard(40));
@@ -200,7 +199,7 @@ fn ranks_that_drift_apart_are_found() {
         differ(trainer.fit(&data.inputs(), &data.targets()))
     });
     assert_eq!(found, [(1, "optimizer's numbers"); 2]);
-    let found = on_ranks(2, |ranks| {
+    let found = on_threads(2, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(40).rows(ranks.shard(40));
@@ -230,7 +229,7 @@ fn ranks_that_drift_apart_are_found() {
 
 #[test]
 fn a_rank_that_has_gone_leaves_none_waiting() {
-    let outcomes = on_ranks(3, |ranks| {
+    let outcomes = on_threads(3, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(40).rows(ranks.shard(40));
@@ -312,7 +311,7 @@ fn a_file_that_cannot_be_written_ends_the_training_on_all_ranks() {
 
 #[test]
 fn logs_are_the_same_on_all_ranks() {
-    let logs = on_ranks(3, |ranks| {
+    let logs = on_threads(3, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(40).rows(ranks.shard(40));

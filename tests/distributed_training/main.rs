@@ -6,8 +6,6 @@ mod faults;
 mod networks;
 mod problems;
 mod products;
-#[path = "../common/ranks.rs"]
-mod ranks;
 mod resume;
 mod steps;
 mod trainings;

@@ -1,13 +1,12 @@
 //! Products with the Jacobian of all ranks' rows.
 
-use marquardt::distributed::Communicator;
+use marquardt::distributed::{Communicator, on_threads};
 use marquardt::{JacobianProducts, LeastSquares};
 use ndarray::{Axis, Slice};
 use proptest::prelude::*;
 
 use super::networks::{Recipe, build, recipes};
 use super::problems::{CUTS, assert_close, shard, the_same_on_all};
-use super::ranks::on_ranks;
 
 /// Residuals, cost and all products, after a linearisation of this rank's rows.
 fn products(recipe: &Recipe, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
@@ -46,7 +45,7 @@ proptest! {
     fn every_rank_has_the_factors_of_all_rows(recipe in recipes(1..12)) {
         let alone = products(&recipe, &[1.0], &Communicator::single());
         for cuts in &CUTS[1..] {
-            let found = on_ranks(cuts.len(), |ranks| products(&recipe, cuts, &ranks));
+            let found = on_threads(cuts.len(), |ranks| products(&recipe, cuts, &ranks));
             let found = the_same_on_all(&found);
             assert_close(&found[..1], &alone[..1], 1e-13);
             assert_close(&found[3..], &alone[3..], 1e-12);

@@ -1,6 +1,6 @@
 //! A training that is interrupted on some ranks goes on on others.
 
-use marquardt::distributed::Communicator;
+use marquardt::distributed::{Communicator, on_threads};
 use marquardt::optim::{Adam, Optimizer, StepReport};
 use marquardt::train::{
     Callback, CallbackError, Checkpoint, Context, EarlyStopping, MeanError, R2Score, StopReason, Trainer,
@@ -8,7 +8,6 @@ use marquardt::train::{
 use marquardt::{CancelToken, LevenbergMarquardt};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
-use super::ranks::on_ranks;
 use super::trainings::numbers;
 
 /// Cancels after so many steps, if it is the one to do so.
@@ -70,7 +69,7 @@ fn run(
 /// What the ranks end with, the same on all, and the checkpoint of the first.
 fn on_all(make: Make, cuts: &[f64], steps: usize, from: Option<&Checkpoint<f64>>) -> (Checkpoint<f64>, Vec<f64>) {
     let (mut checkpoints, numbers): (Vec<_>, Vec<_>) =
-        on_ranks(cuts.len(), |ranks| run(make, cuts, &ranks, steps, from.cloned())).into_iter().unzip();
+        on_threads(cuts.len(), |ranks| run(make, cuts, &ranks, steps, from.cloned())).into_iter().unzip();
     checkpoints.iter().for_each(|checkpoint| assert_eq!(checkpoint, &checkpoints[0]));
     (checkpoints.swap_remove(0), the_same_on_all(&numbers).to_vec())
 }

@@ -1,14 +1,13 @@
 //! Steps on minibatches that are spread over ranks.
 
 use marquardt::damping::TrustRegion;
-use marquardt::distributed::{Communicator, CommunicatorError};
+use marquardt::distributed::{Communicator, CommunicatorError, on_threads};
 use marquardt::nn::{BatchError, HalfSumOfSquares, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
 use marquardt::optim::{Adam, Groups, MovingAverage, NonFinite, Optimizer, Sgd};
 use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Objective, Variables};
 use ndarray::{Array2, array, s};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
-use super::ranks::on_ranks;
 
 type Make = fn() -> Box<dyn Optimizer<f64>>;
 type MakeSingle = fn() -> Box<dyn Optimizer<f32>>;
@@ -59,7 +58,7 @@ fn steps(make: Make, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
 fn compare(make: Make, all_cuts: &[&[f64]], tolerance: f64) {
     let alone = steps(make, &[1.0], &Communicator::single());
     for &cuts in all_cuts {
-        let found = on_ranks(cuts.len(), |ranks| steps(make, cuts, &ranks));
+        let found = on_threads(cuts.len(), |ranks| steps(make, cuts, &ranks));
         assert_close(the_same_on_all(&found), &alone, tolerance);
     }
 }
@@ -93,7 +92,7 @@ fn full_solves_are_those_of_one_rank() {
     for form in [LinearForm::Cholesky, LinearForm::FactoredDual] {
         let alone = solve(&Communicator::single(), &[1.0], form);
         for cuts in [CUTS[1], CUTS[3]] {
-            let found = on_ranks(cuts.len(), |ranks| solve(&ranks, cuts, form));
+            let found = on_threads(cuts.len(), |ranks| solve(&ranks, cuts, form));
             assert_close(the_same_on_all(&found), &alone, 1e-12);
         }
     }
@@ -102,7 +101,7 @@ fn full_solves_are_those_of_one_rank() {
 #[test]
 fn sums_are_clipped_not_what_is_summed() {
     // Gradients of 3 and −2.9: their sum is below the limit, and each of them is not.
-    let found = on_ranks(2, |ranks| {
+    let found = on_threads(2, |ranks| {
         let mut variables = Variables::new();
         let w = variables.add("w", array![0.0].view()).unwrap();
         let mut gradients = Gradients::new(&variables);
@@ -125,7 +124,7 @@ fn losses_of_other_data_are_those_of_all_rows() {
     };
     let alone = evaluate(&[1.0], &Communicator::single());
     for cuts in CUTS {
-        let found = on_ranks(cuts.len(), |ranks| evaluate(cuts, &ranks));
+        let found = on_threads(cuts.len(), |ranks| evaluate(cuts, &ranks));
         assert_close(the_same_on_all(&found), &alone, 1e-14);
     }
 }
@@ -154,7 +153,7 @@ fn losses_that_are_no_sums_of_squares_are_minimised_too() {
     for form in [LinearForm::Cholesky, LinearForm::FactoredDual] {
         let alone = train(&[1.0], &Communicator::single(), form);
         for cuts in CUTS {
-            let found = on_ranks(cuts.len(), |ranks| train(cuts, &ranks, form));
+            let found = on_threads(cuts.len(), |ranks| train(cuts, &ranks, form));
             assert_close(the_same_on_all(&found), &alone, 1e-12);
         }
     }
@@ -162,7 +161,7 @@ fn losses_that_are_no_sums_of_squares_are_minimised_too() {
 
 #[test]
 fn a_first_order_step_sends_what_is_said_of_it() {
-    let sent = on_ranks(2, |ranks| {
+    let sent = on_threads(2, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(10).rows(shard(&[0.3, 1.0], &ranks, 10));
@@ -211,7 +210,7 @@ fn single_precision_is_spread_as_well() {
     for make in makes {
         let alone = train(&[1.0], &Communicator::single(), &mut *make());
         for cuts in CUTS {
-            let found = on_ranks(cuts.len(), |ranks| train(cuts, &ranks, &mut *make()));
+            let found = on_threads(cuts.len(), |ranks| train(cuts, &ranks, &mut *make()));
             assert_close(the_same_on_all(&found), &alone, 1e-4);
         }
     }
@@ -232,19 +231,19 @@ fn a_network_without_data_has_its_row_on_the_first_rank() {
         vec![report.initial_cost, variables.values()[0]]
     };
     assert_eq!(solve(&Communicator::single()), [2.0, 1.0]);
-    assert_eq!(the_same_on_all(&on_ranks(3, |ranks| solve(&ranks))), [2.0, 1.0]);
+    assert_eq!(the_same_on_all(&on_threads(3, |ranks| solve(&ranks))), [2.0, 1.0]);
 }
 
 #[test]
 fn ranks_are_mirrored() {
-    let found = on_ranks(3, |ranks| {
+    let found = on_threads(3, |ranks| {
         let (_, mut variables) = network(0.0);
         variables.values_mut().iter_mut().for_each(|value| *value += ranks.rank() as f64);
         variables.mirror(&ranks).unwrap();
         variables.values().to_vec()
     });
     assert_eq!(the_same_on_all(&found), network(0.0).1.values());
-    let refused = on_ranks(2, |ranks| {
+    let refused = on_threads(2, |ranks| {
         let mut variables = Variables::<f64>::new();
         variables.add("w", Array2::zeros((1, 1 + ranks.rank())).view()).unwrap();
         variables.mirror(&ranks)

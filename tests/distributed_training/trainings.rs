@@ -1,12 +1,11 @@
 //! Trainings whose data are spread over ranks.
 
 use marquardt::LevenbergMarquardt;
-use marquardt::distributed::Communicator;
+use marquardt::distributed::{Communicator, on_threads};
 use marquardt::optim::{Adam, Optimizer, Sgd};
 use marquardt::train::{EarlyStopping, History, MeanError, R2Score, ReduceLearningRateOnPlateau, StopReason, Trainer};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
-use super::ranks::on_ranks;
 
 type Make = fn() -> Box<dyn Optimizer<f64>>;
 
@@ -53,7 +52,7 @@ fn a_training_does_not_depend_on_the_ranks() {
         let alone = train(make, &[1.0], &Communicator::single(), |trainer| trainer.validation_split(0.3));
         for cuts in CUTS {
             let found =
-                on_ranks(cuts.len(), |ranks| train(make, cuts, &ranks, |trainer| trainer.validation_split(0.3)));
+                on_threads(cuts.len(), |ranks| train(make, cuts, &ranks, |trainer| trainer.validation_split(0.3)));
             assert_close(the_same_on_all(&found), &alone, tolerance);
         }
     }
@@ -64,7 +63,7 @@ fn remainders_are_dropped_and_orders_kept_on_all_ranks() {
     let alone =
         train(OPTIMIZERS[0], &[1.0], &Communicator::single(), |trainer| trainer.drop_remainder(true).shuffle(None));
     for cuts in CUTS {
-        let found = on_ranks(cuts.len(), |ranks| {
+        let found = on_threads(cuts.len(), |ranks| {
             train(OPTIMIZERS[0], cuts, &ranks, |trainer| trainer.drop_remainder(true).shuffle(None))
         });
         assert_close(the_same_on_all(&found), &alone, 1e-12);
@@ -106,14 +105,14 @@ fn all_ranks_stop_at_the_same_epoch() {
     let alone = stop_early(&[1.0], &Communicator::single());
     assert!(alone[0] < 100.0);
     for cuts in CUTS {
-        let found = on_ranks(cuts.len(), |ranks| stop_early(cuts, &ranks));
+        let found = on_threads(cuts.len(), |ranks| stop_early(cuts, &ranks));
         assert_close(the_same_on_all(&found), &alone, 1e-9);
     }
 }
 
 #[test]
 fn seconds_are_those_of_the_first_rank() {
-    let seconds = on_ranks(3, |ranks| {
+    let seconds = on_threads(3, |ranks| {
         let (network, mut variables) = network(0.0);
         let mut network = network.with_communicator(&ranks);
         let data = Data::new(30).rows(ranks.shard(30));
@@ -132,7 +131,7 @@ fn only_the_first_rank_writes() {
     use marquardt::train::{CsvLogger, ModelCheckpoint};
 
     let folder = |rank: usize| std::env::temp_dir().join(format!("marquardt-ranks-{}-{rank}", std::process::id()));
-    on_ranks(2, |ranks| {
+    on_threads(2, |ranks| {
         let folder = folder(ranks.rank());
         fs::create_dir_all(&folder).unwrap();
         let (network, mut variables) = network(0.0);

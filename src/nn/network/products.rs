@@ -95,7 +95,7 @@ impl<T: Real> Network<T> {
             message.extend_from_slice(&r[samples.start * group..samples.end * group]);
             factors.send(&samples, message);
         }
-        let said = ranks.all_gather_agreed(own.map(|_| message.as_slice())).map_err(EvaluationError::new)?;
+        let said = ranks.try_all_gather(own.map(|_| message.as_slice())).map_err(EvaluationError::new)?;
         let per_sample = group + factors.sent_per_sample();
         if said.iter().map(|numbers| (numbers.len() - 1) / per_sample).sum::<usize>() != batch.mean_over {
             return Err("the ranks have not bound the same batch".into());
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
     use crate::Variables;
-    use crate::distributed::Communicator;
+    use crate::distributed::{Communicator, on_threads};
     use crate::nn::{MeanSquaredError, Tape};
 
     /// Numbers that a rank with so many of 12 samples sends for a linearisation.
@@ -154,14 +154,9 @@ mod tests {
         // Inputs of the layers and row numbers; of each of the two residuals, the sensitivities of layers and looked-up rows,
         // the columns of the curve, and itself.
         let per_sample = (10 + 30 + 3) + 2 * ((30 + 2 + 6) + 2 + 1);
-        std::thread::scope(|scope| {
-            for ranks in Communicator::threads(5) {
-                scope.spawn(|| {
-                    let (rows, numbers) = sent(ranks);
-                    assert_eq!(numbers, 1 + rows * per_sample);
-                });
-            }
-        });
+        for (rows, numbers) in on_threads(5, sent) {
+            assert_eq!(numbers, 1 + rows * per_sample);
+        }
         // One rank sends nothing.
         assert_eq!(sent(Communicator::single()), (12, 0));
     }

@@ -31,7 +31,7 @@ impl<T: Real> Trainer<'_, T> {
         let Some(ranks) = self.network.several_ranks() else { return checked };
         let own = |data: &&mut Data<'_, T>| self.network.own_rows(&data.inputs, &data.targets) as f64;
         let rows = sets.each_ref().map(|data| data.as_ref().map_or(0.0, own));
-        let said = ranks.all_gather_agreed(checked.map(|()| &rows[..]))?;
+        let said = ranks.try_all_gather(checked.map(|()| &rows[..]))?;
         for (set, data) in sets.iter_mut().enumerate() {
             let sum = |said: &[Vec<f64>]| said.iter().map(|rows| rows[set]).sum::<f64>() as usize;
             if let Some(data) = data {

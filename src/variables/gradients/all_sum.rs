@@ -210,17 +210,8 @@ mod tests {
 
     use super::*;
     use crate::Variables;
+    use crate::distributed::on_threads;
     use crate::variables::Gradient;
-
-    /// What every rank of so many comes to.
-    fn on_ranks<R: Send>(size: usize, run: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
-        std::thread::scope(|scope| {
-            let run = &run;
-            let threads: Vec<_> =
-                Communicator::threads(size).into_iter().map(|ranks| scope.spawn(move || run(ranks))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        })
-    }
 
     fn variables<T: Real>() -> Variables<T> {
         let mut variables = Variables::new();
@@ -232,7 +223,7 @@ mod tests {
     }
 
     fn kinds_are_agreed<T: Real>() {
-        let all = on_ranks(3, |ranks| {
+        let all = on_threads(3, |ranks| {
             let variables = variables::<T>();
             let [table, mixed, bias, _] = [0, 1, 2, 3].map(|index| variables.iter().nth(index).unwrap());
             let number = |value: usize| T::from_f64(value as f64);
@@ -269,7 +260,7 @@ mod tests {
 
     #[test]
     fn gradients_of_other_variables_are_refused_on_all_ranks() {
-        let errors = on_ranks(3, |ranks| {
+        let errors = on_threads(3, |ranks| {
             let mut variables = variables::<f64>();
             if ranks.rank() == 2 {
                 variables.add("another", Array1::zeros(1).view()).unwrap();
