@@ -21,8 +21,6 @@ pub const NOISE: f64 = 0.01;
 struct Peaks;
 
 impl Model<f64> for Peaks {
-    const IN_LANES: bool = false;
-
     fn parameter_count(&self) -> usize {
         3 * PEAKS
     }
