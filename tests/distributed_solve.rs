@@ -315,12 +315,16 @@ fn what_needs_all_rows_on_one_rank_is_refused() {
     }
 }
 
-/// Ends the solve of one rank.
-struct Impatient(bool);
+/// Ends the solve of one rank, after the second iteration or the first of the polish.
+struct Impatient {
+    is_here: bool,
+    in_polish: bool,
+}
 
 impl Observer<f64> for Impatient {
     fn observe(&mut self, record: &IterationRecord<f64>, _: &[f64]) -> ControlFlow<()> {
-        if self.0 && record.iteration == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let has_seen_enough = if self.in_polish { record.polish } else { record.iteration == 2 };
+        if self.is_here && has_seen_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -329,7 +333,8 @@ fn one_rank_can_stop_all() {
     let all = decays(60);
     let slow = LevenbergMarquardt::new().with_damping(Multiplicative::new(1e3, 2.0, 1.5));
     let solve = |ranks: &Communicator, solver: LevenbergMarquardt<f64, _>, observer: bool| {
-        solver.minimize_observed(&mut spread(&all, &[20], ranks), &START, &mut Impatient(observer)).unwrap()
+        let mut observer = Impatient { is_here: observer, in_polish: false };
+        solver.minimize_observed(&mut spread(&all, &[20], ranks), &START, &mut observer).unwrap()
     };
     let stops_all = |reports: Vec<Report<f64>>, status: Status| {
         assert_bitwise(&reports);
@@ -344,6 +349,13 @@ fn one_rank_can_stop_all() {
         solve(&ranks, slow.clone().with_cancel_token(token), false)
     });
     stops_all(cancelled, Status::Cancelled);
+    let in_polish = on_threads(2, |ranks| {
+        let mut observer = Impatient { is_here: ranks.rank() == 1, in_polish: true };
+        let solver = LevenbergMarquardt::new().with_ftol(1e-3);
+        solver.minimize_observed(&mut spread(&all, &[20], &ranks), &START, &mut observer).unwrap()
+    });
+    assert!(in_polish[0].log.iter().filter(|record| record.polish).count() == 1, "{:?}", in_polish[0].log);
+    stops_all(in_polish, Status::Cancelled);
     let limits = [Duration::MAX, Duration::ZERO];
     let limited = on_threads(2, |ranks| solve(&ranks, slow.clone().with_time_limit(limits[ranks.rank()]), false));
     stops_all(limited, Status::TimeLimit);

@@ -129,9 +129,7 @@ where
             if let Some(status) = self.stopped_by_a_rank() {
                 return Ok(status);
             }
-            if journal.enter(self, &trial, false).is_break()
-                && let Some(status) = self.stop(Status::Cancelled)
-            {
+            if let Some(status) = self.enter(journal, &trial, false) {
                 return Ok(status);
             }
             if let Some(status) = self.settled(settings, problem, &trial) {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use super::{IterationRecord, Observer};
+use super::{IterationRecord, Observer, Status};
 use crate::Real;
 use crate::linear::shape::Shape;
 
@@ -25,12 +25,7 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
     /// Enters a trial, after which `iteration` stands at the better of both points; `Break` when the observer has seen
     /// enough.
     #[inline]
-    pub(super) fn enter<S, D>(
-        &mut self,
-        iteration: &Iteration<T, S, D>,
-        trial: &Trial<T>,
-        polish: bool,
-    ) -> ControlFlow<()>
+    fn enter<S, D>(&mut self, iteration: &Iteration<T, S, D>, trial: &Trial<T>, polish: bool) -> ControlFlow<()>
     where
         S: Shape<T>,
         D: DampingPolicy<T>,
@@ -49,6 +44,24 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
             polish,
         };
         self.observer.observe(&record, iteration.x.as_ref())
+    }
+}
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// Enters a trial; why to stop, if the observer has seen enough.
+    #[inline]
+    pub(super) fn enter<O: Observer<T> + ?Sized>(
+        &mut self,
+        journal: &mut Journal<'_, T, O>,
+        trial: &Trial<T>,
+        polish: bool,
+    ) -> Option<Status> {
+        if journal.enter(self, trial, polish).is_break() { self.stop(Status::Cancelled) } else { None }
     }
 }
 

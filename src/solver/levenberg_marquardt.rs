@@ -315,7 +315,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             if polish { iteration.polish(settings, problem, &mut journal, status) } else { Ok(status) }
         });
         let (status, error) = match ending {
-            Ok(status) => (status, None),
+            Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
             Err(error) => (Status::EvaluationFailed, Some(error)),
         };
         Ok(Report {

@@ -118,8 +118,8 @@ where
                 plain.copy_from_slice(self.step.as_ref());
                 let (predicted, actual) = (promise, before - cost);
                 let trial = Trial { lambda: T::ZERO, length, slope, predicted, actual, accepted: true };
-                if journal.enter(self, &trial, true).is_break() {
-                    return Ok(Status::Cancelled);
+                if let Some(status) = self.enter(journal, &trial, true) {
+                    return Ok(status);
                 }
                 promise = left;
             } else {

@@ -64,8 +64,8 @@ where
             };
             let (slope, actual) = (-(promise + promise), before - cost);
             let trial = Trial { lambda: T::ZERO, length, slope, predicted: promise, actual, accepted: true };
-            if journal.enter(self, &trial, true).is_break() {
-                return Ok(Status::Cancelled);
+            if let Some(status) = self.enter(journal, &trial, true) {
+                return Ok(status);
             }
             let is_worthwhile = left <= T::from_f64(WORTHWHILE) * promise;
             promise = left;
