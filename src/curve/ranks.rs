@@ -20,8 +20,8 @@ pub(super) fn summed<T: Real, const N: usize>(
     if ranks.size() == 1 {
         return own;
     }
-    let mut sums = ranks.agree(own).map_err(EvaluationError::new)?;
-    ranks.all_sum(&mut sums).map_err(EvaluationError::new)?;
+    let (mut sums, own) = own.map_or_else(|error| ([T::ZERO; N], Err(error)), |sums| (sums, Ok(())));
+    ranks.try_all_sum(&mut sums, own).map_err(EvaluationError::new)?;
     Ok(sums)
 }
 

@@ -234,6 +234,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
         let shards = self.settings.open(problem, start)?;
+        shards.iter().try_for_each(|shards| shards.compare(problem, start))?;
         let plan = self.settings.plan_for(problem, shards.as_ref(), self.settings.scaling, Ridge::None)?;
         if !self.settings.log {
             return self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), observer);
@@ -280,6 +281,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
         let start: [T; N] = start.into();
         let shards = self.settings.open(problem, &start)?;
+        shards.iter().try_for_each(|shards| shards.compare(problem, &start))?;
         let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
         let group = problem.row_group().max(1);
         let bounded = bounds_of(problem)?.is_some();
@@ -301,9 +303,6 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ) -> Result<Report<T, S::Vector>, SolveError> {
         let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
-        if let Some(shards) = &shards {
-            shards.compare(start.as_ref())?;
-        }
         let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
         iteration.shards = shards;
         iteration.keep_within(bounds_of(problem)?);

@@ -38,7 +38,7 @@ impl<T: Real> Shards<T> {
     ///
     /// # Errors
     ///
-    /// What is wrong on any of them, the same on all; or with what has to be equal and is not.
+    /// What is wrong on any of them, the same on all.
     pub(super) fn open<P: LeastSquares<T> + ?Sized>(
         problem: &P,
         checked: Result<(), SolveError>,
@@ -46,14 +46,10 @@ impl<T: Real> Shards<T> {
         let Some(ranks) = problem.communicator().filter(|ranks| ranks.size() > 1) else {
             return checked.map(|()| None);
         };
-        ranks.agree(checked)?;
         let counts = [problem.residual_count(), problem.row_group(), usize::from(problem.derivatives_are_cheap())];
-        let all = ranks.all_gather(&counts.map(|count| count as f64))?;
+        let counts = counts.map(|count| count as f64);
+        let all = ranks.try_all_gather(checked.map(|()| &counts[..]))?;
         let counts = |place: usize| all.iter().map(move |counts| counts[place] as usize);
-        let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
-        if let Some(rank) = ranks.first_to_differ(&bounds)? {
-            return Err(SolveError::Unequal { what: "a bound", rank });
-        }
         Ok(Some(Shards {
             ranks: ranks.clone(),
             residuals: counts(0).sum(),
@@ -66,12 +62,15 @@ impl<T: Real> Shards<T> {
         }))
     }
 
-    /// Finds out whether all ranks are at the same point.
-    pub(super) fn compare(&self, start: &[T]) -> Result<(), SolveError> {
-        match self.ranks.first_to_differ(start)? {
-            Some(rank) => Err(SolveError::Unequal { what: "the start", rank }),
-            None => Ok(()),
+    /// Finds out whether all ranks are at the same point, within the same bounds.
+    pub(super) fn compare<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<(), SolveError> {
+        let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
+        for (what, numbers) in [("a bound", &bounds[..]), ("the start", start)] {
+            if let Some(rank) = self.ranks.first_to_differ(numbers)? {
+                return Err(SolveError::Unequal { what, rank });
+            }
         }
+        Ok(())
     }
 
     /// How many ranks there are.

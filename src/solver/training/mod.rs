@@ -243,7 +243,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         let shards = settings.open(problem, x)?;
         if let (0, Some(shards)) = (self.steps, &shards) {
             // From there on all ranks make the same steps.
-            shards.compare(x)?;
+            shards.compare(problem, x)?;
         }
         let iteration = &mut self.iteration;
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
