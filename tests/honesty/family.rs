@@ -5,7 +5,7 @@ use marquardt::{Model, Number, Real, Scalar, ScalarOf};
 /// A family of curves, known at compile time.
 pub trait Formula: Send + Sync {
     /// The response at `x`.
-    fn at<S: Scalar>(x: S::Real, b: &[S]) -> S;
+    fn at<S: Scalar>(&self, x: S::Real, b: &[S]) -> S;
 }
 
 /// A constant of the number that predictors are.
@@ -28,7 +28,7 @@ macro_rules! families {
 
             impl Formula for $name {
                 #[inline(always)]
-                fn at<S: Scalar>($x: S::Real, $b: &[S]) -> S {
+                fn at<S: Scalar>(&self, $x: S::Real, $b: &[S]) -> S {
                     $response
                 }
             }
@@ -44,7 +44,7 @@ macro_rules! families {
 
             pub fn at<S: Scalar>(self, x: S::Real, b: &[S]) -> S {
                 match self {
-                    $(Family::$name => $name::at(x, b),)*
+                    $(Family::$name => $name.at(x, b),)*
                 }
             }
 
@@ -156,6 +156,6 @@ impl<T: Real, F: Formula> Model<T> for InLanes<F> {
 
     #[inline(always)]
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        F::at(x[0], b)
+        self.formula.at(x[0], b)
     }
 }

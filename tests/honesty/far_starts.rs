@@ -5,6 +5,7 @@ use marquardt::{AutoDiff, LevenbergMarquardt, curve_fit};
 use crate::family::Family;
 use crate::first_order::{Claim, Precision};
 use crate::sample::Misfit;
+use crate::way::minimize;
 
 /// How many of the starts led to a false claim, and how many to the minimum.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +41,7 @@ impl FarStarts {
         let y = x.iter().map(|x| (100.0 * 8.0 * (1.0 - (-0.4 * x).exp())).round() / 100.0).collect();
         let misfit = Misfit { family: Family::Saturation, x, y };
         let fit = |start: [f64; 2]| {
-            let report = LevenbergMarquardt::new().minimize(&mut AutoDiff(misfit.clone()), &start).unwrap();
+            let report = minimize(&LevenbergMarquardt::new(), &mut AutoDiff(misfit.clone()), &start).unwrap();
             (report.x.clone(), format!("{:?}", report.status), report.is_converged())
         };
         let starts = [0.3, 1.0, 1.5, 4.0, 30.0].into_iter().flat_map(|a| [0.5, 2.0, 3.0, 5.0, 8.0].map(|b| [a, b]));

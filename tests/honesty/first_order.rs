@@ -1,6 +1,6 @@
 //! The first-order test of a point that is claimed to be a minimum, worked out from the formula alone.
 
-use marquardt::{Dual, Loss, Residuals, RobustLoss};
+use marquardt::{Dual, Loss, Residuals, RobustLoss, Scalar};
 
 use crate::sample::Misfit;
 
@@ -77,7 +77,8 @@ impl Claim {
         let b: Vec<_> = self.x.iter().enumerate().map(|(j, &x)| Dual::<f64, WIDTH>::variable(x, j)).collect();
         let mut rows = vec![Dual::constant(0.0); m];
         self.misfit.evaluate(&b, 0, &mut rows).expect("formulas do not fail");
-        let is_finite = |row: &Dual<f64, WIDTH>| row.value.is_finite() && row.gradient.iter().all(|slope| slope.is_finite());
+        let is_finite =
+            |row: &Dual<f64, WIDTH>| row.value.is_finite() && row.gradient.iter().all(|slope| slope.is_finite());
         if !self.x.iter().all(|x| x.is_finite()) || !rows.iter().all(is_finite) {
             return Finding::NotFinite;
         }

@@ -31,7 +31,9 @@ const PRINTED: usize = 30;
 const AT_THE_MINIMUM: usize = 96;
 
 fn setting(name: &str) -> Option<usize> {
-    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is to be a number, not {value}")))
+    std::env::var(name)
+        .ok()
+        .map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is to be a number, not {value}")))
 }
 
 /// The fits of one number, by a stream of random numbers of their own.

@@ -39,15 +39,8 @@ pub struct Sample {
     pub size: f64,
 }
 
-const DATA: [Data; 7] = [
-    Data::Exact,
-    Data::TwoDigits,
-    Data::ThreeDigits,
-    Data::Noisy,
-    Data::Outliers,
-    Data::WrongModel,
-    Data::NoiseAlone,
-];
+const DATA: [Data; 7] =
+    [Data::Exact, Data::TwoDigits, Data::ThreeDigits, Data::Noisy, Data::Outliers, Data::WrongModel, Data::NoiseAlone];
 
 impl Sample {
     /// A sample of a family with so many points.
@@ -57,9 +50,8 @@ impl Sample {
         let (low, high) = family.range();
         let step = (high - low) / points.max(2) as f64;
         let evenly = draw.chance(0.7);
-        let x: Vec<f64> = (0..points)
-            .map(|i| if evenly { low + step * (i as f64 + 0.5) } else { draw.uniform(low, high) })
-            .collect();
+        let x: Vec<f64> =
+            (0..points).map(|i| if evenly { low + step * (i as f64 + 0.5) } else { draw.uniform(low, high) }).collect();
         let clean: Vec<f64> = x.iter().map(|&x| family.at(x, &truth)).collect();
         let size = clean.iter().fold(1e-300, |size: f64, y| size.max(y.abs()));
         let y = distort(&clean, data, size, family, &x, draw);
@@ -92,7 +84,11 @@ impl Sample {
 
 fn truth_of(family: Family, draw: &mut Draw) -> Vec<f64> {
     let of_range = |&(low, high): &(f64, f64)| {
-        if low > 0.0 && high > 20.0 * low { draw.power_of_ten(low.log10(), high.log10()) } else { draw.uniform(low, high) }
+        if low > 0.0 && high > 20.0 * low {
+            draw.power_of_ten(low.log10(), high.log10())
+        } else {
+            draw.uniform(low, high)
+        }
     };
     family.truth().iter().map(of_range).collect()
 }
@@ -109,7 +105,9 @@ fn distort(clean: &[f64], data: Data, size: f64, family: Family, x: &[f64], draw
         Data::ThreeDigits => clean.iter().map(|y| rounded(*y, 10_f64.powf(size.log10().ceil() - 3.0))).collect(),
         Data::Noisy => clean.iter().map(|y| y + level * draw.normal()).collect(),
         Data::Outliers => {
-            let outlier = |y: &f64| if draw.chance(0.2) { y + 3.0 * size * draw.normal() } else { y + 0.01 * size * draw.normal() };
+            let outlier = |y: &f64| {
+                if draw.chance(0.2) { y + 3.0 * size * draw.normal() } else { y + 0.01 * size * draw.normal() }
+            };
             clean.iter().map(outlier).collect()
         }
         Data::WrongModel => {

@@ -66,7 +66,12 @@ impl Tally {
         *self.endings.entry(ending).or_default() += 1;
         let sample = &attempt.sample;
         self.total.add(count);
-        for sort in [name("way", attempt.way), name("curve", sample.family), name("data", sample.data), name("start", sample.distance)] {
+        for sort in [
+            name("way", attempt.way),
+            name("curve", sample.family),
+            name("data", sample.data),
+            name("start", sample.distance),
+        ] {
             self.sorts.entry(sort).or_default().add(count);
         }
     }

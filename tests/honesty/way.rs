@@ -5,8 +5,8 @@ use std::time::Duration;
 use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::distributed::on_threads;
 use marquardt::{
-    Acceleration, AutoDiff, Bounded, Bounds, CurveFit, FitMany, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
-    Loss, Number, Real, Report, Robust, RobustLoss, Scaling, Sharded,
+    Acceleration, AutoDiff, Bounds, CurveFit, FitMany, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
+    Loss, Number, Real, Report, RobustLoss, Scaling, Sharded, SolveError,
 };
 use ndarray::Array2;
 
@@ -89,21 +89,21 @@ impl Way {
         let points = if self == Dual { 1 + draw.below(n) } else { (draw.power_of_ten(0.7, 1.78) as usize).max(n) };
         let mut sample = Sample::new(family, points, draw);
         let misfit = Misfit::<f64>::new(&sample);
-        let plain = |report: Result<Report<f64>, marquardt::SolveError>| {
+        let plain = |report: Result<Report<f64>, SolveError>| {
             report.map(|report| of_report(&sample, &report)).map_err(|error| error.to_string())
         };
         let claim = match self {
-            Plain => plain(solver().minimize(&mut AutoDiff(misfit), &sample.start)),
-            Qr => plain(always(LinearForm::Qr).minimize(&mut AutoDiff(misfit), &sample.start)),
-            Dual => plain(always(LinearForm::Dual).minimize(&mut AutoDiff(misfit), &sample.start)),
-            WithoutPolish => plain(solver().with_polish(false).minimize(&mut AutoDiff(misfit), &sample.start)),
-            OtherPolicies => plain(other_policies(draw).minimize(&mut AutoDiff(misfit), &sample.start)),
+            Plain => plain(minimize(&solver(), &mut AutoDiff(misfit), &sample.start)),
+            Qr => plain(minimize(&always(LinearForm::Qr), &mut AutoDiff(misfit), &sample.start)),
+            Dual => plain(minimize(&always(LinearForm::Dual), &mut AutoDiff(misfit), &sample.start)),
+            WithoutPolish => plain(minimize(&solver().with_polish(false), &mut AutoDiff(misfit), &sample.start)),
+            OtherPolicies => plain(minimize(&other_policies(draw), &mut AutoDiff(misfit), &sample.start)),
             Ranks => {
                 let ranks = on_threads(2, |ranks| {
                     let rows = ranks.shard(points);
                     let (x, y) = (misfit.x[rows.clone()].to_vec(), misfit.y[rows].to_vec());
                     let share = Misfit { x, y, ..misfit.clone() };
-                    solver().minimize(&mut Sharded::new(AutoDiff(share), &ranks), &sample.start)
+                    minimize(&solver(), &mut Sharded::new(AutoDiff(share), &ranks), &sample.start)
                 });
                 plain(ranks.into_iter().next().expect("there are two ranks"))
             }
@@ -112,7 +112,7 @@ impl Way {
             Robust => {
                 let (loss, scale) = loss_of(&sample, draw);
                 let problem = marquardt::Robust::new(AutoDiff(misfit), loss, scale);
-                let report = solver().minimize(&mut problem.expect("scales are positive"), &sample.start);
+                let report = minimize(&solver(), &mut problem.expect("scales are positive"), &sample.start);
                 plain(report).map(|claim| Claim { loss: Some((loss, scale)), ..claim })
             }
             RobustBounded => {
@@ -124,8 +124,9 @@ impl Way {
             CurveRobust => by_curve(&sample, Some(draw.one_of(&Loss::ALL[1..])), false),
             VariableProjection => by_curve(&sample, None, true),
             Single => {
-                let (solver, misfit) = (LevenbergMarquardt::<f32>::new().with_time_limit(TIME_LIMIT), Misfit::<f32>::new(&sample));
-                let report = solver.minimize(&mut AutoDiff(misfit), &single(&sample.start));
+                let (solver, misfit) =
+                    (LevenbergMarquardt::<f32>::new().with_time_limit(TIME_LIMIT), Misfit::<f32>::new(&sample));
+                let report = minimize(&solver, &mut AutoDiff(misfit), &single(&sample.start));
                 report.map(|report| of_report(&sample, &report)).map_err(|error| error.to_string())
             }
             SingleBounded => {
@@ -165,6 +166,15 @@ impl Way {
 
 fn solver() -> LevenbergMarquardt<f64> {
     LevenbergMarquardt::new().with_time_limit(TIME_LIMIT)
+}
+
+/// Solves any problem by the same code, which is compiled once.
+pub fn minimize<T: Real>(
+    solver: &LevenbergMarquardt<T>,
+    problem: &mut dyn LeastSquares<T>,
+    start: &[T],
+) -> Result<Report<T>, SolveError> {
+    solver.minimize(problem, start)
 }
 
 fn always(form: LinearForm) -> LevenbergMarquardt<f64> {
@@ -233,7 +243,7 @@ fn within<T: Real>(
     project(&mut sample.start, &bounds);
     let mut problem = marquardt::Bounded::new(problem, Bounds::new(lower, upper).map_err(|error| error.to_string())?)
         .map_err(|error| error.to_string())?;
-    let report = solver.minimize(&mut problem, &narrow(&sample.start)).map_err(|error| error.to_string())?;
+    let report = minimize(&solver, &mut problem, &narrow(&sample.start)).map_err(|error| error.to_string())?;
     Ok(Claim { bounds: Some(bounds), ..of_report(sample, &report) })
 }
 

@@ -1,11 +1,11 @@
 //! The first-order test, from the residuals and the Jacobian alone.
 
-use marquardt::{AutoDiff, LeastSquares, Residuals};
+use marquardt::{AutoDiff, Bounds, LeastSquares, Residuals};
 
 /// Orthogonality of the residuals to the columns of the Jacobian.
 #[derive(Debug, Clone, Copy)]
 pub struct FirstOrder {
-    /// The largest `|J_jᵀr| / (‖J_j‖ ‖r‖)`; zero where the residuals vanish.
+    /// The largest `|J_jᵀr| / (‖J_j‖ ‖r‖)` of the parameters that no bound holds; zero where the residuals vanish.
     pub cosine: f64,
     /// As large a cosine may be of rounding alone: `‖δ‖ / ‖r‖`, where `δᵢ = ε Σⱼ |Jᵢⱼ xⱼ|` is how far a residual is off when each
     /// parameter is rounded to its last digit.
@@ -13,14 +13,18 @@ pub struct FirstOrder {
 }
 
 impl FirstOrder {
-    pub fn at<F: Residuals<f64> + Copy>(function: &F, x: &[f64]) -> Self {
+    pub fn at<F: Residuals<f64> + Copy>(function: &F, x: &[f64], bounds: Option<&Bounds<f64>>) -> Self {
         let (m, n) = (function.residual_count(), function.parameter_count());
         let (mut r, mut jacobian) = (vec![0.0; m], vec![0.0; m * n]);
         AutoDiff(*function).linearize(x, 0, &mut r, &mut jacobian).unwrap();
         let r = Direction::of(&r);
         let cosine = |j: usize| {
             let column = Direction::of(&jacobian.iter().skip(j).step_by(n).copied().collect::<Vec<_>>());
-            column.unit.iter().zip(&r.unit).map(|(a, b)| a * b).sum::<f64>().abs()
+            let slope: f64 = column.unit.iter().zip(&r.unit).map(|(a, b)| a * b).sum();
+            let holds = |bounds: &Bounds<f64>| {
+                x[j] <= bounds.lower()[j] && slope > 0.0 || x[j] >= bounds.upper()[j] && slope < 0.0
+            };
+            if bounds.is_some_and(holds) { 0.0 } else { slope.abs() }
         };
         let rounded = |row: &[f64]| f64::EPSILON * row.iter().zip(x).map(|(j, x)| (j * x).abs()).sum::<f64>();
         let rounding = Direction::of(&jacobian.chunks_exact(n).map(rounded).collect::<Vec<_>>());
@@ -29,7 +33,7 @@ impl FirstOrder {
 
     /// The point is stationary to within `tolerance`, or to within rounding.
     pub fn holds(&self, tolerance: f64) -> bool {
-        self.cosine <= tolerance || self.cosine <= tolerance + 10.0 * self.rounding
+        self.cosine == 0.0 || self.cosine <= tolerance + 10.0 * self.rounding
     }
 }
 

@@ -1,10 +1,10 @@
-//! The 35 problems by name: their residuals, and where they start.
+//! The problems by name: their residuals, and where they start.
 
 use marquardt::Scalar;
 
-use crate::{fixed, variable};
+use crate::{extra, fixed, variable};
 
-/// A problem of the paper, in its order.
+/// A problem; those of the paper come first, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Problem {
     Rosenbrock,
@@ -42,6 +42,10 @@ pub enum Problem {
     LinearRank1,
     LinearRank1WithZeros,
     Chebyquad,
+    /// Not of the paper, as those that follow.
+    HockSchittkowski45,
+    Misra1a,
+    BoxBod,
 }
 
 use Problem::*;
@@ -85,10 +89,13 @@ impl Problem {
             LinearRank1 => variable::linear_rank_1(x, m),
             LinearRank1WithZeros => variable::linear_rank_1_with_zeros(x, m),
             Chebyquad => variable::chebyquad(x, m),
+            HockSchittkowski45 => extra::hock_schittkowski_45(x),
+            Misra1a => extra::misra_1a(x),
+            BoxBod => extra::box_bod(x),
         }
     }
 
-    /// The paper's start for `n` parameters.
+    /// The usual start for `n` parameters.
     pub fn start(self, n: usize) -> Vec<f64> {
         let repeated = |values: &[f64]| values.iter().copied().cycle().take(n).collect();
         let by_share = |at: fn(f64) -> f64, share: f64| fixed::numbered(n).map(|j| at(j * share)).collect();
@@ -118,6 +125,9 @@ impl Problem {
             DiscreteBoundaryValue | DiscreteIntegralEquation => by_share(|t| t * (t - 1.0), 1.0 / (n as f64 + 1.0)),
             BroydenTridiagonal | BroydenBanded => vec![-1.0; n],
             Chebyquad => by_share(|t| t, 1.0 / (n as f64 + 1.0)),
+            HockSchittkowski45 => vec![2.0; n],
+            Misra1a => vec![500.0, 1e-4],
+            BoxBod => vec![100.0, 0.75],
         }
     }
 }

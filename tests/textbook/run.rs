@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use marquardt::{AutoDiff, LeastSquares, LevenbergMarquardt, Report};
+use marquardt::{AutoDiff, BoundSide, Bounded, Bounds, LeastSquares, LevenbergMarquardt, Report};
 
 use crate::STATIONARY;
 use crate::case::{Case, FACTORS};
@@ -14,20 +14,24 @@ use crate::problem::Problem;
 /// The end of a solve with the defaults.
 pub struct Run {
     pub case: Case,
-    factor: f64,
+    start: &'static str,
+    is_expected: bool,
     report: Report<f64>,
     first_order: FirstOrder,
 }
 
 impl Run {
-    pub const HEADER: &'static str = "problem                     n   m start  status             iterations  evaluations        ‖r‖²  \
-                                      above global    cosine  rounding";
+    pub const HEADER: &'static str = "problem                     n   m  start   status             iterations  \
+                                      evaluations        ‖r‖²  above global    cosine  rounding";
 
-    /// All runs whose start has a finite cost.
+    /// All runs without bounds whose start has a finite cost.
     pub fn all() -> &'static [Run] {
         static ALL: LazyLock<Vec<Run>> = LazyLock::new(|| {
-            let runs = CASES.iter().flat_map(|case| FACTORS.map(|factor| Run::new(case, factor)));
-            runs.flatten().collect()
+            let starts = FACTORS.into_iter().zip(["×1", "×10", "×100"]).enumerate();
+            let of_case = |case: &'static Case| {
+                starts.clone().map(|(index, (factor, name))| Run::new(case, index, name, &case.start(factor), None))
+            };
+            CASES.iter().flat_map(of_case).flatten().collect()
         });
         &ALL
     }
@@ -37,20 +41,38 @@ impl Run {
         Run::all().iter().filter(move |run| run.case.problem == problem && run.case.n == n)
     }
 
-    fn new(case: &Case, factor: f64) -> Option<Self> {
-        let (start, mut r) = (case.start(factor), vec![0.0; case.m]);
-        AutoDiff(*case).residuals(&start, 0, &mut r).unwrap();
+    /// The run from a start, which has a number and a name; none where the cost of the start overflows.
+    pub fn new(
+        case: &Case,
+        index: usize,
+        name: &'static str,
+        start: &[f64],
+        bounds: Option<&Bounds<f64>>,
+    ) -> Option<Self> {
+        let mut r = vec![0.0; case.m];
+        AutoDiff(*case).residuals(start, 0, &mut r).unwrap();
         if !r.iter().map(|r| r * r).sum::<f64>().is_finite() {
             return None;
         }
-        let report = LevenbergMarquardt::new().minimize(&mut AutoDiff(*case), &start);
+        let (solver, mut problem) = (LevenbergMarquardt::new(), AutoDiff(*case));
+        let report = match bounds {
+            Some(bounds) => solver.minimize(&mut Bounded::new(problem, bounds.clone()).unwrap(), start),
+            None => solver.minimize(&mut problem, start),
+        };
         let report = report.unwrap_or_else(|error| panic!("{:?} from {start:?}: {error}", case.problem));
-        let first_order = FirstOrder::at(case, &report.x);
-        Some(Run { case: *case, factor, report, first_order })
+        let first_order = FirstOrder::at(case, &report.x, bounds);
+        let is_expected = case.reached.as_bytes()[index] == b'+';
+        Some(Run { case: *case, start: name, is_expected, report, first_order })
     }
 
-    pub fn start_index(&self) -> usize {
-        FACTORS.iter().position(|&factor| factor == self.factor).unwrap()
+    /// The table of the cases says that the global minimum is reached.
+    pub fn is_expected(&self) -> bool {
+        self.is_expected
+    }
+
+    /// The parameters that bounds hold, and on which side.
+    pub fn active(&self) -> Vec<(usize, BoundSide)> {
+        self.report.active.iter().map(|active| (active.parameter, active.side)).collect()
     }
 
     pub fn sum_of_squares(&self) -> f64 {
@@ -88,7 +110,12 @@ impl fmt::Display for Run {
         let (name, status) = (format!("{problem:?}"), format!("{:?}", self.report.status));
         let evaluations = self.report.evaluations;
         let evaluations = format!("{}+{}", evaluations.residuals, evaluations.jacobians);
-        write!(f, "{name:<25} {n:>3} {m:>3}  ×{:<4} {status:<18} {:>10}  {evaluations:>11}", self.factor, self.iterations())?;
+        write!(
+            f,
+            "{name:<25} {n:>3} {m:>3}  {:<6} {status:<18} {:>10}  {evaluations:>11}",
+            self.start,
+            self.iterations()
+        )?;
         write!(f, "  {:>10.4e}  {:>12.3e}", self.sum_of_squares(), self.sum_of_squares() - minimum)?;
         write!(f, "  {:>8.1e}  {:>8.1e}", self.first_order.cosine, self.first_order.rounding)?;
         if self.is_false() {
