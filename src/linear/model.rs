@@ -351,8 +351,13 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
-    /// What the curvature that was learnt adds to the cost after a step, and whether it is in use; `None` if there is none.
-    pub(crate) fn curvature_along(&self, step: &[T]) -> Option<(T, bool)> {
+    /// The curvature that was learnt is part of the linear system.
+    pub(crate) fn uses_curvature(&self) -> bool {
+        matches!(self, Normal(model, _) if model.uses_curvature())
+    }
+
+    /// What the curvature that was learnt adds to the cost after a step; `None` if there is none.
+    pub(crate) fn curvature_along(&self, step: &[T]) -> Option<T> {
         match self {
             Normal(model, _) => model.curvature_along(step),
             _ => None,

@@ -145,10 +145,14 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         curvature.update(step, y.as_ref(), z.as_ref());
     }
 
-    /// `½vᵀSv`, and whether `S` is in use; `None` as long as nothing was learnt.
-    pub(crate) fn curvature_along(&self, v: &[T]) -> Option<(T, bool)> {
-        let curvature = self.curvature.as_ref()?;
-        Some((T::from_f64(0.5) * curvature.quadratic_form(v), curvature.is_used))
+    /// `½vᵀSv`; `None` as long as nothing was learnt.
+    pub(crate) fn curvature_along(&self, v: &[T]) -> Option<T> {
+        self.curvature.as_ref().map(|curvature| T::from_f64(0.5) * curvature.quadratic_form(v))
+    }
+
+    /// The curvature is part of the linear system.
+    pub(crate) fn uses_curvature(&self) -> bool {
+        self.curvature_in_use().is_some()
     }
 
     /// Takes the curvature into the linear system, or leaves it out.

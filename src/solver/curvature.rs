@@ -37,7 +37,8 @@ where
     }
 
     fn learn_curvature(&mut self, trial: &Trial<T>) {
-        if let (Some((more, is_used)), true) = (self.model.curvature_along(self.step.as_ref()), trial.actual.is_finite()) {
+        let is_used = self.model.uses_curvature();
+        if let (Some(more), true) = (self.model.curvature_along(self.step.as_ref()), trial.actual.is_finite()) {
             // The promises of the model in use, and of the other.
             let other = if is_used { trial.predicted + more } else { trial.predicted - more };
             let (error, other_error) = ((trial.actual - trial.predicted).abs(), (trial.actual - other).abs());
@@ -48,5 +49,17 @@ where
         if trial.accepted {
             self.model.learn_curvature(self.step.as_ref());
         }
+    }
+
+    /// Learns the curvature, if it is in use, from the move that led from the trial point to the current one.
+    pub(super) fn learn_from_move(&mut self) {
+        if !self.model.uses_curvature() {
+            return;
+        }
+        let moves = self.x.as_ref().iter().zip(self.trial.as_ref());
+        for (correction, (&here, &before)) in self.correction.as_mut().iter_mut().zip(moves) {
+            *correction = here - before;
+        }
+        self.model.learn_curvature(self.correction.as_ref());
     }
 }

@@ -195,7 +195,7 @@ where
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let (damping, mut system) = self.system(&mut *problem);
         let choice = damping.damp(&mut system);
-        if choice == Err(IllConditioned) && self.model.curvature_along(self.step.as_ref()).is_some_and(|(_, is_used)| is_used) {
+        if choice == Err(IllConditioned) && self.model.uses_curvature() {
             // Not positive definite.
             self.model.use_curvature(false);
             return self.damp(problem);
@@ -242,6 +242,7 @@ where
             return Ok(());
         }
         let before = self.cost;
+        self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
         if at_once && self.promising && self.derivatives_are_cheap(problem) {
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
@@ -265,7 +266,12 @@ where
             trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
         }
         if trial.accepted && self.arrival == Arrival::Linearize {
-            self.rescale();
+            if self.loses_a_column(before) {
+                self.return_from_trial(before);
+                (trial.accepted, trial.actual) = (false, -T::INFINITY);
+            } else {
+                self.rescale();
+            }
         }
         Ok(())
     }
@@ -348,6 +354,17 @@ where
         self.tiles.forget();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
+    }
+
+    /// The step has led to where a parameter all but loses its influence on the residuals: its column, relative to them, is less
+    /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried. Within bounds such a point
+    /// may be the minimum.
+    fn loses_a_column(&self, cost_before: T) -> bool {
+        if self.bounds.is_some() || self.plan.form.multiplies() {
+            return false;
+        }
+        let mut norms = self.column_norms.as_ref().iter().zip(self.correction.as_ref());
+        norms.any(|(&norm, &before)| norm * norm * cost_before < T::EPSILON * before * before * self.cost)
     }
 
     /// Brings the scaling up to date with the current point.

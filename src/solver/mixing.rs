@@ -106,6 +106,7 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { break };
+            self.learn_from_move();
             let Some(left) = self.gauss_newton(problem) else {
                 self.return_from_trial(before);
                 break;

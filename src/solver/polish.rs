@@ -41,7 +41,6 @@ where
             // There is no going back from a linearisation.
             return Ok(status);
         }
-        self.model.use_curvature(false);
         let mut promise = self.gauss_newton(problem);
         if promise.is_none() && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;
@@ -57,6 +56,7 @@ where
             let before = self.cost;
             self.move_trial();
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(status) };
+            self.learn_from_move();
             let is_low = cost <= self.highest_cost(settings, before, promise);
             let left = if is_low { self.gauss_newton(problem) } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {

@@ -90,14 +90,15 @@ where
     }
 
     /// The trial leaves nothing to gain, and the point passes the [first-order test](Self::is_stationary). Where it does not, the
-    /// scaling is renewed and the solve goes on, until no step is left.
+    /// scaling is renewed, or damping taken back, and the solve goes on until no step is left.
     #[inline]
     pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let claim = self.claim(settings, trial)?;
-        if claim.is_converged() && self.is_stationary(settings) {
+        if self.is_stationary(settings) {
             return Some(claim);
         }
-        if self.renew_scaling() || claim.is_converged() { None } else { Some(claim) }
+        let goes_on = self.renew_scaling() || claim.is_converged() || self.damping.relax();
+        (!goes_on).then_some(claim)
     }
 
     /// What the trial alone would end the solve with.

@@ -9,6 +9,9 @@ pub(in crate::solver) const FAITHFUL: f64 = 0.1;
 /// So many faithful steps in a row earn an undamped one.
 pub(in crate::solver) const TRUSTED: usize = 2;
 
+/// An increase of the damping by more than this may have passed over the one that was needed.
+const LARGE_INCREASE: f64 = 4.0;
+
 /// The damping to begin with.
 pub(in crate::solver) const INITIAL: f64 = 0.1;
 
@@ -101,6 +104,16 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
     fn damp_more(&mut self) {
         self.lambda = (self.lambda * self.growth).max(T::EPSILON);
         self.growth *= T::from_f64(2.0);
+    }
+
+    fn relax(&mut self) -> bool {
+        let last = self.growth / T::from_f64(2.0);
+        let is_wide = last > T::from_f64(LARGE_INCREASE);
+        if is_wide {
+            self.lambda /= last.sqrt();
+            self.growth = T::from_f64(2.0);
+        }
+        is_wide
     }
 
     fn save(&self, numbers: &mut Vec<f64>) {

@@ -106,6 +106,12 @@ pub trait DampingPolicy<T: Real>: Clone {
     /// Damps the next step more than the last, which could not be solved for.
     fn damp_more(&mut self);
 
+    /// Takes back part of the last increase, which left no step that rounding shows: a smaller one may have been enough. Returns
+    /// `false`, and changes nothing, where it was too small to have passed over anything. By default it always does.
+    fn relax(&mut self) -> bool {
+        false
+    }
+
     /// Appends what the policy has learnt, as numbers to be saved.
     fn save(&self, numbers: &mut Vec<f64>) {
         let _ = numbers;
@@ -167,6 +173,14 @@ impl<T: Real> DampingPolicy<T> for Damping<T> {
             Damping::TrustRegion(policy) => policy.damp_more(),
             Damping::GainRatio(policy) => policy.damp_more(),
             Damping::Multiplicative(policy) => policy.damp_more(),
+        }
+    }
+
+    fn relax(&mut self) -> bool {
+        match self {
+            Damping::TrustRegion(policy) => policy.relax(),
+            Damping::GainRatio(policy) => policy.relax(),
+            Damping::Multiplicative(policy) => policy.relax(),
         }
     }
 
