@@ -27,25 +27,25 @@ pub(crate) struct Adjoint<'a, T, R> {
 
 impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     /// The variable number `index` of a tape.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a Tape<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
     }
 
     /// Its derivative by its place, and which that is.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn origin(self) -> (Lanes<T, R>, Option<Place>) {
         (self.slope, self.place.map(|(_, place)| place))
     }
 
     /// `f(self)`, given the value of `f` and its derivative.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn chain(self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
         Adjoint { value, slope: self.slope * first, ..self }
     }
 
     /// A value with these derivatives by the places of `self` and `other`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn join(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         let (slope, place) = match (self.place, other.place) {
             (Some((tape, first)), Some((_, second))) if first != second => {
@@ -60,7 +60,7 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     }
 
     /// `f(self, other)`, given the value of `f` and its two partial derivatives.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         self.join(other, value, self.slope * by_self, other.slope * by_other)
     }
@@ -68,7 +68,7 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
 
 impl<T: Real, R: Register<T>> Neg for Adjoint<'_, T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn neg(self) -> Self {
         Adjoint { value: -self.value, slope: -self.slope, ..self }
     }
@@ -76,7 +76,7 @@ impl<T: Real, R: Register<T>> Neg for Adjoint<'_, T, R> {
 
 impl<T: Real, R: Register<T>> Add for Adjoint<'_, T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn add(self, other: Self) -> Self {
         self.join(other, self.value + other.value, self.slope, other.slope)
     }
@@ -84,7 +84,7 @@ impl<T: Real, R: Register<T>> Add for Adjoint<'_, T, R> {
 
 impl<T: Real, R: Register<T>> Sub for Adjoint<'_, T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sub(self, other: Self) -> Self {
         self.join(other, self.value - other.value, self.slope, -other.slope)
     }
@@ -92,7 +92,7 @@ impl<T: Real, R: Register<T>> Sub for Adjoint<'_, T, R> {
 
 impl<T: Real, R: Register<T>> Mul for Adjoint<'_, T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn mul(self, other: Self) -> Self {
         self.chain2(other, self.value * other.value, other.value, self.value)
     }
@@ -100,7 +100,7 @@ impl<T: Real, R: Register<T>> Mul for Adjoint<'_, T, R> {
 
 impl<T: Real, R: Register<T>> Div for Adjoint<'_, T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn div(self, other: Self) -> Self {
         let reciprocal = other.value.recip();
         let value = self.value / other.value;
@@ -114,7 +114,7 @@ macro_rules! constants {
         $(
             impl<T: Real, R: Register<T>> Mul<$constant> for Adjoint<'_, T, R> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn mul(self, constant: $constant) -> Self {
                     Adjoint { value: self.value * constant, slope: self.slope * constant, ..self }
                 }
@@ -122,7 +122,7 @@ macro_rules! constants {
 
             impl<T: Real, R: Register<T>> Div<$constant> for Adjoint<'_, T, R> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn div(self, constant: $constant) -> Self {
                     Adjoint { value: self.value / constant, slope: self.slope / constant, ..self }
                 }
@@ -138,17 +138,17 @@ lane_operators!(Adjoint, [T: Real, R: Register<T>], ['_, T, R]);
 impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     type Real = Lanes<T, R>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn constant(value: Lanes<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ZERO), place: None }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn value(self) -> Lanes<T, R> {
         self.value
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let by_then = x.select_less(y, then.slope, zero);
@@ -156,7 +156,7 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         then.join(otherwise, x.select_less(y, then.value, otherwise.value), by_then, by_otherwise)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powi(self, n: i32) -> Self {
         if n == 0 {
             return Self::constant(Lanes::splat(T::ONE));
@@ -164,14 +164,14 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         self.chain(self.value.powi(n), self.value.powi(n - 1) * Lanes::from_f64(f64::from(n)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powf(self, p: Lanes<T, R>) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
         self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
@@ -180,7 +180,7 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         from_base.join(p, from_base.value, from_base.slope, p.slope * by_exponent)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
         let inverse = (self.value * self.value + x.value * x.value).recip();
         self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))

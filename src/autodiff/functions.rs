@@ -158,7 +158,7 @@ macro_rules! lane_operators {
         lane_operators!(@assign DivAssign div_assign /, $type, [$($generics)*], [$($arguments)*]);
 
         impl<$($generics)*> Sum for $type<$($arguments)*> {
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
                 let mut total = Self::constant(Lanes::splat(T::ZERO));
                 for term in terms {
@@ -171,7 +171,7 @@ macro_rules! lane_operators {
     (@constant $constant:ty, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
         impl<$($generics)*> Add<$constant> for $type<$($arguments)*> {
             type Output = Self;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn add(self, constant: $constant) -> Self {
                 $type { value: self.value + constant, ..self }
             }
@@ -179,7 +179,7 @@ macro_rules! lane_operators {
 
         impl<$($generics)*> Sub<$constant> for $type<$($arguments)*> {
             type Output = Self;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn sub(self, constant: $constant) -> Self {
                 $type { value: self.value - constant, ..self }
             }
@@ -187,7 +187,7 @@ macro_rules! lane_operators {
     };
     (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
         impl<$($generics)*> $trait for $type<$($arguments)*> {
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn $method(&mut self, other: Self) {
                 *self = *self $operator other;
             }
@@ -198,7 +198,7 @@ macro_rules! lane_operators {
 /// An elementary function of a number in lanes, by its first derivative.
 macro_rules! lane_function {
     ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         #[allow(unused_variables)]
         fn $name(self) -> Self {
             let $c = Lanes::<T, R>::from_f64;

@@ -44,7 +44,7 @@ macro_rules! combine {
 
 impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     /// The variable number `index`; an `index` past `N` gives a constant.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn variable(value: Lanes<T, R>, index: usize) -> Self {
         let mut variable = Self::constant(value);
         if index < N {
@@ -55,13 +55,13 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 
     /// There is a derivative with respect to the variable number `index`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn varies(&self, index: usize) -> bool {
         self.varies[index]
     }
 
     /// `f(self)`, given the value of `f` and its derivative.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn chain(mut self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
         for k in 0..N {
             if self.varies[k] {
@@ -72,7 +72,7 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 
     /// `f(self, other)`, given the value of `f` and its two partial derivatives.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         combine!(self, other, value; a, b => a * by_self, b * by_other, a.mul_add(by_self, b * by_other))
     }
@@ -80,7 +80,7 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
 
 impl<T: Real, R: Register<T>, const N: usize> Neg for Jet<T, R, N> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn neg(self) -> Self {
         self.chain(-self.value, Lanes::splat(-T::ONE))
     }
@@ -88,7 +88,7 @@ impl<T: Real, R: Register<T>, const N: usize> Neg for Jet<T, R, N> {
 
 impl<T: Real, R: Register<T>, const N: usize> Add for Jet<T, R, N> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn add(self, other: Self) -> Self {
         combine!(self, other, self.value + other.value; a, b => a, b, a + b)
     }
@@ -96,7 +96,7 @@ impl<T: Real, R: Register<T>, const N: usize> Add for Jet<T, R, N> {
 
 impl<T: Real, R: Register<T>, const N: usize> Sub for Jet<T, R, N> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sub(self, other: Self) -> Self {
         combine!(self, other, self.value - other.value; a, b => a, -b, a - b)
     }
@@ -104,7 +104,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sub for Jet<T, R, N> {
 
 impl<T: Real, R: Register<T>, const N: usize> Mul for Jet<T, R, N> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn mul(self, other: Self) -> Self {
         self.chain2(other, self.value * other.value, other.value, self.value)
     }
@@ -112,7 +112,7 @@ impl<T: Real, R: Register<T>, const N: usize> Mul for Jet<T, R, N> {
 
 impl<T: Real, R: Register<T>, const N: usize> Div for Jet<T, R, N> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn div(self, other: Self) -> Self {
         let reciprocal = other.value.recip();
         let value = self.value * reciprocal;
@@ -126,7 +126,7 @@ macro_rules! constants {
         $(
             impl<T: Real, R: Register<T>, const N: usize> Mul<$constant> for Jet<T, R, N> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn mul(self, constant: $constant) -> Self {
                     self.chain(self.value * constant, Lanes::splat(T::ONE) * constant)
                 }
@@ -134,7 +134,7 @@ macro_rules! constants {
 
             impl<T: Real, R: Register<T>, const N: usize> Div<$constant> for Jet<T, R, N> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn div(self, constant: $constant) -> Self {
                     self.chain(self.value / constant, Lanes::splat(T::ONE) / constant)
                 }
@@ -148,7 +148,7 @@ constants!(T, Lanes<T, R>);
 lane_operators!(Jet, [T: Real, R: Register<T>, const N: usize], [T, R, N]);
 
 /// The sign of each lane, zero for zero.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     zero.select_less(x, one, x.select_less(zero, -one, zero))
@@ -157,17 +157,17 @@ pub(super) fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
 impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     type Real = Lanes<T, R>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn constant(value: Lanes<T, R>) -> Self {
         Jet { value, gradient: [Lanes::splat(T::ZERO); N], varies: [false; N] }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn value(self) -> Lanes<T, R> {
         self.value
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let value = x.select_less(y, then.value, otherwise.value);
@@ -178,7 +178,7 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powi(self, n: i32) -> Self {
         if n == 0 {
             return Self::constant(Lanes::splat(T::ONE));
@@ -187,14 +187,14 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         self.chain(below * self.value, below * Lanes::from_f64(f64::from(n)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powf(self, p: Lanes<T, R>) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
         self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
@@ -203,7 +203,7 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         combine!(from_base, p, from_base.value; a, b => a, b * by_exponent, b.mul_add(by_exponent, a))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
         let inverse = (self.value * self.value + x.value * x.value).recip();
         self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))

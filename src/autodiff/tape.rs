@@ -34,13 +34,13 @@ impl<T: Real, R: Register<T>> Tape<T, R> {
     }
 
     /// The place of a variable.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn variable(&self, index: usize) -> Place {
         Place(index as u32)
     }
 
     /// Writes down what has these derivatives by these places.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push(&self, of: [Place; 2], derivatives: [Lanes<T, R>; 2]) -> Place {
         let mut nodes = self.nodes.borrow_mut();
         let place = self.variables + nodes.len();
@@ -49,7 +49,7 @@ impl<T: Real, R: Register<T>> Tape<T, R> {
     }
 
     /// Works out the derivatives by all places of a result, those by the variables first, and forgets the nodes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn differentiate(&self, result: Adjoint<'_, T, R>, adjoints: &mut Vec<Lanes<T, R>>) {
         let zero = Lanes::splat(T::ZERO);
         let mut nodes = self.nodes.borrow_mut();

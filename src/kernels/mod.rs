@@ -17,6 +17,7 @@ pub mod lanes;
 mod logarithm;
 mod power;
 mod product;
+pub(crate) mod registers;
 pub(crate) mod samples;
 pub(crate) mod simd;
 pub(crate) mod triangular;

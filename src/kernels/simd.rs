@@ -1,10 +1,12 @@
 //! Choosing vector instructions at run time, and leaving their state clean: with the [registers](super::lanes), the crate's only
 //! unsafe code.
 //!
-//! A [`Kernel`] is written once in plain loops. [`run`] calls a copy of it compiled for the widest instructions that the
-//! processor turns out to have.
+//! A [`Kernel`] is written once in plain loops. [`run`] calls the copy of it that is compiled for the [`Registers`] in use.
 #![allow(unsafe_code)]
 
+use super::registers::Registers;
+#[cfg(target_arch = "x86_64")]
+use super::registers::have_upper_halves;
 use crate::Number;
 
 /// Loops worth compiling for every set of vector instructions.
@@ -14,23 +16,22 @@ pub(crate) trait Kernel {
     fn run<const TALL: usize, const FUSED: bool>(self);
 }
 
-/// Runs a kernel in the widest instructions there are.
+/// Runs a kernel in the widest registers in use.
 #[inline]
 pub(crate) fn run(kernel: impl Kernel) {
-    #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-        if std::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX2, FMA and AVX-512F.
-            return unsafe { run_with_avx512(kernel) };
-        }
-        // SAFETY: the processor has AVX2 and FMA.
-        return unsafe { run_with_avx2(kernel) };
+    match Registers::of_arrays() {
+        // SAFETY: the processor has what is in use: AVX2 and FMA, and AVX-512F and DQ.
+        #[cfg(target_arch = "x86_64")]
+        Registers::Avx512 => unsafe { run_with_avx512(kernel) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Registers::Avx2 => unsafe { run_with_avx2(kernel) },
+        _ => kernel.run::<4, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(),
     }
-    kernel.run::<4, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
 fn run_with_avx512(kernel: impl Kernel) {
     kernel.run::<8, true>();
 }
@@ -54,7 +55,7 @@ pub(crate) fn multiply_add<T: Number, const FUSED: bool>(a: T, b: T, c: T) -> T 
 #[inline]
 pub(crate) fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx") {
+    if have_upper_halves() {
         // SAFETY: the processor has AVX, which `vzeroupper` belongs to; the calling convention leaves the upper halves
         // undefined across calls, so nobody can miss them.
         unsafe { clear_with_avx() }

@@ -3,4 +3,5 @@
 mod cases;
 mod formulas;
 mod guesses;
+mod stack;
 mod together;

@@ -21,7 +21,7 @@ pub(super) struct Block<'s, 'a, T: Real, M, const N: usize> {
 impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M, N> {
     type Output = ();
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
         let walls = self.study.bounds.as_ref().map(|bounds| {
             let mut walls = [[-T::INFINITY, T::INFINITY]; N];
@@ -164,7 +164,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sums(&self, b: &[Lanes<T, R>; N]) -> Sums<T, R, N> {
         let mut variables = [Jet::<T, R, N>::variable(b[0], 0); N];
         for j in 1..N {
@@ -184,7 +184,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
         sums
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn energies(&self) -> Lanes<T, R> {
         self.energies
     }

@@ -136,7 +136,7 @@ impl Formula for Boltzmann {
 in_library!(MichaelisMenten, Hill, Logistic4, Logistic5, Boltzmann);
 
 /// `x^n / (k^n + x^n)`, with all its derivatives zero at `x = 0`; NaN where `x` is.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn occupied<S: Scalar>(x: S::Real, half: S, slope: S) -> S {
     let (zero, one) = (S::constant(real::<S>(0.0)), S::constant(real::<S>(1.0)));
     let at_zero = zero.select_less(slope, zero, one) + x;

@@ -29,19 +29,19 @@ pub(super) trait Formula {
 }
 
 /// A constant of a formula.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
     S::Real::from_f64(value)
 }
 
 /// The one predictor of a row; NaN where there is none, which the fit then says.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn only<T: Number>(x: &[T]) -> T {
     x.first().copied().unwrap_or(T::from_f64(f64::NAN))
 }
 
 /// `1 / (1 + exp(−z))`, which does not overflow on either side.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
     let (zero, one) = (S::constant(real::<S>(0.0)), real::<S>(1.0));
     let small = z.select_less(zero, z, -z).exp();

@@ -106,7 +106,7 @@ fn rates(look: &Look) -> Vec<f64> {
 }
 
 /// `exp(−u)`, a flat zero where it underflows in either float, as `u` may be infinite there.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn exp_of_minus<S: Scalar>(u: S) -> S {
     S::constant(real::<S>(1e3)).select_less(u, S::constant(real::<S>(0.0)), (-u).exp())
 }

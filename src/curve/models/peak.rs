@@ -127,14 +127,14 @@ impl Formula for Moffat {
 in_library!(Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat);
 
 /// The normal density.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn gaussian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = (-center + x) / sigma;
     (away * away * real::<S>(-0.5)).exp() / sigma * real::<S>((2.0 * PI).sqrt().recip())
 }
 
 /// Cauchy's density.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn lorentzian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = -center + x;
     sigma / (away * away + sigma * sigma) * real::<S>(FRAC_1_PI)

@@ -56,7 +56,7 @@ const COEFFICIENTS: [f64; 40] = [
 ///
 /// J. A. C. Weideman, Computation of the complex error function, SIAM J. Numer. Anal. 31 (1994) 1497, in the upper half of
 /// the plane; in the lower half by `w(z) = 2 exp(−z²) − w(−z)`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let mirrored = faddeeva_above(x, y.select_less(zero, -y, y));
@@ -65,7 +65,7 @@ pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
 }
 
 /// The [`faddeeva`] function in the upper half of the plane.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
     let length = real::<S>(LENGTH);
     // 1 / (L − iz), where L − iz = (L + y) − ix.
@@ -83,13 +83,13 @@ fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
 }
 
 /// The product of complex numbers.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn times<S: Scalar>([a, b]: [S; 2], [c, d]: [S; 2]) -> [S; 2] {
     [a * c - b * d, a * d + b * c]
 }
 
 /// `exp(x²) erfc(x)` for `x ≥ 0`: the [`faddeeva`] function on the imaginary axis, where all is real.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn scaled_complement<S: Scalar>(x: S) -> S {
     let length = real::<S>(LENGTH);
     let reciprocal = (x + length).recip();
@@ -102,7 +102,7 @@ fn scaled_complement<S: Scalar>(x: S) -> S {
 }
 
 /// The error function, to about 1e-15 absolutely.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn erf<S: Scalar>(x: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let above = x.select_less(zero, -x, x);
@@ -111,7 +111,7 @@ pub(super) fn erf<S: Scalar>(x: S) -> S {
 }
 
 /// `exp(exponent) · erfc(x)`, given `gap = exponent − x²`, without the overflow of the one where the other vanishes.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn exp_times_erfc<S: Scalar>(exponent: S, x: S, gap: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let tail = gap.exp() * scaled_complement(x.select_less(zero, -x, x));

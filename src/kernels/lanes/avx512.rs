@@ -6,24 +6,16 @@ use std::arch::x86_64::*;
 use super::pair::pair;
 use super::{LaneKernel, Register};
 use crate::Real;
+use crate::kernels::registers::Registers;
 
-/// The processor has them.
-#[inline]
-pub(super) fn is_available() -> bool {
-    std::is_x86_feature_detected!("avx512f")
-        && std::is_x86_feature_detected!("avx512dq")
-        && std::is_x86_feature_detected!("avx2")
-        && std::is_x86_feature_detected!("fma")
-}
-
-/// Runs a kernel in them, where they are [available](is_available).
+/// Runs a kernel in them, where they are [available](Registers::are_available).
 #[inline]
 pub(super) fn run<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
     #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
     fn compiled<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
         kernel.run::<R>()
     }
-    assert!(is_available());
+    assert!(Registers::Avx512.are_available());
     // SAFETY: the processor has the instructions.
     unsafe { compiled::<T, R, K>(kernel) }
 }

@@ -1,8 +1,13 @@
 //! Registers full of floats as one number: what is written over [`Lanes`] is worked out for several fits, or points, at once.
 //!
-//! A [`LaneKernel`] is written once, over any [`Register`]. [`run`] calls the copy of it for the widest registers that the
-//! processor turns out to have: AVX-512 or AVX2, otherwise arrays, which the compiler puts into the registers that every
-//! processor of the kind has (SSE2, NEON).
+//! A [`LaneKernel`] is written once, over any [`Register`]. [`Vectorized::run_in_lanes`] calls the copy of it for the
+//! [`Registers`] in use: AVX-512 or AVX2, otherwise arrays, which the compiler puts into the registers that every processor of
+//! the kind has (SSE2, NEON).
+//!
+//! All that is written over [`Lanes`] must be inlined into the kernel, which alone is compiled for the wide registers:
+//! `#[cfg_attr(not(debug_assertions), inline(always))]`. Not so where debug assertions are on, as code that is not optimised
+//! keeps all that is inlined into one function in its frame, megabytes for a large model: there the operations on lanes and on
+//! numbers with derivatives are calls, and only those on registers are inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -21,6 +26,7 @@ pub use number::Lanes;
 pub(crate) use portable::Portable;
 pub use register::Register;
 
+use super::registers::Registers;
 use crate::Real;
 
 /// Work to be done in the lanes of registers of the float `T`.
@@ -28,38 +34,48 @@ pub trait LaneKernel<T: Real> {
     /// What comes out.
     type Output;
 
-    /// Does the work. Implementations, and all that they call in their inner loops, must be `#[inline(always)]`: code that is
-    /// not inlined here does not have the wide registers.
+    /// Does the work. Implementations, and all that they call in their inner loops, must be inlined (see the
+    /// [module](self)): code that is not inlined here does not have the wide registers.
     fn run<R: Register<T>>(self) -> Self::Output;
 }
 
 /// Floats that fill registers.
 pub trait Vectorized: Sized + Copy + Debug {
-    /// Runs a kernel in the widest registers there are.
-    fn run_in_lanes<K: LaneKernel<Self>>(kernel: K) -> K::Output
+    /// Runs a kernel in these registers, which the processor has.
+    fn run_in<K: LaneKernel<Self>>(registers: Registers, kernel: K) -> K::Output
     where
         Self: Real;
+
+    /// Runs a kernel in the registers in use.
+    fn run_in_lanes<K: LaneKernel<Self>>(kernel: K) -> K::Output
+    where
+        Self: Real,
+    {
+        Self::run_in(Registers::of_lanes(), kernel)
+    }
+}
+
+/// Lanes of portable registers: two registers of 128 bits. Code that is not optimised runs faster and in smaller frames over two
+/// lanes, the fewest that leave some of them empty at times.
+const fn portable(optimised: usize) -> usize {
+    if cfg!(debug_assertions) { 2 } else { optimised }
 }
 
 macro_rules! vectorized {
-    ($float:ident, $avx512:ident, $avx2:ident, $narrow:literal) => {
+    ($float:ident, $avx512:ident, $avx2:ident, $portable:literal) => {
         impl Vectorized for $float {
-            fn run_in_lanes<K: LaneKernel<$float>>(kernel: K) -> K::Output {
-                #[cfg(target_arch = "x86_64")]
-                {
-                    if avx512::is_available() {
-                        return avx512::run::<$float, avx512::$avx512, K>(kernel);
-                    }
-                    if avx2::is_available() {
-                        return avx2::run::<$float, avx2::$avx2, K>(kernel);
-                    }
+            fn run_in<K: LaneKernel<$float>>(registers: Registers, kernel: K) -> K::Output {
+                match registers {
+                    #[cfg(target_arch = "x86_64")]
+                    Registers::Avx512 => avx512::run::<$float, avx512::$avx512, K>(kernel),
+                    #[cfg(target_arch = "x86_64")]
+                    Registers::Avx2 => avx2::run::<$float, avx2::$avx2, K>(kernel),
+                    _ => kernel.run::<Portable<$float, { portable($portable) }>>(),
                 }
-                kernel.run::<Portable<$float, $narrow>>()
             }
         }
     };
 }
 
-// Two registers of 128 bits.
 vectorized!(f32, Singles, Singles, 8);
 vectorized!(f64, Doubles, Doubles, 4);

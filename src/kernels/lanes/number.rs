@@ -35,19 +35,19 @@ use crate::{Number, Real, Scalar};
 pub struct Lanes<T, R>(R, PhantomData<T>);
 
 impl<T: Real, R: Register<T>> Lanes<T, R> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(register: R) -> Self {
         Lanes(register, PhantomData)
     }
 
     /// What stands in each lane.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_slice(&self) -> &[T] {
         self.0.as_slice()
     }
 
     /// What stands in each lane, to be changed.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         self.0.as_mut_slice()
     }
@@ -64,7 +64,7 @@ macro_rules! operator {
         $(
             impl<T: Real, R: Register<T>> $operator for Lanes<T, R> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn $function(self, other: Self) -> Self {
                     Self::new(self.0.$function(other.0))
                 }
@@ -72,14 +72,14 @@ macro_rules! operator {
 
             impl<T: Real, R: Register<T>> $operator<T> for Lanes<T, R> {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn $function(self, constant: T) -> Self {
                     Self::new(self.0.$function(R::splat(constant)))
                 }
             }
 
             impl<T: Real, R: Register<T>> $assign for Lanes<T, R> {
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 fn $assign_function(&mut self, other: Self) {
                     self.0 = self.0.$function(other.0);
                 }
@@ -97,14 +97,14 @@ operator! {
 
 impl<T: Real, R: Register<T>> Neg for Lanes<T, R> {
     type Output = Self;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn neg(self) -> Self {
         Self::new(self.0.neg())
     }
 }
 
 impl<T: Real, R: Register<T>> Sum for Lanes<T, R> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
         terms.fold(Self::splat(T::ZERO), |total, term| total + term)
     }
@@ -114,45 +114,45 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     type Element = T;
     const FUSED: bool = R::FUSED;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn splat(value: T) -> Self {
         Self::new(R::splat(value))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn mul_add(self, a: Self, b: Self) -> Self {
         Self::new(self.0.mul_add(a.0, b.0))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn map(mut self, f: impl Fn(T) -> T) -> Self {
         for lane in self.as_mut_slice() {
             *lane = f(*lane);
         }
         self
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn zip_map(mut self, other: Self, f: impl Fn(T, T) -> T) -> Self {
         for (lane, &other) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
             *lane = f(*lane, other);
         }
         self
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_at_least(self, other: Self) -> bool {
         self.0.is_at_least(other.0)
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn copy_sign(self, sign: Self) -> Self {
         Self::new(self.0.copy_sign(sign.0))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn power_of_two(self) -> Self {
         Self::new(self.0.power_of_two())
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn exponent(self) -> Self {
         Self::new(self.0.exponent())
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn significand(self) -> Self {
         Self::new(self.0.significand())
     }
@@ -175,7 +175,7 @@ macro_rules! branch_free {
 macro_rules! lane_by_lane {
     ($($function:ident)*) => {
         $(
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn $function(self) -> Self {
                 self.map(Scalar::$function)
             }
@@ -186,27 +186,27 @@ macro_rules! lane_by_lane {
 impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     type Real = Self;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn constant(value: Self) -> Self {
         value
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn value(self) -> Self {
         self
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         Self::new(self.0.select_less(other.0, then.0, otherwise.0))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn max(self, other: Self) -> Self {
         Self::new(self.0.max(other.0))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn min(self, other: Self) -> Self {
         Self::new(self.0.min(other.0))
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powi(self, n: i32) -> Self {
         power::powi(self, n)
     }
@@ -214,23 +214,23 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     fn powf(self, p: Self) -> Self {
         power::powf::<Self, true>(self, p)
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         self.powf(p)
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
         self.zip_map(x, Scalar::atan2)
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn recip(self) -> Self {
         Self::splat(T::ONE) / self
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sqrt(self) -> Self {
         Self::new(self.0.sqrt())
     }
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn abs(self) -> Self {
         Self::new(self.0.abs())
     }

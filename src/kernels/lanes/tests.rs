@@ -159,21 +159,9 @@ fn arrays_of_singles_do_as_the_float() {
 }
 
 #[test]
-fn the_widest_registers_of_doubles_do_as_the_float() {
-    f64::run_in_lanes(Everything);
-}
-
-#[test]
-fn the_widest_registers_of_singles_do_as_the_float() {
-    f32::run_in_lanes(Everything);
-}
-
-/// In AVX2 registers, also where the processor has wider ones.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn avx2_registers_do_as_the_float() {
-    if avx2::is_available() {
-        avx2::run::<f64, avx2::Doubles, _>(Everything);
-        avx2::run::<f32, avx2::Singles, _>(Everything);
+fn all_registers_do_as_the_float() {
+    for registers in Registers::available() {
+        f64::run_in(registers, Everything);
+        f32::run_in(registers, Everything);
     }
 }

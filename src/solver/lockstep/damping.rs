@@ -17,14 +17,14 @@ pub(super) struct Damping<T, R> {
 }
 
 impl<T: Real, R: Register<T>> Damping<T, R> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
         Damping { lambda: zero, growth: zero, faithful: zero, reach: zero }
     }
 
     /// Starts afresh in some lanes, where the starts have these lengths.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn start(&mut self, starts: Lanes<T, R>, lengths: Lanes<T, R>) {
         self.lambda = choose(starts, Lanes::from_f64(INITIAL), self.lambda);
         self.growth = choose(starts, Lanes::from_f64(2.0), self.growth);
@@ -33,14 +33,14 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
     }
 
     /// The damping to be tried next: none, where that has been earned.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lambda(&self) -> Lanes<T, R> {
         let is_trusted = not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)));
         choose(is_trusted, Lanes::splat(T::ZERO), self.lambda)
     }
 
     /// Learns from the trials of some lanes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn update(
         &mut self,
         lanes: Lanes<T, R>,
@@ -64,7 +64,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
     }
 
     /// Damps more in some lanes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn damp_more(&mut self, lanes: Lanes<T, R>) {
         let lambda = (self.lambda * self.growth).max(Lanes::splat(T::EPSILON));
         self.lambda = choose(lanes, lambda, self.lambda);
@@ -72,7 +72,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
     }
 
     /// Whether the steps of some lanes, of these lengths where they are sound, may be tried; damps those more that may not.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
         let (zero, tried) = (Lanes::splat(T::ZERO), self.lambda());
         let is_damped = is_less(zero, tried);
@@ -88,7 +88,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
     }
 
     /// No damping was enough.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_exhausted(&self) -> Lanes<T, R> {
         not(is_less(self.lambda, Lanes::splat(T::INFINITY)))
     }

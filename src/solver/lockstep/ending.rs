@@ -37,14 +37,14 @@ pub(super) struct Ending<T, R> {
 }
 
 impl<T: Real, R: Register<T>> Ending<T, R> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
         Ending { status: zero, iterations: zero, least_cost: zero, has_kept: zero }
     }
 
     /// Forgets the problem in a lane.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn restart(&mut self, lane: usize) {
         for number in [&mut self.status, &mut self.iterations, &mut self.has_kept] {
             number.as_mut_slice()[lane] = T::ZERO;
@@ -52,7 +52,7 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
     }
 
     /// True where nothing has ended the problem.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn goes_on(&self) -> Lanes<T, R> {
         not(is_less(Lanes::splat(T::ZERO), self.status))
     }
@@ -69,14 +69,14 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
     }
 
     /// Ends problems that have not ended.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn end(&mut self, lanes: Lanes<T, R>, status: f64) {
         let lanes = and(lanes, self.goes_on());
         self.status = choose(lanes, Lanes::from_f64(status), self.status);
     }
 
     /// Judges starts of these costs, next to which a cost of `ε²` the larger of it and the energy is rounding.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn judge_starts(
         &mut self,
         starts: Lanes<T, R>,
@@ -90,7 +90,7 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
     }
 
     /// Judges trials from points of these costs and resolutions `‖Dx‖`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn judge_trials<const N: usize>(
         &mut self,
         trials: Lanes<T, R>,
@@ -111,13 +111,13 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
     }
 
     /// Ends problems that no damping helps.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn give_up(&mut self, lanes: Lanes<T, R>) {
         self.end(lanes, NO_PROGRESS);
     }
 
     /// Ends problems where the step, not held back by damping, promises too little of the cost, or where there is none left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn expect<const N: usize>(
         &mut self,
         lanes: Lanes<T, R>,

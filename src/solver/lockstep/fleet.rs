@@ -9,7 +9,7 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
-    /// Sums over the residuals of all lanes, at their points. Must be `#[inline(always)]`.
+    /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`.
     fn sums(&self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
 
     /// What the costs are measured by where they may become zero.

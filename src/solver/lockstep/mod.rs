@@ -70,7 +70,7 @@ struct Lockstep<T, R, const N: usize> {
 }
 
 /// Solves all problems of a fleet, within these bounds if there are any.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: usize>(
     fleet: &mut F,
     walls: Option<&Walls<T, N>>,
@@ -90,7 +90,7 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: u
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
         Lockstep {
@@ -108,13 +108,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_busy(&self) -> bool {
         truth::any(self.busy)
     }
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn board<F: Fleet<T, R, N>>(&mut self, fleet: &mut F) {
         for l in 0..R::LANES {
             if self.problems[l].is_some() {
@@ -135,7 +135,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Judges the trials, and learns from them: true where the trial point is taken.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, patience: &Patience<T>) -> Lanes<T, R> {
         let zero = Lanes::splat(T::ZERO);
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
@@ -155,7 +155,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// `‖Dx‖`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn resolution(&self) -> Lanes<T, R> {
         let mut sum = Lanes::splat(T::ZERO);
         for j in 0..N {
@@ -165,7 +165,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Moves to the trial points that are taken, and brings the scaling up to date there.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
         self.sums.take(accepted, sums);
         for j in 0..N {
@@ -183,7 +183,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
     /// whose steps promise nothing end here.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn choose_steps(&mut self, walls: Option<&Walls<T, N>>, patience: &Patience<T>) {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
@@ -208,7 +208,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Hands over the problems that have ended, or all of them where there is no more time.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, walls: Option<&Walls<T, N>>, all: bool) {
         if !all && !truth::any(and(self.busy, not(self.ending.goes_on()))) {
             return;
@@ -224,7 +224,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// What became of the problem in a lane.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrival(&self, l: usize, status: FitStatus, walls: Option<&Walls<T, N>>) -> Arrival<T, N> {
         let mut arrival = Arrival {
             x: [T::ZERO; N],

@@ -18,14 +18,14 @@ pub(crate) struct Sums<T, R, const N: usize> {
 
 impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     /// No residuals.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn zero() -> Self {
         let zero = Lanes::splat(T::ZERO);
         Sums { cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
     /// Adds one residual of each lane. What does not depend on a parameter adds nothing to its sums.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&mut self, residual: &Jet<T, R, N>) {
         let half = residual.value * T::from_f64(0.5);
         self.cost = residual.value.mul_add(half, self.cost);
@@ -43,7 +43,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     }
 
     /// Takes over the sums of some lanes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {
         self.cost = choose(lanes, other.cost, self.cost);
         for i in 0..N {
@@ -55,7 +55,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     }
 
     /// True where all sums are finite: those on the diagonal bound the others.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn are_finite(&self) -> Lanes<T, R> {
         let mut size = self.cost;
         for i in 0..N {

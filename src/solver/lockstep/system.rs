@@ -24,7 +24,7 @@ pub(super) struct Steps<T, R, const N: usize> {
 }
 
 /// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
     lambda: Lanes<T, R>,
@@ -40,7 +40,7 @@ pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
 
 /// As [`solve`], but minimises the damped model within a box around the points `x`: parameters that would leave it stop at its
 /// walls, one after the other.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
     lambda: Lanes<T, R>,
@@ -86,7 +86,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
 }
 
 /// One where a parameter is at a wall beyond which the cost would fall, otherwise zero.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn is_held<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
     x: Lanes<T, R>,
@@ -99,7 +99,7 @@ pub(super) fn is_held<T: Real, R: Register<T>>(
 }
 
 /// The steps of the parameters that are free, given those of the others.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn solve_free<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
     lambda: Lanes<T, R>,
@@ -133,7 +133,7 @@ fn solve_free<T: Real, R: Register<T>, const N: usize>(
 
 /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
 /// pivot is not sound.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N]) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);
     for j in 0..N {
@@ -161,7 +161,7 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; 
 }
 
 /// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &[[Lanes<T, R>; N]; N], b: &mut [Lanes<T, R>; N]) {
     for i in 0..N {
         for k in 0..i {
@@ -179,7 +179,7 @@ fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &[[Lanes<T, R>; N
 }
 
 /// Fills in the lengths of the steps and the slopes along them.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn measure<T: Real, R: Register<T>, const N: usize>(
     steps: &mut Steps<T, R, N>,
     squared_scale: &[Lanes<T, R>; N],

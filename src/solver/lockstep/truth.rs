@@ -4,31 +4,31 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
 /// `a < b`, which NaN is not.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn is_less<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.select_less(b, Lanes::splat(T::ONE), Lanes::splat(T::ZERO))
 }
 
 /// Not true.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn not<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> Lanes<T, R> {
     Lanes::splat(T::ONE) - truth
 }
 
 /// Both.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn and<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.min(b)
 }
 
 /// One of them, or both.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn or<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.max(b)
 }
 
 /// The one where it is true, the other where not.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn choose<T: Real, R: Register<T>>(
     truth: Lanes<T, R>,
     then: Lanes<T, R>,
@@ -38,7 +38,7 @@ pub(super) fn choose<T: Real, R: Register<T>>(
 }
 
 /// True in some lane.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn any<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> bool {
     !Lanes::splat(T::ZERO).is_at_least(truth)
 }
