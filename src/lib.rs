@@ -131,6 +131,8 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
+#[cfg(any(feature = "checkpoint", feature = "safetensors"))]
+mod atomic_file;
 mod autodiff;
 mod checksum;
 mod curve;
