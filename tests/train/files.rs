@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,6 +72,10 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 struct Killed(Child);
 
 impl Killed {
+    fn start(test: &str, folder: &Folder) -> Self {
+        Killed(child(test, &folder.0).stdout(Stdio::null()).spawn().unwrap())
+    }
+
     fn kill(&mut self) -> ExitStatus {
         let _ = self.0.kill();
         self.0.wait().unwrap()
@@ -108,7 +112,7 @@ fn a_file_is_whole_after_its_writer_was_killed() {
     let folder = Folder::new("killed");
     let mut interrupted = 0;
     for round in 0..6 {
-        let mut writer = Killed(child("files::child_saves_for_ever", &folder.0).spawn().unwrap());
+        let mut writer = Killed::start("files::child_saves_for_ever", &folder);
         wait_until(|| folder.path().exists() && sizes_of_others(&folder.0).iter().any(|&size| size > 0));
         thread::sleep(Duration::from_millis(round));
         assert!(!writer.kill().success());
@@ -146,7 +150,7 @@ fn a_training_goes_on_each_time_it_was_killed() {
     let folder = Folder::new("training");
     let mut epoch = 0;
     for _ in 0..4 {
-        let mut training = Killed(child("files::child_trains_for_ever", &folder.0).spawn().unwrap());
+        let mut training = Killed::start("files::child_trains_for_ever", &folder);
         let before = epoch;
         wait_until(|| {
             if folder.path().exists() {

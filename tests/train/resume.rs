@@ -269,7 +269,11 @@ fn edited_checkpoints_are_refused_or_gone_on_with() {
     let cases = [
         ("/batch", 6.into(), "the checkpoint contradicts itself: 6 minibatches are done of an epoch of 5"),
         ("/metrics", [0; 0].into(), "the checkpoint contradicts itself: it does not have the state of every metric"),
-        ("/callbacks", [0; 0].into(), "the checkpoint contradicts itself: it does not have the state of every callback"),
+        (
+            "/callbacks",
+            [0; 0].into(),
+            "the checkpoint contradicts itself: it does not have the state of every callback",
+        ),
         (
             "/history/columns/1/1",
             [1.0].as_slice().into(),

@@ -183,7 +183,9 @@ impl<T: Real> Accumulated<T> {
         accumulation_steps: u64,
         variables: &Variables<T>,
     ) -> Result<(), OptimizerError> {
-        let [(count_name, count_numbers), rows @ ..] = numbers else { return refuse(format!("it has no {ACCUMULATED_COUNT}")) };
+        let [(count_name, count_numbers), rows @ ..] = numbers else {
+            return refuse(format!("it has no {ACCUMULATED_COUNT}"));
+        };
         let (ACCUMULATED_COUNT, &[accumulated]) = (count_name.as_str(), count_numbers.as_slice()) else {
             return refuse(format!("it has no {ACCUMULATED_COUNT}"));
         };

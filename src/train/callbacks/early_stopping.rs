@@ -165,7 +165,9 @@ impl<T: Real> Callback<T> for EarlyStopping<T> {
     fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
         let best_weights: Vec<T> = state.get("best_weights")?.iter().map(|&weight| T::from_f64(weight)).collect();
         if best_weights.iter().any(|weight| !weight.is_finite()) {
-            return Err(CallbackError::State { difference: "best_weights holds a number that is not finite".to_owned() });
+            return Err(CallbackError::State {
+                difference: "best_weights holds a number that is not finite".to_owned(),
+            });
         }
         let (wait, best) = (state.count("wait")?, state.number("best")?);
         let best_epoch = state.count("best_epoch")?;
