@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::models::{Guess, Named};
 use marquardt::{
-    Curve, CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, RobustLoss, Scalar,
+    Curve, CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, Report, RobustLoss, Scalar,
 };
 
 use crate::choices::Choices;
@@ -133,28 +133,32 @@ impl Case {
         }
     }
 
-    /// The largest cosine between the residuals and a column that no bound holds, and what rounding may make of it.
-    fn cosine(&self, b: &[f64], scale: Option<f64>) -> (f64, f64) {
+    /// The largest cosine between the residuals and a column that no bound holds, and what rounding may make of it. Under a
+    /// robust loss, the residuals count as long as the cost `½‖r‖²` says.
+    fn cosine(&self, report: &Report<f64>, scale: Option<f64>) -> (f64, f64) {
+        let (b, length) = (&report.x, (2.0 * report.cost).sqrt());
         let responses: Vec<f64> = self.x.iter().map(|&x| self.model.response(&[x], b)).collect();
         let residuals: Vec<f64> = responses.iter().zip(&self.y).map(|(f, y)| f - y).collect();
         let weights: Vec<f64> = residuals.iter().map(|&r| self.weight(r, scale).sqrt()).collect();
-        let weighted: Vec<f64> = residuals.iter().zip(&weights).map(|(r, w)| r * w).collect();
         let size = norm(&responses).max(norm(&self.y));
         let mut largest = 0.0_f64;
         for index in (0..b.len()).filter(|&index| Some(index) != self.fixed) {
             let slope = |x: f64| derivative(&self.model, x, b, index);
             let column: Vec<f64> = self.x.iter().zip(&weights).map(|(&x, w)| w * slope(x)).collect();
-            let gradient: f64 = column.iter().zip(&weighted).map(|(j, r)| j * r).sum();
+            let weighted = residuals.iter().zip(&weights).map(|(r, w)| r * w);
+            let gradient: f64 = column.iter().zip(weighted).map(|(j, r)| j * r).sum();
             let is_held = self.bounds[index].is_some_and(|(lower, upper)| {
                 (b[index] <= lower && gradient > 0.0) || (b[index] >= upper && gradient < 0.0)
             });
             // A parameter that no response depends on, as far as floats can tell, may be anything.
             let is_idle = norm(&column) * b[index].abs().max(1.0) <= 1e-13 * size;
-            if !is_held && !is_idle && norm(&weighted) > 0.0 {
-                largest = largest.max((gradient / norm(&column) / norm(&weighted)).abs());
+            if !is_held && !is_idle && length > 0.0 {
+                largest = largest.max((gradient / norm(&column) / length).abs());
             }
         }
-        (largest, if largest > 0.0 { ROUNDINGS * f64::EPSILON * size / norm(&weighted) } else { 0.0 })
+        // Data that are all zero say nothing of how small a residual is.
+        let size = if norm(&self.y) > 0.0 { size } else { size.max((2.0 * report.initial_cost).sqrt()) };
+        (largest, if largest > 0.0 { ROUNDINGS * f64::EPSILON * size / length } else { 0.0 })
     }
 }
 
@@ -210,7 +214,7 @@ fn check(case: &Case, fit: &FittedCurve<'_, f64, Counted<'_>>) -> bool {
     }
     let numbers = [report.cost, report.initial_cost, report.gradient_norm, report.gradient_cosine];
     assert!(numbers.iter().chain(&report.x).all(|number| number.is_finite()), "{}", described());
-    let (cosine, rounding) = case.cosine(&report.x, fit.robust_scale());
+    let (cosine, rounding) = case.cosine(report, fit.robust_scale());
     assert!(cosine <= LARGEST_COSINE + rounding, "cosine {cosine:.1e}, {rounding:.1e} by rounding: {}", described());
     true
 }
