@@ -9,6 +9,7 @@ mod box_constrained;
 mod choice;
 mod conjugate_gradients;
 mod cost;
+mod curvature;
 mod form;
 mod held;
 mod model;

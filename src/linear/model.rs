@@ -344,6 +344,28 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         }
     }
 
+    /// Learns the curvature that `JᵀJ` leaves out from the step that was taken last. Only the normal equations have room for it.
+    pub(crate) fn learn_curvature(&mut self, step: &[T]) {
+        if let Normal(model, _) = self {
+            model.learn_curvature(step);
+        }
+    }
+
+    /// What the curvature that was learnt adds to the cost after a step, and whether it is in use; `None` if there is none.
+    pub(crate) fn curvature_along(&self, step: &[T]) -> Option<(T, bool)> {
+        match self {
+            Normal(model, _) => model.curvature_along(step),
+            _ => None,
+        }
+    }
+
+    /// Takes the curvature that was learnt into the linear system, or leaves it out.
+    pub(crate) fn use_curvature(&mut self, is_used: bool) {
+        if let Normal(model, _) = self {
+            model.use_curvature(is_used);
+        }
+    }
+
     /// `JᵀJv` at the current point; not in the dual forms.
     pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
         match self {

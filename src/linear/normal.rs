@@ -1,5 +1,6 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
+use super::curvature::Curvature;
 use super::held::{Held, free_part, is_held};
 use super::model::IllConditioned;
 use super::shape::Shape;
@@ -21,6 +22,8 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     inverse_pivots: S::Vector,
     work: S::Vector,
     scratch: Scratch<T>,
+    /// What is known of the second derivative besides `JᵀJ`, once there is a reason to ask.
+    curvature: Option<Curvature<T, S>>,
 }
 
 /// Sums over rows.
@@ -43,6 +46,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
             inverse_pivots: S::vector(n),
             work: S::vector(n),
             scratch: Scratch::default(),
+            curvature: None,
         }
     }
 
@@ -107,18 +111,55 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
     }
 
-    /// `JᵀJv`.
+    /// `JᵀJv`, or `(JᵀJ + S)v` where the [curvature](Self::curvature) `S` is in use.
     pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
         symmetric_times(self.sums[self.current].gram.as_ref(), v, product);
+        if let Some(curvature) = self.curvature_in_use() {
+            for (i, product) in product.iter_mut().enumerate() {
+                *product += dot(curvature.row(i), v);
+            }
+        }
     }
 
-    /// `‖Jv‖²`.
+    /// `‖Jv‖²`, or `vᵀ(JᵀJ + S)v` where the [curvature](Self::curvature) `S` is in use.
     pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
         let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n());
-        rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
+        let squares = rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
             let off_diagonal = dot(&row[..i], &v[..i]);
             sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
-        })
+        });
+        self.curvature_in_use().map_or(squares, |curvature| squares + curvature.quadratic_form(v))
+    }
+
+    /// Learns the curvature from the step that led from the last point, which the candidate's sums still hold, to this one.
+    pub(crate) fn learn_curvature(&mut self, step: &[T]) {
+        let n = self.n();
+        let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
+        let (mut y, mut z) = (S::vector(n), S::vector(n));
+        let [here, before] = [self.current, 1 - self.current].map(|which| self.sums[which].gradient.as_ref());
+        symmetric_times(self.sums[self.current].gram.as_ref(), step, z.as_mut());
+        for (j, (y, z)) in y.as_mut().iter_mut().zip(z.as_mut()).enumerate() {
+            *y = here[j] - before[j];
+            *z = *y - *z;
+        }
+        curvature.update(step, y.as_ref(), z.as_ref());
+    }
+
+    /// `½vᵀSv`, and whether `S` is in use; `None` as long as nothing was learnt.
+    pub(crate) fn curvature_along(&self, v: &[T]) -> Option<(T, bool)> {
+        let curvature = self.curvature.as_ref()?;
+        Some((T::from_f64(0.5) * curvature.quadratic_form(v), curvature.is_used))
+    }
+
+    /// Takes the curvature into the linear system, or leaves it out.
+    pub(crate) fn use_curvature(&mut self, is_used: bool) {
+        if let Some(curvature) = &mut self.curvature {
+            curvature.is_used = is_used;
+        }
+    }
+
+    fn curvature_in_use(&self) -> Option<&Curvature<T, S>> {
+        self.curvature.as_ref().filter(|curvature| curvature.is_used)
     }
 
     /// Adds the ridge `½ Σ w_j x_j²` to the candidate's sums.
@@ -140,6 +181,11 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         let (gram, gradient) = (gram.as_ref(), gradient.as_ref());
         let factor = self.factor.as_mut();
         factor.copy_from_slice(gram);
+        if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
+            for (i, row) in factor.chunks_exact_mut(n).enumerate() {
+                row.iter_mut().zip(curvature.row(i)).for_each(|(entry, &more)| *entry += more);
+            }
+        }
         for (j, &d) in d.iter().enumerate() {
             factor[j * n + j] += lambda * d * d;
         }
@@ -162,7 +208,11 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
         for j in (0..held.len()).filter(|&j| is_held(held, j)) {
             for i in (0..n).filter(|&i| !is_held(held, i)) {
-                step[i] -= gram[i.max(j) * n + i.min(j)] * step[j];
+                let mut coupling = gram[i.max(j) * n + i.min(j)];
+                if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
+                    coupling += curvature.row(i)[j];
+                }
+                step[i] -= coupling * step[j];
             }
         }
         self.solve_again(step);

@@ -57,6 +57,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) promising: bool,
     /// The next step gets a second-order correction.
     pub(super) accelerate: bool,
+    /// Trials that the linear model has not foretold.
+    pub(super) doubtful: usize,
 }
 
 /// What happens at a point that is taken.
@@ -103,6 +105,7 @@ where
             evaluations: Evaluations::default(),
             promising: false,
             accelerate: settings.acceleration == Acceleration::Always,
+            doubtful: 0,
         }
     }
 
@@ -132,10 +135,29 @@ where
             if let Some(status) = self.enter(journal, &trial, false) {
                 return Ok(status);
             }
-            if let Some(status) = self.settled(settings, problem, &trial) {
+            if let Some(status) = self.settled(settings, &trial) {
                 return Ok(status);
             }
         }
+    }
+
+    /// What follows a descent that found nothing more to gain: the polish, the descent from where that leads if it is not
+    /// stationary, and the first-order test of the last point.
+    pub(super) fn finish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
+        journal: &mut Journal<'_, T, O>,
+        begun: Instant,
+        mut status: Status,
+    ) -> Result<Status, EvaluationError> {
+        if settings.polish && status.is_at_an_end() {
+            status = self.polish(settings, problem, journal, status)?;
+            if status.is_at_an_end() && status.is_converged() && !self.is_stationary(settings) {
+                status = self.descend(settings, problem, journal, begun)?;
+            }
+        }
+        if status.is_at_an_end() { self.verdict(settings, problem, status) } else { Ok(status) }
     }
 
     /// One iteration: solve the damped system, try the step, take it or damp more.
@@ -161,6 +183,7 @@ where
         self.accelerate = self.acceleration.wanted(&trial, bend);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
+        self.weigh_curvature(&trial);
         Ok(trial)
     }
 
@@ -172,6 +195,11 @@ where
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let (damping, mut system) = self.system(&mut *problem);
         let choice = damping.damp(&mut system);
+        if choice == Err(IllConditioned) && self.model.curvature_along(self.step.as_ref()).is_some_and(|(_, is_used)| is_used) {
+            // Not positive definite.
+            self.model.use_curvature(false);
+            return self.damp(problem);
+        }
         if choice == Err(IllConditioned) && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;
             return self.damp(problem);
@@ -210,6 +238,9 @@ where
         problem: &mut P,
         trial: &mut Trial<T>,
     ) -> Result<(), EvaluationError> {
+        if !all_finite(self.trial.as_ref()) {
+            return Ok(());
+        }
         let before = self.cost;
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
         if at_once && self.promising && self.derivatives_are_cheap(problem) {
@@ -257,6 +288,9 @@ where
         &mut self,
         problem: &mut P,
     ) -> Result<Option<T>, EvaluationError> {
+        if !all_finite(self.trial.as_ref()) {
+            return Ok(None);
+        }
         self.evaluations.jacobians += 1;
         if self.plan.form.multiplies() {
             return self.linearize_products(problem);

@@ -309,10 +309,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         iteration.start(problem)?;
         iteration.start_damping();
         let mut journal = Journal::new(observer);
-        let ending = iteration.descend(settings, problem, &mut journal, begun).and_then(|status| {
-            let polish = settings.polish && status.is_converged() && status != Status::TargetCost;
-            if polish { iteration.polish(settings, problem, &mut journal, status) } else { Ok(status) }
-        });
+        let descent = iteration.descend(settings, problem, &mut journal, begun);
+        let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut journal, begun, status));
         let (status, error) = match ending {
             Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
             Err(error) => (Status::EvaluationFailed, Some(error)),

@@ -3,8 +3,10 @@
 mod acceleration;
 mod bounded;
 mod covariance;
+mod curvature;
 pub mod damping;
 mod error;
+mod first_order;
 mod iteration;
 mod journal;
 mod levenberg_marquardt;

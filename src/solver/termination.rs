@@ -8,7 +8,7 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
+use crate::Real;
 
 /// Why a solve ended. The best point is in the report for every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,6 +43,12 @@ impl Status {
         use Status::*;
         matches!(self, GradientTolerance | CostTolerance | StepTolerance | TargetCost)
     }
+
+    /// The descent came to an end by itself: nothing asked it to stop.
+    pub(super) fn is_at_an_end(self) -> bool {
+        use Status::*;
+        matches!(self, GradientTolerance | CostTolerance | StepTolerance | NoProgress)
+    }
 }
 
 impl fmt::Display for Status {
@@ -65,9 +71,6 @@ impl fmt::Display for Status {
 /// Of the slope along a step, the share that damping may take for the step to count as undamped.
 pub(super) const UNDAMPED: f64 = 0.5;
 
-/// So many units of the last digit are rounding.
-const ROUNDING: f64 = 1e4;
-
 impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
@@ -86,14 +89,20 @@ where
         }
     }
 
-    /// The trial says that there is nothing left to gain.
+    /// The trial leaves nothing to gain, and the point passes the [first-order test](Self::is_stationary). Where it does not, the
+    /// scaling is renewed and the solve goes on, until no step is left.
     #[inline]
-    pub(super) fn settled<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-        trial: &Trial<T>,
-    ) -> Option<Status> {
+    pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
+        let claim = self.claim(settings, trial)?;
+        if claim.is_converged() && self.is_stationary(settings) {
+            return Some(claim);
+        }
+        if self.renew_scaling() || claim.is_converged() { None } else { Some(claim) }
+    }
+
+    /// What the trial alone would end the solve with.
+    #[inline]
+    fn claim(&self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();
         let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
         // A step held back by damping is short for that reason, and says little of what is left.
@@ -105,21 +114,7 @@ where
             return Some(Status::StepTolerance);
         }
         let drowned = trial.length <= T::EPSILON * resolution || trial.predicted <= T::EPSILON * size;
-        if trial.accepted || !drowned {
-            return None;
-        }
-        Some(if self.is_at_rounding(problem, resolution) { Status::StepTolerance } else { Status::NoProgress })
-    }
-
-    /// What is left is rounding: of the cost, against what the undamped step promises; of the parameters, against its
-    /// length; or of the residuals, against those of the start.
-    fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, resolution: T) -> bool {
-        if self.cost.abs() <= T::EPSILON * T::EPSILON * self.initial_cost.abs() {
-            return true;
-        }
-        let unit = T::from_f64(ROUNDING) * T::EPSILON;
-        let Some(promise) = self.gauss_newton(problem) else { return self.squared_gradient_cosine() <= unit };
-        promise <= unit * self.cost.abs() || self.model.length(self.d.as_ref(), self.step.as_ref()) <= unit * resolution
+        (!trial.accepted && drowned).then_some(Status::NoProgress)
     }
 
     /// Patience has run out.

@@ -1,0 +1,52 @@
+//! When steps take the curvature of the residuals into account.
+//!
+//! Gauss–Newton leaves out the second derivatives of the residuals. Where the residuals are large, its steps are too long or too short
+//! again and again, and it converges slowly or not at all. Once it has failed to foretell the cost several times, each step
+//! taken teaches an [approximation](crate::linear) of what is left out, and the model with or without it makes the next step: the one
+//! that has foretold the last cost better (Dennis, Gay & Welsch 1981).
+
+use super::damping::{DampingPolicy, Trial};
+use super::iteration::{Arrival, Iteration};
+use crate::Real;
+use crate::linear::shape::Shape;
+
+/// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
+const DOUBTFUL: usize = 8;
+
+/// A gain ratio further from one than this speaks against the linear model.
+const UNFAITHFUL: f64 = 0.25;
+
+/// The other model must foretell the cost this many times better to be taken.
+const BETTER: f64 = 1.5;
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// Learns the curvature from a trial, if there is a reason to, and chooses the model for the next step.
+    #[inline]
+    pub(super) fn weigh_curvature(&mut self, trial: &Trial<T>) {
+        if !((trial.gain_ratio() - T::ONE).abs() <= T::from_f64(UNFAITHFUL)) {
+            self.doubtful += 1;
+        }
+        if self.doubtful >= DOUBTFUL && self.arrival == Arrival::Linearize {
+            self.learn_curvature(trial);
+        }
+    }
+
+    fn learn_curvature(&mut self, trial: &Trial<T>) {
+        if let (Some((more, is_used)), true) = (self.model.curvature_along(self.step.as_ref()), trial.actual.is_finite()) {
+            // The promises of the model in use, and of the other.
+            let other = if is_used { trial.predicted + more } else { trial.predicted - more };
+            let (error, other_error) = ((trial.actual - trial.predicted).abs(), (trial.actual - other).abs());
+            if error > T::from_f64(BETTER) * other_error {
+                self.model.use_curvature(!is_used);
+            }
+        }
+        if trial.accepted {
+            self.model.learn_curvature(self.step.as_ref());
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The first-order test: whether a point where the solve ends is stationary, whatever path led there.
+//!
+//! Steps become short and costs stop falling for many reasons: heavy damping, a scaling `D` that is out of date, a singular
+//! system, wrong derivatives. The gradient at the point is the only evidence of a minimum. The test takes the cosine between the
+//! residuals and each column of the Jacobian by itself, so that it depends neither on `D` and `λ` nor on the units of the
+//! parameters, and no parameter hides another.
+
+use super::damping::DampingPolicy;
+use super::iteration::Iteration;
+use super::{Settings, Status};
+use crate::linear::shape::Shape;
+use crate::{EvaluationError, LeastSquares, Real};
+
+/// Cosines of up to this many times `√ε` count as zero: 1e-6 in double precision, 0.02 in single.
+const STATIONARY: f64 = 64.0;
+
+/// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter promises
+/// the square of its cosine as a share of the cost.
+const SHARE_OF_FTOL: f64 = 0.125;
+
+/// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit.
+const DISPLACEMENT: f64 = 4.0;
+
+/// A gradient of up to this many times the rounding errors of the residuals is rounding.
+const ROUNDING: f64 = 4.0;
+
+/// `D` is out of date for a parameter once it is this many times larger, or smaller, than the norm of its column.
+const OUT_OF_DATE: f64 = 2.0;
+
+impl<T, S, D> Iteration<T, S, D>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+{
+    /// Every free parameter's cosine is within tolerance: that of `gtol`, 64 `√ε`, or `√ftol / 8`, whichever is largest.
+    pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
+        let resolvable = T::from_f64(STATIONARY) * T::EPSILON.sqrt();
+        let allowed = T::from_f64(SHARE_OF_FTOL) * settings.ftol.sqrt();
+        let tolerance = settings.gtol.max(resolvable).max(allowed);
+        self.squared_gradient_cosine() <= tolerance * tolerance
+    }
+
+    /// Brings `D` to the column norms at the current point and lets the damping start afresh, with the Gauss–Newton step if it
+    /// is short enough. Returns `false`, and changes nothing, where `D` is up to date, or where the Jacobian is not formed.
+    ///
+    /// A scaling other than the default gives way to it: it has led to where no step is left although the gradient is not zero.
+    pub(super) fn renew_scaling(&mut self) -> bool {
+        if self.plan.form.multiplies() {
+            return false;
+        }
+        let norms = self.column_norms.as_ref();
+        let mut pairs = self.d.as_mut().iter_mut().zip(norms).filter(|(_, norm)| **norm > T::ZERO);
+        let limit = T::from_f64(OUT_OF_DATE);
+        if !pairs.any(|(d, &norm)| *d > limit * norm || norm > limit * *d) {
+            return false;
+        }
+        for (d, &norm) in self.d.as_mut().iter_mut().zip(norms) {
+            if norm > T::ZERO {
+                *d = norm;
+            }
+        }
+        self.scaling = super::Scaling::default();
+        self.start_damping();
+        true
+    }
+
+    /// The status of a solve that ended at this point with `claim`: converged only if the point passes the first-order test, or
+    /// if its gradient is lost in the rounding errors of the residuals.
+    pub(super) fn verdict<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
+        claim: Status,
+    ) -> Result<Status, EvaluationError> {
+        let passes = self.is_stationary(settings) || self.is_at_rounding(problem)?;
+        Ok(match claim {
+            _ if !passes => Status::NoProgress,
+            Status::NoProgress => Status::StepTolerance,
+            claim => claim,
+        })
+    }
+
+    /// The largest cosine is no more than what rounding errors of the residuals make of it. They show where the parameters are
+    /// displaced by a few units of their last digit.
+    fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
+        let mut noise = T::ZERO;
+        for alternate in [false, true] {
+            self.displace(alternate);
+            noise = noise.max(self.squared_change(problem)?);
+        }
+        let unit = T::from_f64(ROUNDING);
+        let squares = (self.cost + self.cost).abs();
+        Ok(self.squared_gradient_cosine() * squares <= unit * unit * noise)
+    }
+
+    /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns.
+    fn displace(&mut self, alternate: bool) {
+        let unit = T::from_f64(DISPLACEMENT) * T::EPSILON;
+        for (j, (step, &x)) in self.step.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
+            *step = if alternate && j % 2 == 1 { -unit * x } else { unit * x };
+        }
+        self.move_trial();
+    }
+
+    /// `‖r(trial) − r(x)‖²`, over all ranks; zero where that cannot be evaluated.
+    fn squared_change<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+        let (x, trial) = (self.x.as_ref(), self.trial.as_ref());
+        let mut sum = T::ZERO;
+        let mut before = Vec::new();
+        let visited = self.tiles.visit(problem, |problem, first, r| {
+            problem.residuals(x, first, r)?;
+            before.clear();
+            before.extend_from_slice(r);
+            problem.residuals(trial, first, r)?;
+            sum += r.iter().zip(&before).fold(T::ZERO, |sum, (&r, &before)| sum + (r - before) * (r - before));
+            Ok(())
+        });
+        self.evaluations.residuals += 2;
+        match &mut self.shards {
+            None => visited?,
+            Some(shards) => shards.sum(std::slice::from_mut(&mut sum), visited)?,
+        }
+        Ok(if sum.is_finite() { sum } else { T::ZERO })
+    }
+}

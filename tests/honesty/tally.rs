@@ -1,0 +1,122 @@
+//! Counts of fits, and the claims that are false.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+
+use crate::first_order::Finding;
+use crate::way::Attempt;
+
+/// Fits of one sort.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    fits: usize,
+    converged: usize,
+    false_claims: usize,
+    gross: usize,
+    vanished: usize,
+}
+
+/// All fits.
+#[derive(Default)]
+pub struct Tally {
+    total: Count,
+    /// By what they have in common.
+    sorts: BTreeMap<String, Count>,
+    /// By how they ended.
+    endings: BTreeMap<String, usize>,
+    pub panics: Vec<usize>,
+    /// What is false, with the number of the random fit.
+    pub offenders: Vec<(usize, String)>,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.fits += other.fits;
+        self.converged += other.converged;
+        self.false_claims += other.false_claims;
+        self.gross += other.gross;
+        self.vanished += other.vanished;
+    }
+}
+
+impl Tally {
+    pub fn false_claims(&self) -> usize {
+        self.total.false_claims
+    }
+
+    pub fn add(&mut self, number: usize, attempt: &Attempt) {
+        let mut count = Count { fits: 1, ..Count::default() };
+        let ending = match &attempt.claim {
+            Ok(claim) => {
+                if claim.is_converged {
+                    let finding = claim.examine();
+                    let [is_false, is_gross] = claim.is_false(finding);
+                    count.converged = 1;
+                    count.false_claims = usize::from(is_false);
+                    count.gross = usize::from(is_gross);
+                    count.vanished = usize::from(is_false && finding.is_vanished());
+                    if is_false {
+                        self.offenders.push((number, offence(attempt, finding)));
+                    }
+                }
+                claim.status.clone()
+            }
+            Err(refusal) => refusal.clone(),
+        };
+        *self.endings.entry(ending).or_default() += 1;
+        let sample = &attempt.sample;
+        self.total.add(count);
+        for sort in [
+            name("way", attempt.way),
+            name("curve", sample.family),
+            name("data", sample.data),
+            name("start", sample.distance),
+        ] {
+            self.sorts.entry(sort).or_default().add(count);
+        }
+    }
+
+    pub fn merge(mut self, other: Tally) -> Tally {
+        self.total.add(other.total);
+        other.sorts.into_iter().for_each(|(sort, count)| self.sorts.entry(sort).or_default().add(count));
+        other.endings.into_iter().for_each(|(ending, count)| *self.endings.entry(ending).or_default() += count);
+        self.panics.extend(other.panics);
+        self.offenders.extend(other.offenders);
+        self
+    }
+}
+
+fn name(sort: &str, of: impl Debug) -> String {
+    format!("{sort} {of:?}")
+}
+
+fn offence(attempt: &Attempt, finding: Finding) -> String {
+    let (sample, claim) = (&attempt.sample, attempt.claim.as_ref().expect("only claims are false"));
+    let (points, start) = (sample.x.len(), &sample.start);
+    let finding = match finding {
+        Finding::NotFinite => "not finite".to_owned(),
+        Finding::Steepest { parameter, cosine, excess, is_vanished } => {
+            let vanished = if is_vanished { ", vanished" } else { "" };
+            format!("parameter {parameter}, cosine {cosine:.1e}, {excess:.1e} beyond rounding{vanished}")
+        }
+    };
+    let (way, family, data, distance) = (attempt.way, sample.family, sample.data, sample.distance);
+    format!(
+        "{way:?} {family:?} {data:?} {distance:?}, {points} points: {}; {finding}\n    from {start:?}\n    to   {:?}",
+        claim.status, claim.x
+    )
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<28} {:>8} {:>10} {:>8} {:>8} {:>9}", "", "fits", "converged", "false", "gross", "vanished")?;
+        let total = [("all".to_owned(), self.total)];
+        for (sort, count) in total.iter().map(|(sort, count)| (sort, count)).chain(&self.sorts) {
+            let Count { fits, converged, false_claims, gross, vanished } = count;
+            writeln!(f, "{sort:<28} {fits:>8} {converged:>10} {false_claims:>8} {gross:>8} {vanished:>9}")?;
+        }
+        writeln!(f, "\nendings")?;
+        self.endings.iter().try_for_each(|(ending, count)| writeln!(f, "{count:>8}  {ending}"))?;
+        write!(f, "{:>8}  panicked {:?}", self.panics.len(), self.panics)
+    }
+}
