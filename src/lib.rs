@@ -121,7 +121,7 @@
 //! | `full` | all of these but `mpi` |
 //! | `json` | a `FitSummary` becomes JSON; with `serde` |
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
-//! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG |
+//! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | fits of many data sets, from many starts and of resampled data run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
@@ -131,6 +131,8 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
+#[cfg(any(feature = "checkpoint", feature = "safetensors"))]
+mod atomic_file;
 mod autodiff;
 mod checksum;
 mod curve;
@@ -165,7 +167,7 @@ pub use curve::{
     NanPolicy, ParameterState, ParameterSummary, PerFit, Predictors, PriorSummary, Profile, ProfileError,
     ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
-#[cfg(feature = "plot")]
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
 pub use curve::{Separator, Table, TableError, TableReader};

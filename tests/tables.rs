@@ -66,6 +66,31 @@ fn text_is_an_error_only_where_it_is_asked_for() {
 }
 
 #[test]
+fn numbers_that_are_not_finite_are_errors_where_they_are_asked_for() {
+    let table = read("x,y,z\n1,2,3\n4,1e999,-inf\n5,two,6\n").unwrap();
+    assert_eq!(table.column("x").unwrap(), [1.0, 4.0, 5.0]);
+    let error = table.column("y").unwrap_err().to_string();
+    assert_eq!(error, "input, line 3, column y: \"1e999\" is not a finite number");
+    let error = table.column("z").unwrap_err().to_string();
+    assert_eq!(error, "input, line 3, column z: \"-inf\" is not a finite number");
+    // They are numbers all the same, and no heading.
+    assert_eq!(read("1e999,Infinity\n1,2\n").unwrap().rows(), 2);
+}
+
+/// By time quadratic in the columns this would take minutes.
+#[test]
+fn many_columns_take_as_long_as_as_many_rows() {
+    let names: Vec<String> = (0..100_000).map(|column| format!("a{column}")).collect();
+    let numbers: Vec<String> = (0..100_000).map(|column| column.to_string()).collect();
+    let begun = std::time::Instant::now();
+    let table = read(&format!("{}\n{}\n", names.join(","), numbers.join(","))).unwrap();
+    for (number, name) in names.iter().enumerate() {
+        assert_eq!(table.column(name).unwrap(), [number as f64]);
+    }
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn a_ragged_row_is_named_by_its_line() {
     assert_eq!(message("x,y\n1,2\n\n# three\n3\n"), "input, line 5: 2 fields expected, 1 found");
     assert_eq!(message("x y\n1 2\n3 4 5\n"), "input, line 3: 2 fields expected, 3 found");

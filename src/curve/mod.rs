@@ -26,7 +26,7 @@ mod nan_policy;
 mod nested;
 mod noise;
 mod parameter;
-#[cfg(feature = "plot")]
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
 #[cfg(feature = "progress")]
 mod progress;
@@ -60,7 +60,7 @@ pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
-#[cfg(feature = "plot")]
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
 pub use statistics_error::StatisticsError;

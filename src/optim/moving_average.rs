@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ndarray::ArrayViewD;
 
-use super::state::entry;
+use super::state::{count, entry};
 use super::{Domain, Hyperparameter, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::variables::Layout;
 use crate::variables::{Gradients, Variable, Variables};
@@ -167,6 +167,16 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     }
 }
 
+/// Ascending ranges up to `end`, from their starts and ends.
+fn ranges(bounds: &[f64], end: usize) -> Result<Vec<Range<usize>>, OptimizerError> {
+    let places = bounds.iter().map(|&bound| Ok(count("swapped", bound, end as u64)? as usize));
+    let places = places.collect::<Result<Vec<_>, OptimizerError>>()?;
+    match places.as_chunks() {
+        (ranges, []) if places.is_sorted_by(|a, b| a < b) => Ok(ranges.iter().map(|&[a, b]| a..b).collect()),
+        _ => Err(OptimizerError::State { difference: "swapped does not hold ascending ranges".to_owned() }),
+    }
+}
+
 impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
     fn name(&self) -> &'static str {
         NAME
@@ -276,6 +286,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         if state.optimizer != NAME {
             return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
         }
+        state.check()?;
         let ([(decay_name, decay)], [inner]) = (state.hyperparameters.as_slice(), state.parts.as_slice()) else {
             return refuse("it does not have one hyperparameter and one part".to_owned());
         };
@@ -304,9 +315,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
             if slot != SLOT || average.len() != numbers {
                 return refuse(format!("the slot {slot} has {} numbers, not {numbers}", average.len()));
             }
-            let ranges = swapped.as_chunks().0.iter().map(|&[start, end]| start as usize..end as usize);
-            let swapped: Vec<_> = ranges.filter(|range| range.start < range.end && range.end <= numbers).collect();
-            Some(Memory { layout, average: average.clone(), swapped })
+            Some(Memory { layout, average: average.clone(), swapped: ranges(swapped, numbers)? })
         };
         self.inner.restore(inner, variables)?;
         self.decay.clone_from(decay);

@@ -1,6 +1,10 @@
 //! The whole state of an optimizer, to save and to restore.
 
-use super::Hyperparameter;
+use super::{Hyperparameter, OptimizerError};
+use crate::Real;
+
+/// Largest count that a state can be restored with: schedules compute with counts as floats, which are exact up to there.
+const MAX_COUNT: u64 = 1 << 53;
 
 /// Everything that an optimizer carries from one step to the next, and what it must match to be restored.
 ///
@@ -22,6 +26,42 @@ pub struct OptimizerState<T> {
     pub numbers: Vec<(String, Vec<f64>)>,
     /// The states of the optimizers that this one is made of.
     pub parts: Vec<OptimizerState<T>>,
+}
+
+impl<T: Real> OptimizerState<T> {
+    /// The first of the slots and numbers that holds NaN or infinity, with the optimizer's name. Such a state cannot be
+    /// written as text and read again.
+    #[cfg(feature = "checkpoint")]
+    pub(crate) fn first_non_finite(&self) -> Option<String> {
+        let by_name = self.first_with(&|number| !number.is_finite());
+        by_name.or_else(|| self.parts.iter().find_map(OptimizerState::first_non_finite))
+    }
+
+    /// Refuses what no step could go on from: NaN, and a count that a step would not change as a float. Parts are left to
+    /// their own optimizers.
+    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+        let difference = match self.first_with(&|number| number.is_nan()) {
+            _ if self.iterations > MAX_COUNT => format!("{} iterations are more than {MAX_COUNT}", self.iterations),
+            Some(name) => format!("{name} holds NaN"),
+            None => return Ok(()),
+        };
+        Err(OptimizerError::State { difference })
+    }
+
+    /// The first of the slots and numbers that holds such a number.
+    fn first_with(&self, is_such: &dyn Fn(f64) -> bool) -> Option<String> {
+        let slots = self.slots.iter().map(|(name, slot)| (name, slot.iter().any(|number| is_such(number.to_f64()))));
+        let numbers = self.numbers.iter().map(|(name, list)| (name, list.iter().any(|&number| is_such(number))));
+        let (name, _) = slots.chain(numbers).find(|(_, holds)| *holds)?;
+        Some(format!("{name} of {}", self.optimizer))
+    }
+}
+
+/// A count among the numbers of a state, at most `limit`.
+pub(super) fn count(name: &str, number: f64, limit: u64) -> Result<u64, OptimizerError> {
+    let is_count = number >= 0.0 && number.fract() == 0.0 && number <= limit as f64;
+    let difference = || format!("{name} is {number}, not a whole number up to {limit}");
+    if is_count { Ok(number as u64) } else { Err(OptimizerError::State { difference: difference() }) }
 }
 
 impl<T> Default for OptimizerState<T> {

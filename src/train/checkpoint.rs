@@ -55,6 +55,24 @@ impl<T> Checkpoint<T> {
         &self.optimizer
     }
 
+    /// Refuses a checkpoint whose parts do not fit together, for a training with so many minibatches in an epoch.
+    pub(super) fn check(&self, batches: usize) -> Result<(), CheckpointError> {
+        let inconsistent = |contradiction: String| Err(CheckpointError::Inconsistent { contradiction });
+        if self.batch > batches {
+            return inconsistent(format!("{} minibatches are done of an epoch of {batches}", self.batch));
+        }
+        if !self.terms.metrics.iter().eq(self.metrics.iter().map(|(name, _)| name)) {
+            return inconsistent("it does not have the state of every metric".to_owned());
+        }
+        if !self.terms.callbacks.iter().eq(self.callbacks.iter().map(|(name, _)| name)) {
+            return inconsistent("it does not have the state of every callback".to_owned());
+        }
+        match self.history.ragged_column() {
+            Some(name) => inconsistent(format!("the column {name} of the history is not as long as the others")),
+            None => Ok(()),
+        }
+    }
+
     /// What the epochs gave.
     pub fn history(&self) -> &History {
         &self.history
@@ -155,6 +173,12 @@ pub enum CheckpointError {
         saved: String,
         /// As found.
         found: String,
+    },
+    /// Two parts of the checkpoint contradict each other.
+    #[error("the checkpoint contradicts itself: {contradiction}")]
+    Inconsistent {
+        /// What does not fit together.
+        contradiction: String,
     },
     /// The variables at hand are others.
     #[error("the checkpoint is of other variables: {difference}")]

@@ -50,6 +50,11 @@ impl History {
         self.stop_reason.as_ref()
     }
 
+    /// The first column that does not have a number for each epoch, as in a file that was changed by hand.
+    pub(super) fn ragged_column(&self) -> Option<&str> {
+        self.columns.iter().find(|(_, column)| column.len() != self.len()).map(|(name, _)| name.as_str())
+    }
+
     /// Adds an epoch.
     pub(super) fn push(&mut self, epoch: usize, logs: &Logs) {
         let before = self.len();

@@ -46,8 +46,6 @@ mod order;
 mod stop;
 mod sums;
 mod trainer;
-#[cfg(any(feature = "checkpoint", feature = "safetensors"))]
-mod write;
 
 #[cfg(feature = "csv")]
 pub use callbacks::CsvLogger;

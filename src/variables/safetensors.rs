@@ -11,7 +11,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors, serialize};
 use thiserror::Error;
 
 use super::{VariableError, Variables};
-use crate::Real;
+use crate::{Real, atomic_file};
 
 /// Variables that cannot be saved, or a file that does not hold them.
 #[derive(Debug, Error)]
@@ -41,6 +41,14 @@ pub enum SafetensorsError {
         name: String,
         /// The format's name for what it holds.
         found: String,
+    },
+    /// A tensor without numbers whose shape is too large for an array.
+    #[error("{name} has the shape {shape:?}, which is too large")]
+    ShapeOverflow {
+        /// The tensor's name.
+        name: String,
+        /// Its shape.
+        shape: Vec<usize>,
     },
     /// A number is too large for the floats of the variables.
     #[error("{name}[{index}] is {value}, which is too large")]
@@ -111,14 +119,16 @@ impl<T: Real> Variables<T> {
         Ok(serialize(tensors, None)?)
     }
 
-    /// Writes all variables into a safetensors file.
+    /// Writes all variables into a safetensors file. The file is replaced as a whole: after an error or a crash it has its
+    /// old content.
     ///
     /// # Errors
     ///
     /// [`SafetensorsError::File`], and those of [`to_safetensors`](Self::to_safetensors).
     pub fn save_safetensors(&self, path: impl AsRef<Path>) -> Result<(), SafetensorsError> {
         let path = path.as_ref();
-        fs::write(path, self.to_safetensors()?).map_err(|source| SafetensorsError::File { path: path.into(), source })
+        atomic_file::write(path, &[&self.to_safetensors()?])
+            .map_err(|source| SafetensorsError::File { path: path.into(), source })
     }
 
     /// Replaces the values of all variables by those under their names in a safetensors file, and returns the names of
@@ -180,8 +190,11 @@ impl<T: Real> Variables<T> {
         for (name, tensor) in named {
             values.clear();
             decode(name, &tensor, &mut values)?;
-            let values = ArrayViewD::from_shape(tensor.shape(), &values).expect("the format checks sizes");
-            variables.add(name, values)?;
+            // The format checks sizes, but a zero hides any other number of a shape there.
+            let array = ArrayViewD::from_shape(tensor.shape(), &values).map_err(|_| {
+                SafetensorsError::ShapeOverflow { name: name.to_owned(), shape: tensor.shape().to_vec() }
+            })?;
+            variables.add(name, array)?;
         }
         Ok(variables)
     }
@@ -341,6 +354,19 @@ mod tests {
             assert!(error.starts_with(message.replace("1e300", &1e300.to_string()).as_str()), "{error}");
             assert_eq!(variables, model());
         }
+    }
+
+    #[test]
+    fn shapes_that_no_array_has_are_refused() {
+        let header = |shape: &str| format!(r#"{{"a":{{"dtype":"F64","shape":[{shape}],"data_offsets":[0,0]}}}}"#);
+        let bytes = file(&header("0,18446744073709551615"), &[]);
+        let error = Variables::<f64>::from_safetensors(&bytes).unwrap_err();
+        assert_eq!(error.to_string(), "a has the shape [0, 18446744073709551615], which is too large");
+        let error = model::<f64>().load_safetensors_bytes(&bytes).unwrap_err().to_string();
+        assert_eq!(error, "a has the shape [2, 2], but the values have [0, 18446744073709551615]");
+        // Empty tensors as such are welcome.
+        let empty = Variables::<f64>::from_safetensors(&file(&header("0,3"), &[])).unwrap();
+        assert_eq!(empty.shape(empty.find("a").unwrap()), [0, 3]);
     }
 
     #[test]

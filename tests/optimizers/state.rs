@@ -134,6 +134,65 @@ fn states_that_do_not_fit_are_refused() {
     assert!(refused(&mut adam, &state, &others).ends_with("it is of 2 variables, not 1"));
 }
 
+/// Counts that a step would overflow, and NaN, are refused wherever they are; the largest count is gone on from.
+#[test]
+fn counts_and_numbers_that_no_training_reaches_are_refused() {
+    fn innermost(state: &mut OptimizerState<f64>) -> &mut OptimizerState<f64> {
+        if state.parts.is_empty() { state } else { innermost(&mut state.parts[0]) }
+    }
+    for make in OPTIMIZERS {
+        let (mut optimizer, mut variables) = (make(), dense_variables());
+        dense_steps(&mut *optimizer, &mut variables, 1..=5).unwrap();
+        let state = optimizer.state();
+        for iterations in [u64::MAX, (1 << 53) + 1] {
+            let mut changed = state.clone();
+            innermost(&mut changed).iterations = iterations;
+            let message = refused(&mut *optimizer, &changed, &variables);
+            assert!(message.ends_with(&format!("{iterations} iterations are more than 9007199254740992")), "{message}");
+        }
+        let mut changed = state.clone();
+        let slots = &mut innermost(&mut changed).slots;
+        if let Some((name, slot)) = slots.last_mut() {
+            let message = format!("{name} of ");
+            slot[1] = f64::NAN;
+            let found = refused(&mut *optimizer, &changed, &variables);
+            assert!(found.contains(&message) && found.ends_with(" holds NaN"), "{found}");
+        }
+        let mut changed = state;
+        innermost(&mut changed).iterations = 1 << 53;
+        optimizer.restore(&changed, &variables).unwrap();
+        dense_steps(&mut *optimizer, &mut variables, 6..=12).unwrap();
+    }
+
+    let mut accumulating = Adam::new(0.1).with_gradient_accumulation_steps(4);
+    let mut variables = dense_variables();
+    dense_steps(&mut accumulating, &mut variables, 1..=2).unwrap();
+    let state: OptimizerState<f64> = accumulating.state();
+    for count in [4.0, -1.0, 0.5, 1e300, f64::INFINITY] {
+        let mut changed = state.clone();
+        let (_, saved) = changed.numbers.iter_mut().find(|(name, _)| name == "accumulated_count").unwrap();
+        *saved = vec![count];
+        let message = refused(&mut accumulating, &changed, &variables);
+        assert!(message.ends_with(&format!("accumulated_count is {count}, not a whole number up to 3")), "{message}");
+    }
+
+    let mut averaged = MovingAverage::new(Adam::new(0.1));
+    dense_steps(&mut averaged, &mut variables, 1..=2).unwrap();
+    averaged.swap_weights(&mut variables).unwrap();
+    let state = averaged.state();
+    for (swapped, message) in [
+        (vec![0.0, 1e300], "swapped is 1e300, not a whole number up to 10"),
+        (vec![-1.0, 4.0], "swapped is -1, not a whole number up to 10"),
+        (vec![0.0, 4.0, 2.0, 8.0], "swapped does not hold ascending ranges"),
+        (vec![4.0], "swapped does not hold ascending ranges"),
+    ] {
+        let mut changed = state.clone();
+        changed.numbers.iter_mut().find(|(name, _)| name == "swapped").unwrap().1 = swapped;
+        let found = refused(&mut averaged, &changed, &variables);
+        assert!(found.ends_with(&message.replace("1e300", &1e300.to_string())), "{found}");
+    }
+}
+
 #[test]
 fn states_of_several_are_restored_as_a_whole() {
     let groups = || Groups::new().with_group(["a"], Adam::new(0.1)).with_rest(Sgd::new(0.1).with_momentum(0.9));

@@ -34,6 +34,19 @@ fn settings_that_make_no_sense() {
     assert_eq!(error.to_string(), "the initial epoch is 3, but there are 2 epochs");
 }
 
+#[cfg(feature = "checkpoint")]
+#[test]
+fn a_backup_that_cannot_be_written() {
+    let data = Data::new(10);
+    let file = std::env::temp_dir().join(format!("marquardt-backup-{}", std::process::id()));
+    std::fs::write(&file, "no folder").unwrap();
+    for path in [std::env::temp_dir(), file.join("checkpoint"), "/no/such/folder/checkpoint".into()] {
+        let error = refusal(&data, |trainer| trainer.backup(1, &path)).to_string();
+        assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
 #[test]
 fn data_that_do_not_fit() {
     let mut data = Data::new(10);

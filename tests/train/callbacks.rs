@@ -279,6 +279,15 @@ fn weights_are_saved_when_best_or_every_so_often() {
     run(&losses, ModelCheckpoint::best("loss", &best).with_initial_value_threshold(1.0));
     assert!(!best.exists());
 
+    let data = Data::new(10);
+    let (mut network, mut variables) = network(0.0);
+    let mut optimizer = Sgd::new(1.0);
+    let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer);
+    let callback = ModelCheckpoint::best("loss", "/no/such/folder/{epoch}.safetensors");
+    let error = trainer.callback(callback).fit(&data.inputs(), &data.targets()).unwrap_err();
+    assert!(matches!(error, TrainError::Callback { .. }) && error.history().is_none(), "{error}");
+    assert!(error.to_string().starts_with("model_checkpoint: /no/such/folder/{epoch}.safetensors: "), "{error}");
+
     run(&losses, ModelCheckpoint::every(2, path("{epoch}-{loss}.safetensors")));
     for (epoch, name) in [(1.0, "1-3.000000.safetensors"), (3.0, "3-2.000000.safetensors")] {
         assert_eq!(Variables::<f64>::open_safetensors(path(name)).unwrap().values()[0], epoch);

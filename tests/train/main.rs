@@ -5,6 +5,8 @@ mod allocations;
 mod allocator;
 mod bad_input;
 mod callbacks;
+#[cfg(all(feature = "checkpoint", feature = "safetensors"))]
+mod files;
 mod fit;
 mod metrics;
 mod problems;

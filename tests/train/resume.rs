@@ -240,6 +240,72 @@ fn a_checkpoint_of_another_training_is_refused() {
     assert!(matches!(error, TrainError::Optimizer(_)), "{error}");
 }
 
+/// A checkpoint after an edit of its JSON.
+fn edited(checkpoint: &Checkpoint<f64>, place: &str, value: serde_json::Value) -> Checkpoint<f64> {
+    let mut json = serde_json::to_value(checkpoint).unwrap();
+    *json.pointer_mut(place).expect(place) = value;
+    serde_json::from_value(json).unwrap()
+}
+
+/// Counters that no training reaches, and parts that contradict each other, are refused; nothing overflows.
+#[test]
+fn edited_checkpoints_are_refused_or_gone_on_with() {
+    let data = Data::new(46);
+    let fit = |checkpoint: Checkpoint<f64>| {
+        let (mut network, mut variables) = network(0.1);
+        let mut optimizer = Adam::new(0.02);
+        let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(8).batch_size(8).shuffle(11);
+        let trainer = trainer.validation_split(0.2).metric(R2Score::new()).metric(MeanError::root_squared());
+        let trainer = trainer.callback(CancelAfter { steps: NEVER, token: CancelToken::new() });
+        let trainer = trainer.callback(EarlyStopping::monitor("val_loss").with_patience(99));
+        let history = trainer.restore(checkpoint).fit(&data.inputs(), &data.targets());
+        history.map(|_| network.mask_step()).map_err(|error| error.to_string())
+    };
+    let (_, checkpoint) = train(OPTIMIZERS[1], With::EarlyStopping, 2, NEVER, None, None);
+    let checkpoint = checkpoint.unwrap();
+    assert_eq!(fit(checkpoint.clone()), Ok(40));
+    assert_eq!(fit(edited(&checkpoint, "/mask_step", u64::MAX.into())), Ok(29));
+    assert_eq!(fit(edited(&checkpoint, "/epoch", usize::MAX.into())), Ok(10));
+    let cases = [
+        ("/batch", 6.into(), "the checkpoint contradicts itself: 6 minibatches are done of an epoch of 5"),
+        ("/metrics", [0; 0].into(), "the checkpoint contradicts itself: it does not have the state of every metric"),
+        (
+            "/callbacks",
+            [0; 0].into(),
+            "the checkpoint contradicts itself: it does not have the state of every callback",
+        ),
+        (
+            "/history/columns/1/1",
+            [1.0].as_slice().into(),
+            "the checkpoint contradicts itself: the column r2_score of the history is not as long as the others",
+        ),
+        (
+            "/optimizer/iterations",
+            u64::MAX.into(),
+            "the saved state does not fit: 18446744073709551615 iterations are more than 9007199254740992",
+        ),
+        (
+            "/callbacks/1/1/entries/0/1/0",
+            1e19.into(),
+            "early_stopping: the saved state does not fit: wait is 10000000000000000000, not a whole number up to \
+             9007199254740992",
+        ),
+        (
+            "/callbacks/1/1/entries/2/1/0",
+            (-1.0).into(),
+            "early_stopping: the saved state does not fit: best_epoch is -1, not a whole number up to 9007199254740992",
+        ),
+        (
+            "/callbacks/1/1/entries/3/1/0",
+            "NaN".into(),
+            "early_stopping: the saved state does not fit: best_weights holds a number that is not finite",
+        ),
+    ];
+    for (place, value, message) in cases {
+        assert_eq!(fit(edited(&checkpoint, place, value)), Err(message.to_owned()), "{place}");
+    }
+}
+
 /// Single precision comes back to the bit, and is not taken for double.
 #[test]
 fn checkpoints_know_their_precision() {

@@ -185,6 +185,17 @@ fn a_state_that_does_not_fit_is_refused() {
     state.slots[0].1.pop();
     refuses(&mut optimizer, &variables, &state, &["momentum", "24", "25"]);
     let mut state = good.clone();
+    state.iterations = u64::MAX;
+    refuses(&mut optimizer, &variables, &state, &["18446744073709551615 iterations"]);
+    for (number, says) in [(f64::NAN, "scaling of levenberg_marquardt holds NaN"), (-1.0, "a negative number")] {
+        let mut state = good.clone();
+        state.slots[1].1[3] = number;
+        refuses(&mut optimizer, &variables, &state, &[says]);
+    }
+    let mut state = good.clone();
+    state.numbers[0].1[0] = f64::NAN;
+    refuses(&mut optimizer, &variables, &state, &["damping of levenberg_marquardt holds NaN"]);
+    let mut state = good.clone();
     state.slots.pop();
     refuses(&mut optimizer, &variables, &state, &["scaling"]);
     let mut state = good.clone();

@@ -10,7 +10,7 @@ mod data_sets;
 mod derived;
 mod influence;
 mod intervals;
-#[cfg(feature = "plot")]
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
 mod profile;
 mod ray;

@@ -20,6 +20,9 @@ pub use series::Series;
 ///
 /// A legend says what is what where it leaves enough room for the data.
 ///
+/// Letters are of the font Noto Sans, a copy of which becomes part of the program: Copyright 2012 Google Inc., under the SIL
+/// Open Font License 1.1. Whoever passes the program on passes on that licence, too. Not available on `wasm32`.
+///
 /// ```
 /// use marquardt::{Plot, Series};
 ///

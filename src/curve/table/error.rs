@@ -40,6 +40,18 @@ pub enum TableError {
         /// What is there.
         text: String,
     },
+    /// There is a number in a column that is asked for, but it is infinite, or too large for a float.
+    #[error("{source_name}, line {line}, column {column}: {text:?} is not a finite number")]
+    NotFinite {
+        /// Which file.
+        source_name: String,
+        /// Where the row ends.
+        line: usize,
+        /// The column's name.
+        column: String,
+        /// What is there.
+        text: String,
+    },
     /// There is no such column.
     #[error("{source_name}: there is no column {name:?}, only {}", columns.join(", "))]
     NoSuchColumn {

@@ -3,6 +3,7 @@
 mod error;
 mod reader;
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub use reader::{Separator, TableReader};
 /// | a line that begins with `#`, an empty line | nothing |
 /// | comma, semicolon, tab or spaces | the separator, found by looking at the first lines |
 /// | an empty field, `NA`, `NaN` | a missing value, NaN |
-/// | other text | an error, if the column is asked for |
+/// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for |
 ///
 /// [`TableReader`] reads what is written in another way.
 ///
@@ -39,6 +40,8 @@ pub struct Table {
     /// What errors call the file.
     source: String,
     columns: Vec<Column>,
+    /// The places of the columns by their names.
+    places: HashMap<String, usize>,
     rows: usize,
 }
 
@@ -46,10 +49,18 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 struct Column {
     name: String,
-    /// NaN where the value is missing, or is text.
+    /// NaN where the value is missing, or is no finite number.
     values: Vec<f64>,
-    /// The first field that is not a number, and its line.
-    text: Option<(usize, String)>,
+    /// The first field that is no finite number.
+    flaw: Option<Flaw>,
+}
+
+/// A field that is no finite number.
+#[derive(Debug, Clone, PartialEq)]
+struct Flaw {
+    line: usize,
+    text: String,
+    is_number: bool,
 }
 
 impl Table {
@@ -85,23 +96,22 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`TableError::NoSuchColumn`] lists the columns that there are; [`TableError::NotANumber`] says where there is text.
+    /// [`TableError::NoSuchColumn`] lists the columns that there are; [`TableError::NotANumber`] and
+    /// [`TableError::NotFinite`] say where there is text, or a number too large for a float.
     pub fn column(&self, name: &str) -> Result<&[f64], TableError> {
-        let by_name = self.columns.iter().find(|column| column.name == name);
+        let by_name = self.places.get(name).map(|&place| &self.columns[place]);
         let by_number = || self.columns.get(name.parse::<usize>().ok()?.checked_sub(1)?);
+        let source_name = || self.source.clone();
         let column = by_name.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn {
-            source_name: self.source.clone(),
+            source_name: source_name(),
             name: name.to_owned(),
             columns: self.column_names().map(str::to_owned).collect(),
         })?;
-        match &column.text {
-            None => Ok(&column.values),
-            Some((line, text)) => Err(TableError::NotANumber {
-                source_name: self.source.clone(),
-                line: *line,
-                column: column.name.clone(),
-                text: text.clone(),
-            }),
-        }
+        let Some(Flaw { line, text, is_number }) = column.flaw.clone() else { return Ok(&column.values) };
+        let (source_name, column) = (source_name(), column.name.clone());
+        Err(match is_number {
+            true => TableError::NotFinite { source_name, line, column, text },
+            false => TableError::NotANumber { source_name, line, column, text },
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! How files of separated values are read.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use csv::{ReaderBuilder, Trim};
 
-use super::{Column, Table, TableError};
+use super::{Column, Flaw, Table, TableError};
 
 /// What stands between the fields of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl TableReader {
         let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
         let text = text.trim_start_matches('\u{feff}');
         let separator = self.separator.unwrap_or_else(|| detect(text, self.decimal_comma));
-        let mut table = Table { source, columns: Vec::new(), rows: 0 };
+        let mut table = Table { source, columns: Vec::new(), places: HashMap::new(), rows: 0 };
         match separator {
             Separator::Comma => self.fill(&mut table, split(text, b','))?,
             Separator::Semicolon => self.fill(&mut table, split(text, b';'))?,
@@ -122,9 +124,10 @@ impl TableReader {
             }
             for (column, field) in table.columns.iter_mut().zip(fields) {
                 let value = self.parse(&field);
-                column.values.push(value.unwrap_or(f64::NAN));
-                if value.is_none() && column.text.is_none() {
-                    column.text = Some((line, field));
+                let is_sound = value.is_some_and(|value| !value.is_infinite());
+                column.values.push(value.filter(|_| is_sound).unwrap_or(f64::NAN));
+                if !is_sound && column.flaw.is_none() {
+                    column.flaw = Some(Flaw { line, text: field, is_number: value.is_some() });
                 }
             }
             table.rows += 1;
@@ -154,11 +157,14 @@ fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(
     for index in 0..count {
         let name = heading.get(index).filter(|name| !name.is_empty()).cloned();
         let name = name.unwrap_or_else(|| format!("c{}", index + 1));
-        if let Some(first) = table.columns.iter().position(|column| column.name == name) {
-            let (first, second) = (first + 1, index + 1);
-            return Err(TableError::DuplicateName { source_name: table.source.clone(), name, first, second });
-        }
-        table.columns.push(Column { name, values: Vec::new(), text: None });
+        match table.places.entry(name.clone()) {
+            Entry::Occupied(first) => {
+                let (first, second) = (first.get() + 1, index + 1);
+                return Err(TableError::DuplicateName { source_name: table.source.clone(), name, first, second });
+            }
+            Entry::Vacant(place) => place.insert(index),
+        };
+        table.columns.push(Column { name, values: Vec::new(), flaw: None });
     }
     Ok(())
 }

@@ -304,7 +304,8 @@ impl<T: Real> Network<T> {
         let share = self.share(checked, selection.len())?;
         self.batch.fill(inputs, targets, weights, selection);
         self.batch.share(share, places);
-        self.masks.step += 1;
+        // One of 2⁶⁴ masks, after the last of which comes the first again.
+        self.masks.step = self.masks.step.wrapping_add(1);
         Ok(self)
     }
 

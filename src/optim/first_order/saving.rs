@@ -5,7 +5,7 @@ use super::optimizer::AVERAGE;
 use super::{FirstOrder, UpdateRule};
 use crate::Real;
 use crate::optim::layout::Checked;
-use crate::optim::state::entry;
+use crate::optim::state::{count, entry};
 use crate::optim::{Convention, OptimizerError, OptimizerState};
 use crate::variables::{Gradient, Variables};
 
@@ -102,6 +102,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         if state.optimizer != name {
             return refuse(format!("it is of {}, not of {name}", state.optimizer));
         }
+        state.check()?;
         let mut hyperparameters = self.hyperparameters.clone();
         let (expected, found) = (hyperparameters.iter().len(), state.hyperparameters.len());
         if expected != found {
@@ -132,7 +133,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
             let mut memory = Memory::new(self, variables);
             memory.fit_slots(slots);
             memory.layout.check_state(state)?;
-            memory.take_over(state, numbers.as_slice(), variables)?;
+            memory.take_over(state, numbers.as_slice(), self.accumulation_steps, variables)?;
             Some(memory)
         };
         self.hyperparameters = hyperparameters;
@@ -147,6 +148,7 @@ impl<T: Real> Memory<T> {
         &mut self,
         state: &OptimizerState<T>,
         numbers: &[(String, Vec<f64>)],
+        accumulation_steps: u64,
         variables: &Variables<T>,
     ) -> Result<(), OptimizerError> {
         let expected = self.layout.numbers();
@@ -164,7 +166,7 @@ impl<T: Real> Memory<T> {
             slot.clone_from(next(name)?);
         }
         if let Some(accumulated) = &mut self.accumulated {
-            accumulated.take_over(next(ACCUMULATED)?, numbers, variables)?;
+            accumulated.take_over(next(ACCUMULATED)?, numbers, accumulation_steps, variables)?;
         }
         match saved.next() {
             None => Ok(()),
@@ -178,16 +180,20 @@ impl<T: Real> Accumulated<T> {
         &mut self,
         dense: &[T],
         numbers: &[(String, Vec<f64>)],
+        accumulation_steps: u64,
         variables: &Variables<T>,
     ) -> Result<(), OptimizerError> {
-        let [(count_name, count), rows @ ..] = numbers else { return refuse(format!("it has no {ACCUMULATED_COUNT}")) };
-        let (ACCUMULATED_COUNT, &[count]) = (count_name.as_str(), count.as_slice()) else {
+        let [(count_name, count_numbers), rows @ ..] = numbers else {
+            return refuse(format!("it has no {ACCUMULATED_COUNT}"));
+        };
+        let (ACCUMULATED_COUNT, &[accumulated]) = (count_name.as_str(), count_numbers.as_slice()) else {
             return refuse(format!("it has no {ACCUMULATED_COUNT}"));
         };
         if rows.len() != variables.len() || rows.iter().any(|(name, _)| name != ACCUMULATED_ROWS) {
             return refuse(format!("it does not have {ACCUMULATED_ROWS} of every variable"));
         }
-        self.count = count as u64;
+        // After the last of them none are left.
+        self.count = count(ACCUMULATED_COUNT, accumulated, accumulation_steps - 1)?;
         for (variable, (_, rows)) in variables.iter().zip(rows) {
             let dense = &dense[variable.range()];
             match rows[..] {

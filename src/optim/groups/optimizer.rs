@@ -162,6 +162,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         if state.optimizer != NAME {
             return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
         }
+        state.check()?;
         if state.parts.len() != self.groups.len() {
             return refuse(format!("it is of {} groups, not {}", state.parts.len(), self.groups.len()));
         }

@@ -180,6 +180,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         if state.optimizer != NAME {
             return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
         }
+        state.check()?;
         let mut restored = self.clone();
         for (name, value) in &state.hyperparameters {
             restored.set_hyperparameter(name, value.clone())?;
@@ -198,6 +199,9 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
                 };
                 if slot.len() != target.len() {
                     return refuse(format!("slot {name} has {} numbers instead of {}", slot.len(), target.len()));
+                }
+                if name == "scaling" && slot.iter().any(|&scale| scale < T::ZERO) {
+                    return refuse("slot scaling holds a negative number".to_owned());
                 }
                 target.copy_from_slice(slot);
             }

@@ -163,9 +163,15 @@ impl<T: Real> Callback<T> for EarlyStopping<T> {
     }
 
     fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
-        let best_weights = state.get("best_weights")?.iter().map(|&weight| T::from_f64(weight)).collect();
+        let best_weights: Vec<T> = state.get("best_weights")?.iter().map(|&weight| T::from_f64(weight)).collect();
+        if best_weights.iter().any(|weight| !weight.is_finite()) {
+            return Err(CallbackError::State {
+                difference: "best_weights holds a number that is not finite".to_owned(),
+            });
+        }
         let (wait, best) = (state.count("wait")?, state.number("best")?);
-        self.best_epoch = state.number("best_epoch")?.map(|epoch| epoch as usize);
+        let best_epoch = state.count("best_epoch")?;
+        self.best_epoch = (!state.get("best_epoch")?.is_empty()).then_some(best_epoch);
         (self.wait, self.best, self.best_weights) = (wait, best, best_weights);
         Ok(())
     }

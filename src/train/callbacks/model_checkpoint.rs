@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::monitor::Monitor;
 use super::{Callback, CallbackState, Context, Mode};
-use crate::Real;
-use crate::train::write::write_atomically;
 use crate::train::{CallbackError, Logs};
+use crate::{Real, atomic_file};
 
 /// Saves the variables after every so many epochs, or when a number of the logs is the best so far, in the safetensors
 /// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.
 ///
 /// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as
-/// `{val_loss}`, for that number to six digits. A file is there either whole or not at all. Of several ranks the first
-/// writes.
+/// `{val_loss}`, for that number to six digits. A file is replaced as a whole, as by
+/// [`save_safetensors`](crate::Variables::save_safetensors); a folder that takes no files is an error before the first
+/// epoch. Of several ranks the first writes.
 #[derive(Debug, Clone)]
 pub struct ModelCheckpoint {
     path: PathBuf,
@@ -83,7 +83,13 @@ impl<T: Real> Callback<T> for ModelCheckpoint {
         if !context.is_resumed() {
             self.best = self.threshold;
         }
-        self.monitor.as_mut().map_or(Ok(()), |monitor| monitor.begin(context))
+        self.monitor.as_mut().map_or(Ok(()), |monitor| monitor.begin(context))?;
+        // The name of a folder may be a pattern, too, and is then not known yet.
+        let is_known = !self.path.parent().is_some_and(|folder| folder.to_string_lossy().contains('{'));
+        if context.is_root() && is_known {
+            atomic_file::check(&self.path).map_err(|source| file_error(&self.path, source))?;
+        }
+        Ok(())
     }
 
     fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
@@ -99,7 +105,7 @@ impl<T: Real> Callback<T> for ModelCheckpoint {
         if context.is_root() {
             let path = self.path(context.epoch, logs);
             let bytes = context.variables.to_safetensors().map_err(|source| file_error(&path, source))?;
-            write_atomically(&path, &[&bytes]).map_err(|source| file_error(&path, source))?;
+            atomic_file::write(&path, &[&bytes]).map_err(|source| file_error(&path, source))?;
         }
         self.best = value.or(self.best);
         Ok(())

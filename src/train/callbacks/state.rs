@@ -2,6 +2,9 @@
 
 use crate::train::CallbackError;
 
+/// Largest count that is taken over: floats count exactly up to there.
+const MAX_COUNT: u64 = 1 << 53;
+
 /// What a callback must know to go on in a resumed training: numbers by name.
 ///
 /// With the feature `serde` it can be serialised.
@@ -47,8 +50,12 @@ impl CallbackState {
     ///
     /// # Errors
     ///
-    /// As [`number`](Self::number).
+    /// As [`number`](Self::number); also for a number that is not a whole number up to 2⁵³.
     pub fn count(&self, name: &str) -> Result<usize, CallbackError> {
-        Ok(self.number(name)?.unwrap_or(0.0) as usize)
+        let number = self.number(name)?.unwrap_or(0.0);
+        if number >= 0.0 && number.fract() == 0.0 && number <= MAX_COUNT as f64 {
+            return Ok(number as usize);
+        }
+        Err(CallbackError::State { difference: format!("{name} is {number}, not a whole number up to {MAX_COUNT}") })
     }
 }

@@ -7,10 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Checkpoint, CheckpointError};
-use crate::Real;
 use crate::checksum::checksum;
-use crate::optim::OptimizerState;
-use crate::train::write::write_atomically;
+use crate::{Real, atomic_file};
 
 const MAGIC: &str = "marquardt checkpoint";
 const VERSION: u32 = 1;
@@ -38,21 +36,26 @@ const VERSION: u32 = 1;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl<T: Real + Serialize + DeserializeOwned> Checkpoint<T> {
-    /// Writes the checkpoint into a file, which is there either whole or as it was before.
+    /// Writes the checkpoint into a file. The file is replaced as a whole: after an error or a crash it has its old content.
+    /// A symbolic link is followed.
     ///
     /// # Errors
     ///
     /// [`CheckpointError::File`], or [`CheckpointError::NonFinite`] for what could not be loaded again.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CheckpointError> {
         let path = path.as_ref();
-        if self.values.iter().any(|value| !value.is_finite()) {
-            return Err(CheckpointError::NonFinite { name: "a variable".to_owned() });
+        if let Some(name) = self.first_non_finite() {
+            return Err(CheckpointError::NonFinite { name });
         }
-        check_finite(&self.optimizer)?;
         let file_error = |source| CheckpointError::File { path: path.to_owned(), source };
         let body = serde_json::to_vec(self).map_err(|error| file_error(error.into()))?;
         let head = format!("{MAGIC} {VERSION} {:016x}\n", checksum(&body));
-        write_atomically(path, &[head.as_bytes(), &body]).map_err(file_error)
+        atomic_file::write(path, &[head.as_bytes(), &body]).map_err(file_error)
+    }
+
+    /// Whether a checkpoint can be saved there, as far as that is known beforehand.
+    pub(in crate::train) fn check_path(path: &Path) -> Result<(), CheckpointError> {
+        atomic_file::check(path).map_err(|source| CheckpointError::File { path: path.to_owned(), source })
     }
 
     /// Reads a checkpoint from a file.
@@ -78,13 +81,71 @@ impl<T: Real + Serialize + DeserializeOwned> Checkpoint<T> {
         }
         serde_json::from_slice(body).map_err(|error| damaged(error.to_string()))
     }
+
+    /// What holds a number that is not finite.
+    fn first_non_finite(&self) -> Option<String> {
+        let is_finite = self.values.iter().all(|value| value.is_finite());
+        if is_finite { self.optimizer.first_non_finite() } else { Some("a variable".to_owned()) }
+    }
 }
 
-fn check_finite<T: Real>(state: &OptimizerState<T>) -> Result<(), CheckpointError> {
-    let slots = state.slots.iter().map(|(name, slot)| (name, slot.iter().all(|number| number.is_finite())));
-    let numbers = state.numbers.iter().map(|(name, list)| (name, list.iter().all(|number| number.is_finite())));
-    if let Some((name, _)) = slots.chain(numbers).find(|(_, is_finite)| !is_finite) {
-        return Err(CheckpointError::NonFinite { name: format!("{} of {}", name, state.optimizer) });
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::optim::OptimizerState;
+    use crate::train::History;
+    use crate::train::checkpoint::Terms;
+    use crate::train::sums::Sums;
+
+    fn checkpoint(values: Vec<f64>, optimizer: OptimizerState<f64>) -> Checkpoint<f64> {
+        let terms = Terms {
+            bits: 64,
+            rows: 1,
+            validation_rows: 0,
+            is_weighted: false,
+            batch_size: 1,
+            shuffle: None,
+            drop_remainder: false,
+            mask_seed: 0,
+            metrics: Vec::new(),
+            callbacks: Vec::new(),
+        };
+        let variables = vec![("a".to_owned(), vec![values.len()])];
+        let (metrics, callbacks) = (Vec::new(), Vec::new());
+        let (mask_step, epoch, batch, sums, history) = (0, 0, 0, Sums::default(), History::default());
+        Checkpoint { terms, variables, values, optimizer, mask_step, epoch, batch, sums, metrics, callbacks, history }
     }
-    state.parts.iter().try_for_each(check_finite)
+
+    /// An optimizer of two, the second of which has such a slot and such a number.
+    fn state(slot: f64, number: f64) -> OptimizerState<f64> {
+        let part = |slot, number| OptimizerState {
+            optimizer: "part".to_owned(),
+            slots: vec![("slot".to_owned(), vec![0.0, slot])],
+            numbers: vec![("number".to_owned(), vec![0.0, number])],
+            ..OptimizerState::default()
+        };
+        OptimizerState { parts: vec![part(0.0, 0.0), part(slot, number)], ..part(0.0, 0.0) }
+    }
+
+    #[test]
+    fn what_could_not_be_loaded_again_is_not_saved() {
+        let path = std::env::temp_dir().join(format!("marquardt-finite-{}", std::process::id()));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let cases = [
+                (checkpoint(vec![0.0, bad], state(0.0, 0.0)), "a variable holds a number that is not finite"),
+                (checkpoint(vec![0.0], state(bad, 0.0)), "slot of part holds a number that is not finite"),
+                (checkpoint(vec![0.0], state(0.0, bad)), "number of part holds a number that is not finite"),
+            ];
+            for (checkpoint, message) in cases {
+                assert_eq!(checkpoint.save(&path).unwrap_err().to_string(), message);
+                assert!(!path.exists());
+            }
+        }
+        // Of double precision, but too large for single.
+        checkpoint(vec![0.0], state(1e300, 0.0)).save(&path).unwrap();
+        assert!(Checkpoint::<f64>::load(&path).is_ok());
+        let error = Checkpoint::<f32>::load(&path).unwrap_err().to_string();
+        fs::remove_file(&path).unwrap();
+        assert!(error.contains("the checkpoint is damaged: number out of range"), "{error}");
+    }
 }

@@ -93,6 +93,9 @@ impl<'a, T: Real> Trainer<'a, T> {
             let (initial_epoch, epochs) = (settings.initial_epoch, settings.epochs);
             return Err(TrainError::InitialEpoch { initial_epoch, epochs });
         }
+        if let Some(backup) = self.backup.as_ref().filter(|_| self.network.communicator().is_root()) {
+            (backup.check)(&backup.path)?;
+        }
         self.check_metrics()?;
         data.check(self.network).map_err(|error| match error {
             BatchError::Empty => TrainError::Empty,

@@ -9,7 +9,7 @@ mod resume;
 mod run;
 mod step;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ndarray::ArrayView2;
 
@@ -98,7 +98,9 @@ struct Settings {
 struct Backup<T> {
     path: PathBuf,
     every: usize,
-    save: fn(&Checkpoint<T>, &std::path::Path) -> Result<(), CheckpointError>,
+    save: fn(&Checkpoint<T>, &Path) -> Result<(), CheckpointError>,
+    /// Finds beforehand what would prevent it.
+    check: fn(&Path) -> Result<(), CheckpointError>,
 }
 
 impl<'a, T: Real> Trainer<'a, T> {
@@ -238,8 +240,10 @@ impl<'a, T: Real> Trainer<'a, T> {
 #[cfg(feature = "checkpoint")]
 impl<T: Real + serde::Serialize + serde::de::DeserializeOwned> Trainer<'_, T> {
     /// Saves a checkpoint after every so many epochs and at the end, feature `checkpoint`. As Keras' `BackupAndRestore`.
+    /// With 0, only at the end. A path that cannot be written is an error before the first epoch.
     pub fn backup(mut self, every: usize, path: impl Into<PathBuf>) -> Self {
-        self.backup = Some(Backup { path: path.into(), every, save: |checkpoint, path| checkpoint.save(path) });
+        let save = |checkpoint: &Checkpoint<T>, path: &Path| checkpoint.save(path);
+        self.backup = Some(Backup { path: path.into(), every, save, check: Checkpoint::<T>::check_path });
         self
     }
 }

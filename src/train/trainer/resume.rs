@@ -55,6 +55,7 @@ impl<T: Real> Trainer<'_, T> {
     /// Puts everything where a checkpoint has it.
     pub(super) fn go_on(&mut self, checkpoint: Checkpoint<T>, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
         checkpoint.terms.check(terms)?;
+        checkpoint.check(run.batches)?;
         let here = layout(self.variables);
         if checkpoint.variables != here || checkpoint.values.len() != self.variables.values().len() {
             let describe = |entry: Option<&(String, Vec<usize>)>| {
