@@ -21,7 +21,7 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
-use super::NanPolicy;
+use super::{CurveError, NanPolicy};
 use super::models::Guess;
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, Model, Real, parallel};
@@ -74,8 +74,6 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// dimensions), or a row of predictors for each point of each fit (three dimensions). [`Predictors::shared`] is for
     /// several predictors that all fits share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
-        let tenth = T::from_f64(0.1) * T::EPSILON;
-        let ftol = T::from_f64(FTOL);
         let study = Study {
             model,
             x: x.into(),
@@ -86,7 +84,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             absolute_sigma: false,
             bounds: None,
             nan_policy: NanPolicy::default(),
-            patience: Patience { ftol: if ftol < tenth { tenth } else { ftol }, max_iterations: 200 },
+            patience: Patience { ftol: default_ftol(), max_iterations: 200 },
             cancel: None,
         };
         FitMany { study, progress: None }
@@ -184,16 +182,19 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         Ok(found)
     }
 
-    /// Does consecutive fits.
-    fn run(&self, outcomes: Outcomes<'_, T>) {
-        let study = &self.study;
-        if !M::IN_LANES {
-            return OneByOne { study, outcomes }.run();
-        }
+    /// Does consecutive fits: in lockstep where there are few parameters, and by the full engine what that leaves open.
+    fn run(&self, mut outcomes: Outcomes<'_, T>) {
+        let (study, outcomes) = (&self.study, &mut outcomes);
         match study.model.parameter_count() {
-            0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
-            5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
-            _ => OneByOne { study, outcomes }.run(),
+            0..=4 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
+            5..=8 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
+            _ => {}
         }
+        OneByOne { study, outcomes }.run();
     }
+}
+
+/// [`FTOL`], or a tenth of the float's epsilon if that is larger.
+fn default_ftol<T: Real>() -> T {
+    T::from_f64(FTOL).max(T::from_f64(0.1) * T::EPSILON)
 }

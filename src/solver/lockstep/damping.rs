@@ -32,6 +32,15 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.reach = choose(starts, lengths, self.reach);
     }
 
+    /// Lets some lanes try an undamped step of any length next, and damps them no more than at a start if that fails.
+    #[inline(always)]
+    pub(super) fn release(&mut self, lanes: Lanes<T, R>) {
+        self.lambda = choose(lanes, self.lambda.min(Lanes::from_f64(INITIAL)), self.lambda);
+        self.growth = choose(lanes, Lanes::from_f64(2.0), self.growth);
+        self.faithful = choose(lanes, Lanes::from_f64(TRUSTED as f64), self.faithful);
+        self.reach = choose(lanes, Lanes::splat(T::INFINITY), self.reach);
+    }
+
     /// The damping to be tried next: none, where that has been earned.
     #[inline(always)]
     pub(super) fn lambda(&self) -> Lanes<T, R> {
