@@ -30,9 +30,8 @@ fn one_fit<'a>(x: &'a [f64], y: &'a [f64], start: &[f64]) -> CurveFit<'a, f64, i
 
 #[test]
 fn a_bound_that_holds_only_the_start_is_left() {
-    let y = array![[
-        0.23, 0.7, 1.0, 1.17, 1.25, 1.27, 1.25, 1.21, 1.17, 1.12, 1.07, 1.02, 0.98, 0.93, 0.89, 0.85, 0.82
-    ]];
+    let y =
+        array![[0.23, 0.7, 1.0, 1.17, 1.25, 1.27, 1.25, 1.21, 1.17, 1.12, 1.07, 1.02, 0.98, 0.93, 0.89, 0.85, 0.82]];
     let start = [2.7027, 0.6, 0.63063];
     let fits = FitMany::new(saturation(), &x(), &y).start(&start).bounds(bounds()).fit().unwrap();
     let (x, y) = (x(), y.as_slice().unwrap());
@@ -89,7 +88,10 @@ fn where_all_bounds_are_equal_there_is_nothing_to_fit() {
     let fits = FitMany::new(saturation(), &x(), &y).start(&at).bounds(Bounds::new(at, at).unwrap()).fit().unwrap();
     for row in 0..3 {
         assert_eq!((fits.status[row], fits.iterations[row]), (FitStatus::Converged, 0));
-        assert_eq!((fits.parameters.row(row).to_vec(), fits.standard_errors.row(row).to_vec()), (at.to_vec(), vec![0.0; 3]));
+        assert_eq!(
+            (fits.parameters.row(row).to_vec(), fits.standard_errors.row(row).to_vec()),
+            (at.to_vec(), vec![0.0; 3])
+        );
         assert!(fits.cost[row] > 0.1);
     }
 }

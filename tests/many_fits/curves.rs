@@ -66,12 +66,8 @@ pub const DECAY: Design = Design { range: (0.0, 6.0), truth: &[(0.5, 3.0), (0.8,
 
 pub const RATE: Design = Design { range: (0.1, 4.0), truth: &[(0.3, 2.0)], noise: 0.03, off: 0.5 };
 
-pub const SATURATION: Design = Design {
-    range: (0.1, 4.1),
-    truth: &[(2.7, 12.0), (0.45, 2.0), (0.63, 2.8)],
-    noise: 0.01,
-    off: 0.5,
-};
+pub const SATURATION: Design =
+    Design { range: (0.1, 4.1), truth: &[(2.7, 12.0), (0.45, 2.0), (0.63, 2.8)], noise: 0.01, off: 0.5 };
 
 pub const PEAK: Design =
     Design { range: (-5.0, 5.0), truth: &[(0.7, 2.0), (-2.0, 2.0), (0.6, 1.5), (-0.5, 0.5)], noise: 0.03, off: 0.3 };

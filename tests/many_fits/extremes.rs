@@ -9,13 +9,19 @@ use crate::curves::{PEAK, largest_cosine, line, peak};
 #[test]
 fn squares_that_underflow_are_not_called_convergence() {
     let x: Vec<f64> = (0..20).map(f64::from).collect();
-    let rows = |size: f64| Array2::from_shape_fn((3, 20), |(row, i)| size * (x[i] * (1.0 + row as f64) + (7.0 * x[i]).sin()));
+    let rows =
+        |size: f64| Array2::from_shape_fn((3, 20), |(row, i)| size * (x[i] * (1.0 + row as f64) + (7.0 * x[i]).sin()));
     for size in [1e-200, 1e-300] {
         let y = rows(size);
         let fits = FitMany::new(line(), &x, &y).start(&[5.0 * size, 3.0 * size]).fit().unwrap();
         for row in 0..3 {
             let off = (fits.parameters[[row, 0]] / size - 1.0 - row as f64).abs();
-            assert!(!fits.status[row].is_converged() || off < 0.1, "{}: {}", fits.status[row], fits.parameters.row(row));
+            assert!(
+                !fits.status[row].is_converged() || off < 0.1,
+                "{}: {}",
+                fits.status[row],
+                fits.parameters.row(row)
+            );
         }
     }
     let y = rows(1e200);
@@ -71,7 +77,8 @@ fn a_peak_that_has_left_the_data_is_not_said_to_be_at_a_minimum_of_its_own() {
 
 #[test]
 fn data_that_are_all_zero_are_fitted() {
-    let fits = FitMany::new(line(), &[1.0, 2.0, 3.0, 4.0, 5.0], &Array2::zeros((3, 5))).start(&[1.0, 1.0]).fit().unwrap();
+    let fits =
+        FitMany::new(line(), &[1.0, 2.0, 3.0, 4.0, 5.0], &Array2::zeros((3, 5))).start(&[1.0, 1.0]).fit().unwrap();
     for row in 0..3 {
         assert!(fits.status[row].is_converged() && fits.cost[row] < 1e-20, "{}: {}", fits.status[row], fits.cost[row]);
     }

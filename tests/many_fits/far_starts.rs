@@ -24,7 +24,13 @@ fn grid<const N: usize>(numbers: [&[f64]; N]) -> Array2<f64> {
 
 /// Fits of one data set from all these starts: no status is false, and all are at the least cost but `misses`, which single fits
 /// miss, too.
-fn check<const N: usize>(model: impl Formula, x: &[f64], y: &[f64], start: &Array2<f64>, misses: usize) -> ManyFits<f64> {
+fn check<const N: usize>(
+    model: impl Formula,
+    x: &[f64],
+    y: &[f64],
+    start: &Array2<f64>,
+    misses: usize,
+) -> ManyFits<f64> {
     let rows = Array2::from_shape_fn((start.nrows(), y.len()), |(_, i)| y[i]);
     let fits = FitMany::new(model, x, &rows).start(start).fit().unwrap();
     let least = fits.cost.iter().fold(f64::INFINITY, |least, &cost| least.min(cost));

@@ -59,7 +59,10 @@ fn where_all_bounds_are_equal_there_is_nothing_to_fit() {
     let fits = fit(&curves).bounds(Bounds::new(at.clone(), at.clone()).unwrap()).fit().unwrap();
     for row in 0..FITS {
         assert_eq!((fits.status[row], fits.iterations[row]), (FitStatus::Converged, 0));
-        assert_eq!((fits.parameters.row(row).to_vec(), fits.standard_errors.row(row).to_vec()), (at.clone(), vec![0.0; 9]));
+        assert_eq!(
+            (fits.parameters.row(row).to_vec(), fits.standard_errors.row(row).to_vec()),
+            (at.clone(), vec![0.0; 9])
+        );
         assert!(fits.cost[row] > 0.0);
     }
 }

@@ -30,9 +30,16 @@ struct Setting {
 }
 
 fn settings(points: std::ops::Range<usize>) -> impl Strategy<Value = Setting> {
-    (1..12_usize, points, any::<u64>(), any::<[bool; 3]>()).prop_map(|(fits, points, seed, [bounded, weighted, incomplete])| {
-        Setting { fits, points, seed, bounded, weighted, incomplete }
-    })
+    (1..12_usize, points, any::<u64>(), any::<[bool; 3]>()).prop_map(
+        |(fits, points, seed, [bounded, weighted, incomplete])| Setting {
+            fits,
+            points,
+            seed,
+            bounded,
+            weighted,
+            incomplete,
+        },
+    )
 }
 
 /// The relative difference of costs and the cosine that a precision allows.
@@ -90,7 +97,8 @@ fn compare<T: Real, const N: usize>(
         let sigma: Vec<T> = kept.iter().map(|&(_, _, sigma)| sigma).collect();
         let start = start.row(row).to_vec();
         let solver = LevenbergMarquardt::new().with_max_iterations(MAX_ITERATIONS);
-        let mut one = CurveFit::model(model, &x, &y, &start).sigma(&sigma).absolute_sigma(setting.weighted).solver(solver);
+        let mut one =
+            CurveFit::model(model, &x, &y, &start).sigma(&sigma).absolute_sigma(setting.weighted).solver(solver);
         for (name, (&lower, &upper)) in fits.names.iter().zip(bounds.lower().iter().zip(bounds.upper())) {
             one = one.bounds(name, lower..=upper);
         }
@@ -104,7 +112,8 @@ fn compare<T: Real, const N: usize>(
         }
         let (cost, expected) = (fits.cost[row].to_f64(), report.cost.to_f64());
         prop_assert!((cost - expected).abs() <= tolerance::<T>().cost * expected, "{}", both);
-        let points: Vec<[f64; 3]> = kept.iter().map(|(x, y, sigma)| [x, y, sigma].map(|value| value.to_f64())).collect();
+        let points: Vec<[f64; 3]> =
+            kept.iter().map(|(x, y, sigma)| [x, y, sigma].map(|value| value.to_f64())).collect();
         let found = fits.parameters.row(row).to_vec();
         let cosine = largest_cosine::<T, N>(&model, &points, &found, &bounds);
         prop_assert!(cosine <= tolerance::<T>().cosine, "cosine {:e}; {}", cosine, both);

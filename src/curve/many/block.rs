@@ -111,7 +111,9 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, 'o, T, R, M>
         match &self.study.sigma {
             Some(sigma) => {
                 let mut energy = T::ZERO;
-                for (lanes, (sigma, &y)) in self.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit))) {
+                for (lanes, (sigma, &y)) in
+                    self.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit)))
+                {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
                     energy += (y * weight) * (y * weight) * T::from_f64(0.5);

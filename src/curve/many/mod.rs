@@ -21,8 +21,8 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
-use super::{CurveError, NanPolicy};
 use super::models::Guess;
+use super::{CurveError, NanPolicy};
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, Model, Real, parallel};
 
@@ -37,13 +37,15 @@ const BLOCK: [usize; 2] = [64, 1024];
 ///
 /// Several fits are done in lockstep, one in each lane of the widest vector registers that the processor turns out to have (AVX-512,
 /// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
-/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a single fit.
+/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a fit that converges in lockstep.
 ///
 /// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to 8
 /// parameters; those with more are fitted one after the other by [`CurveFit`](crate::CurveFit), which is slower by far.
 ///
-/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. What is
-/// wrong with the data of one fit is said by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
+/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. A fit
+/// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
+/// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. What is wrong with the data of one fit is said
+/// by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
@@ -141,7 +143,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// The most trial steps that a fit may take, 200 by default.
+    /// The most trial steps that a fit may take, 200 by default; as many again where it is repeated one by one.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.study.patience.max_iterations = iterations;
         self

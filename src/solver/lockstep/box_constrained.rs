@@ -173,3 +173,71 @@ impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
         at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::lanes::Portable;
+
+    const N: usize = 3;
+    const LANES: usize = 4;
+    const ROWS: usize = N + 2;
+
+    type Four = Lanes<f64, Portable<f64, LANES>>;
+
+    /// A number for each lane.
+    fn four(of: impl Fn(usize) -> f64) -> Four {
+        let mut lanes = Four::splat(0.0);
+        lanes.as_mut_slice().iter_mut().enumerate().for_each(|(l, number)| *number = of(l));
+        lanes
+    }
+
+    proptest! {
+        /// The conditions of a minimum over the box, of which there is one: in each lane no parameter is outside, the model has
+        /// no slope along one that is free, and rises from the bound that another is at.
+        #[test]
+        fn steps_are_minima_over_the_box(
+            jacobian in vec(-1.0..1.0_f64, LANES * ROWS * N),
+            r in vec(-1.0..1.0_f64, LANES * ROWS),
+            x in vec(-2.0..2.0_f64, LANES * N),
+            d in vec(0.5..2.0_f64, LANES * N),
+            lambda in vec(prop_oneof![Just(0.0), 0.0..1.0], LANES),
+            rooms in vec(prop_oneof![Just(0.0), 0.1..1.0_f64, Just(f64::INFINITY)], N),
+        ) {
+            let bounds: BoxBounds<f64, N> = std::array::from_fn(|j| [-rooms[j], rooms[j]]);
+            // Half of the points are at a bound.
+            let x: [Four; N] = std::array::from_fn(|j| four(|l| x[l * N + j].clamp(-rooms[j], rooms[j])));
+            let entry = |l: usize, i: usize, j: usize| jacobian[(l * ROWS + i) * N + j];
+            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero();
+            for j in 0..N {
+                sums.gradient[j] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * r[l * ROWS + i]).sum());
+                for k in 0..=j {
+                    sums.gram[j][k] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * entry(l, i, k)).sum());
+                }
+            }
+            let squared_scale: [Four; N] = std::array::from_fn(|j| four(|l| d[l * N + j] * d[l * N + j]));
+            let lambda = four(|l| lambda[l]);
+            let steps = solve_within(&sums, lambda, &squared_scale, &bounds, &x, Four::splat(1.0));
+            let model = DampedModel { sums: &sums, lambda, squared_scale: &squared_scale };
+            let slopes = model.at(&steps.step).slope;
+            for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {
+                for j in 0..N {
+                    let [x, step, slope] = [x[j], steps.step[j], slopes[j]].map(|lanes| lanes.as_slice()[l]);
+                    let arrived = arrive(bounds[j], Four::splat(x), Four::splat(step)).as_slice()[0];
+                    let margin = 1e-7 * (1.0 + step.abs());
+                    prop_assert!(arrived.abs() <= rooms[j] && (arrived - x - step).abs() <= margin);
+                    let (is_lower, is_upper) = (arrived == -rooms[j], arrived == rooms[j]);
+                    prop_assert!(slope > -margin || is_upper, "lane {}, parameter {}: {}", l, j, slope);
+                    prop_assert!(slope < margin || is_lower, "lane {}, parameter {}: {}", l, j, slope);
+                }
+            }
+            // Damped systems can be solved for.
+            for l in 0..LANES {
+                prop_assert!(lambda.as_slice()[l] < 0.01 || steps.soundness.as_slice()[l] > 0.0);
+            }
+        }
+    }
+}

@@ -64,3 +64,50 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
         passes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::lanes::Portable;
+
+    type One = Lanes<f64, Portable<f64, 1>>;
+
+    /// Whether a point passes where the cosines are these, with columns of these lengths and residuals of length one.
+    fn passes(cosines: [f64; 2], lengths: [f64; 2], held: [f64; 2]) -> bool {
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        sums.cost = One::splat(0.5);
+        for j in 0..2 {
+            sums.gradient[j] = One::splat(cosines[j] * lengths[j]);
+            sums.gram[j][j] = One::splat(lengths[j] * lengths[j]);
+        }
+        let x = [One::splat(0.0); 2];
+        let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
+        point.holds(&held.map(One::splat)).as_slice()[0] > 0.0
+    }
+
+    #[test]
+    fn each_parameter_is_judged_by_itself_whatever_its_unit() {
+        for lengths in [[1.0, 1.0], [1e100, 1e-100], [1e-140, 1e140]] {
+            assert!(passes([9e-7, -9e-7], lengths, [0.0, 0.0]));
+            assert!(!passes([2e-6, 0.0], lengths, [0.0, 0.0]));
+            assert!(!passes([0.0, -2e-6], lengths, [0.0, 0.0]));
+            assert!(passes([0.5, 0.0], lengths, [1.0, 0.0]), "a bound holds it");
+        }
+        assert!(passes([0.0, 0.0], [1.0, 0.0], [0.0, 0.0]), "without influence there is no gradient");
+    }
+
+    #[test]
+    fn rounding_of_one_parameter_does_not_excuse_another() {
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        sums.cost = One::splat(0.5);
+        (sums.gram[0][0], sums.gram[1][1]) = (One::splat(1.0), One::splat(1.0));
+        let x = [One::splat(1e15), One::splat(1.0)];
+        let mut judge = |gradient: [f64; 2]| {
+            sums.gradient = gradient.map(One::splat);
+            let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
+            point.holds(&[One::splat(0.0); 2]).as_slice()[0] > 0.0
+        };
+        assert!(judge([0.1, 0.0]));
+        assert!(!judge([0.0, 0.1]));
+    }
+}

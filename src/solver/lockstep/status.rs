@@ -6,7 +6,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FitStatus {
-    /// At a minimum.
+    /// At a minimum: the undamped step promises less than [`ftol`](crate::FitMany::ftol) of the cost, and for each parameter that
+    /// no bound holds the cosine between the residuals and its derivatives is at most `√ftol`, 10⁻⁶ for [`f64`], or hidden by
+    /// rounding of the responses and parameters.
     Converged,
     /// At a minimum where the data say nothing about some parameters: their standard errors are infinite.
     Undetermined,
