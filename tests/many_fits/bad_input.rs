@@ -1,6 +1,6 @@
 //! Shapes that do not match are named.
 
-use marquardt::{Bounds, FitMany, FitManyError, FitStatus};
+use marquardt::{Bounds, FitMany, FitManyError, FitStatus, Predictors};
 use ndarray::{Array2, Array3};
 
 use crate::curves::{Formula, line, peak};
@@ -43,6 +43,16 @@ fn starts_sigma_and_bounds_have_the_shapes_of_what_they_belong_to() {
     assert_named(fit().sigma(&short), &["5", "7"]);
 
     assert_named(fit().bounds(Bounds::new([0.0; 3], [9.0; 3]).unwrap()), &["3", "4"]);
+}
+
+#[test]
+fn points_have_predictors() {
+    let (x, y) = (zeros(20, 0), zeros(7, 20));
+    let cube = Array3::zeros((7, 20, 0));
+    for x in [Predictors::shared(&x), Predictors::from(&cube)] {
+        let error = FitMany::new(peak(), x, &y).start(&[1.0; 4]).fit().unwrap_err();
+        assert_eq!(error, FitManyError::NoPredictors);
+    }
 }
 
 #[test]

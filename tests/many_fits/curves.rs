@@ -1,6 +1,6 @@
 //! Models, random data of theirs, and single fits to compare with.
 
-use marquardt::{Curve, FitMany, FittedCurve, ManyFits, Model, Real, model};
+use marquardt::{Bounds, Curve, Dual, FitMany, FittedCurve, ManyFits, Model, Real, model};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -19,6 +19,14 @@ pub fn decay() -> impl Formula {
     model!(|x; amplitude, lifetime| amplitude * exp(-x / lifetime))
 }
 
+pub fn rate() -> impl Formula {
+    model!(|x; rate| exp(-x * rate))
+}
+
+pub fn saturation() -> impl Formula {
+    model!(|x; rise, half, inhibition| rise * x / (1 + half * x + inhibition * x * x))
+}
+
 pub fn peak() -> impl Formula {
     model!(|x; amplitude, center, width, offset| amplitude * exp(-0.5 * ((x - center) / width).powi(2)) + offset)
 }
@@ -32,6 +40,12 @@ pub fn logistic() -> impl Formula {
 pub fn two_peaks() -> impl Formula {
     model!(|x; a, b, c, d, e, f, slope, intercept| {
         a * exp(-0.5 * ((x - b) / c).powi(2)) + d * exp(-0.5 * ((x - e) / f).powi(2)) + slope * x + intercept
+    })
+}
+
+pub fn two_peaks_on_parabola() -> impl Formula {
+    model!(|x; a, b, c, d, e, f, bend, slope, intercept| {
+        a * exp(-0.5 * ((x - b) / c).powi(2)) + d * exp(-0.5 * ((x - e) / f).powi(2)) + (bend * x + slope) * x + intercept
     })
 }
 
@@ -50,6 +64,11 @@ pub const LINE: Design = Design { range: (0.0, 1.0), truth: &[(-2.0, 2.0), (-1.0
 
 pub const DECAY: Design = Design { range: (0.0, 6.0), truth: &[(0.5, 3.0), (0.8, 3.0)], noise: 0.03, off: 0.3 };
 
+pub const RATE: Design = Design { range: (0.1, 4.0), truth: &[(0.3, 2.0)], noise: 0.03, off: 0.5 };
+
+pub const SATURATION: Design =
+    Design { range: (0.1, 4.1), truth: &[(2.7, 12.0), (0.45, 2.0), (0.63, 2.8)], noise: 0.01, off: 0.5 };
+
 pub const PEAK: Design =
     Design { range: (-5.0, 5.0), truth: &[(0.7, 2.0), (-2.0, 2.0), (0.6, 1.5), (-0.5, 0.5)], noise: 0.03, off: 0.3 };
 
@@ -63,6 +82,23 @@ pub const LOGISTIC: Design = Design {
 pub const TWO_PEAKS: Design = Design {
     range: (-5.0, 5.0),
     truth: &[(1.0, 2.0), (-2.5, -1.5), (0.5, 0.8), (1.0, 2.0), (1.5, 2.5), (0.5, 0.8), (-0.1, 0.1), (-0.3, 0.3)],
+    noise: 0.02,
+    off: 0.2,
+};
+
+pub const TWO_PEAKS_ON_PARABOLA: Design = Design {
+    range: (-5.0, 5.0),
+    truth: &[
+        (1.0, 2.0),
+        (-2.5, -1.5),
+        (0.5, 0.8),
+        (1.0, 2.0),
+        (1.5, 2.5),
+        (0.5, 0.8),
+        (-0.02, 0.02),
+        (-0.1, 0.1),
+        (-0.3, 0.3),
+    ],
     noise: 0.02,
     off: 0.2,
 };
@@ -110,6 +146,32 @@ impl<T: Real> Curves<T> {
     pub fn row(&self, row: usize) -> (&[T], &[T]) {
         (self.y.row(row).to_slice().unwrap(), self.start.row(row).to_slice().unwrap())
     }
+}
+
+/// The largest cosine between the residuals and the derivatives with respect to a parameter that no bound holds, in double
+/// precision; `points` are predictor, response and standard deviation.
+pub fn largest_cosine<T: Real, const N: usize>(
+    model: &impl Model<f64>,
+    points: &[[f64; 3]],
+    at: &[T],
+    bounds: &Bounds<T>,
+) -> f64 {
+    let (mut cost, mut gradient, mut norms) = (0.0, [0.0; N], [0.0; N]);
+    for &[x, y, sigma] in points {
+        let variables: [Dual<f64, N>; N] = std::array::from_fn(|j| Dual::variable(at[j].to_f64(), j));
+        let residual = (model.response(&[x], &variables) - y) / sigma;
+        cost += residual.value * residual.value;
+        for (j, derivative) in residual.gradient.into_iter().enumerate() {
+            gradient[j] += derivative * residual.value;
+            norms[j] += derivative * derivative;
+        }
+    }
+    let is_free = |j: usize| {
+        let (lower, upper) = (bounds.lower()[j], bounds.upper()[j]);
+        norms[j] > 0.0 && !(at[j] <= lower && gradient[j] > 0.0 || at[j] >= upper && gradient[j] < 0.0)
+    };
+    let cosines = (0..N).filter(|&j| is_free(j)).map(|j| gradient[j].abs() / (norms[j] * cost).sqrt());
+    cosines.fold(0.0, f64::max)
 }
 
 /// One of many fits is this one: the same cost to 1e-8, the same standard errors to 1e-5, the same parameters to 1e-4 of

@@ -3,9 +3,14 @@
 mod agreement;
 mod bad_input;
 mod bad_rows;
+mod bounded;
 mod curves;
+mod extremes;
+mod far_starts;
 mod least_cost;
+mod many_parameters;
 mod running;
 mod settings;
+mod single_fits;
 #[path = "../../benches/workloads/mod.rs"]
 mod workloads;

@@ -9,34 +9,34 @@ use super::outcomes::Outcomes;
 use super::study::Study;
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
-use crate::solver::lockstep::{Arrival, Fleet, Sums, Walls, solve_fleet};
+use crate::solver::lockstep::{Arrival, BoxBounds, Fleet, Sums, solve_fleet};
 use crate::{FitStatus, Model, Number, Real};
 
 /// Does a block of fits of at most `N` parameters.
-pub(super) struct Block<'s, 'a, T: Real, M, const N: usize> {
+pub(super) struct Block<'s, 'a, 'o, T: Real, M, const N: usize> {
     pub(super) study: &'s Study<'a, T, M>,
-    pub(super) outcomes: Outcomes<'s, T>,
+    pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, T, M, N> {
+impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, M, N> {
     type Output = ();
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
-        let walls = self.study.bounds.as_ref().map(|bounds| {
-            let mut walls = [[-T::INFINITY, T::INFINITY]; N];
-            for (wall, (&lower, &upper)) in walls.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
-                *wall = [lower, upper];
+        let bounds = self.study.bounds.as_ref().map(|bounds| -> BoxBounds<T, N> {
+            let mut pairs = [[-T::INFINITY, T::INFINITY]; N];
+            for (pair, (&lower, &upper)) in pairs.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
+                *pair = [lower, upper];
             }
-            walls
+            pairs
         });
         let mut crew = Crew::<T, R, M>::new(self.study, self.outcomes);
-        solve_fleet::<T, R, _, N>(&mut crew, walls.as_ref() as Option<&Walls<T, N>>, &self.study.patience);
+        solve_fleet::<T, R, _, N>(&mut crew, bounds.as_ref(), &self.study.patience);
     }
 }
 
 /// The data of the fits that are in the lanes, and what became of those that were.
-struct Crew<'s, 'a, T: Real, R, M> {
+struct Crew<'s, 'a, 'o, T: Real, R, M> {
     study: &'s Study<'a, T, M>,
     /// Those not begun.
     fits: Range<usize>,
@@ -51,15 +51,15 @@ struct Crew<'s, 'a, T: Real, R, M> {
     weights: Vec<Lanes<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
-    /// `½‖y‖²` of each lane.
+    /// `½‖y‖²` of each lane, in units of the standard deviations.
     energies: Lanes<T, R>,
     /// Points that take part, of each lane.
     points: Vec<usize>,
-    outcomes: Outcomes<'s, T>,
+    outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
-    fn new(study: &'s Study<'a, T, M>, outcomes: Outcomes<'s, T>) -> Self {
+impl<'s, 'a, 'o, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, 'o, T, R, M> {
+    fn new(study: &'s Study<'a, T, M>, outcomes: &'s mut Outcomes<'o, T>) -> Self {
         let (points, width, parameters) = (study.y.ncols(), study.x.width(), study.model.parameter_count());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let mut crew = Crew {
@@ -110,9 +110,15 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
         }
         match &self.study.sigma {
             Some(sigma) => {
-                for (lanes, sigma) in self.weights.iter_mut().zip(sigma.row(fit)) {
-                    lanes.as_mut_slice()[lane] = sigma.recip();
+                let mut energy = T::ZERO;
+                for (lanes, (sigma, &y)) in
+                    self.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit)))
+                {
+                    let weight = sigma.recip();
+                    lanes.as_mut_slice()[lane] = weight;
+                    energy += (y * weight) * (y * weight) * T::from_f64(0.5);
                 }
+                self.energies.as_mut_slice()[lane] = energy;
             }
             None => self.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ONE),
         }
@@ -135,7 +141,8 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
             if let Some(weight) = self.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            self.energies.as_mut_slice()[lane] += point.y * point.y * T::from_f64(0.5);
+            let y = point.y * point.weight;
+            self.energies.as_mut_slice()[lane] += y * y * T::from_f64(0.5);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.y.len() {
@@ -150,7 +157,7 @@ impl<'s, 'a, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, T, R, M> {
     }
 }
 
-impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, T, R, M> {
+impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_, T, R, M> {
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])> {
         loop {
             let fit = self.fits.next()?;

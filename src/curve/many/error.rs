@@ -51,6 +51,9 @@ pub enum FitManyError {
         /// Parameters that the bounds are for.
         found: usize,
     },
+    /// The points have no predictors.
+    #[error("x has no predictors: its rows are empty")]
+    NoPredictors,
     /// The model has no parameters.
     #[error("the model has no parameters")]
     NoParameters,

@@ -21,8 +21,8 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
-use super::NanPolicy;
 use super::models::Guess;
+use super::{CurveError, NanPolicy};
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, Model, Real, parallel};
 
@@ -37,13 +37,15 @@ const BLOCK: [usize; 2] = [64, 1024];
 ///
 /// Several fits are done in lockstep, one in each lane of the widest vector registers that the processor turns out to have (AVX-512,
 /// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
-/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a single fit.
+/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a fit that converges in lockstep.
 ///
 /// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to 8
 /// parameters; those with more are fitted one after the other by [`CurveFit`](crate::CurveFit), which is slower by far.
 ///
-/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. What is
-/// wrong with the data of one fit is said by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
+/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. A fit
+/// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
+/// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. What is wrong with the data of one fit is said
+/// by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
@@ -74,8 +76,6 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// dimensions), or a row of predictors for each point of each fit (three dimensions). [`Predictors::shared`] is for
     /// several predictors that all fits share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
-        let tenth = T::from_f64(0.1) * T::EPSILON;
-        let ftol = T::from_f64(FTOL);
         let study = Study {
             model,
             x: x.into(),
@@ -86,7 +86,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             absolute_sigma: false,
             bounds: None,
             nan_policy: NanPolicy::default(),
-            patience: Patience { ftol: if ftol < tenth { tenth } else { ftol }, max_iterations: 200 },
+            patience: Patience { ftol: default_ftol(), max_iterations: 200 },
             cancel: None,
         };
         FitMany { study, progress: None }
@@ -143,7 +143,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// The most trial steps that a fit may take, 200 by default.
+    /// The most trial steps that a fit may take, 200 by default; as many again where it is repeated one by one.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.study.patience.max_iterations = iterations;
         self
@@ -184,16 +184,19 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         Ok(found)
     }
 
-    /// Does consecutive fits.
-    fn run(&self, outcomes: Outcomes<'_, T>) {
-        let study = &self.study;
-        if !M::IN_LANES {
-            return OneByOne { study, outcomes }.run();
-        }
+    /// Does consecutive fits: in lockstep where there are few parameters, and by the full engine what that leaves open.
+    fn run(&self, mut outcomes: Outcomes<'_, T>) {
+        let (study, outcomes) = (&self.study, &mut outcomes);
         match study.model.parameter_count() {
-            0..=4 => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
-            5..=8 => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
-            _ => OneByOne { study, outcomes }.run(),
+            0..=4 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
+            5..=8 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
+            _ => {}
         }
+        OneByOne { study, outcomes }.run();
     }
+}
+
+/// [`FTOL`], or a tenth of the float's epsilon if that is larger.
+fn default_ftol<T: Real>() -> T {
+    T::from_f64(FTOL).max(T::from_f64(0.1) * T::EPSILON)
 }

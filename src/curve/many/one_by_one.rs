@@ -1,10 +1,13 @@
-//! Fits of more parameters than lanes are worth, one after the other.
+//! Fits by the full engine, one after the other: those of more parameters than lanes are worth, and those that the lockstep
+//! leaves open.
 
 use ndarray::ArrayView2;
 
 use super::outcomes::{Fitted, Outcomes};
 use super::study::Study;
-use crate::{CurveFit, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf, Status};
+use super::{CurveError, default_ftol};
+use crate::solver::lockstep::Patience;
+use crate::{CovarianceError, CurveFit, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf, SolveError, Status};
 
 /// A model that is evaluated for one point after the other.
 struct PointByPoint<'m, M>(&'m M);
@@ -20,21 +23,26 @@ impl<T: Real, M: Model<T>> Model<T> for PointByPoint<'_, M> {
         self.0.response(x, b)
     }
 
+    /// Two parameters of the model may have one name.
     fn parameter_name(&self, index: usize) -> String {
-        self.0.parameter_name(index)
+        format!("b{index}")
     }
 }
 
-/// Does consecutive fits by the full engine.
-pub(super) struct OneByOne<'s, 'a, T: Real, M> {
+/// Does those of consecutive fits that are open.
+pub(super) struct OneByOne<'s, 'a, 'o, T: Real, M> {
     pub(super) study: &'s Study<'a, T, M>,
-    pub(super) outcomes: Outcomes<'s, T>,
+    pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<T: Real, M: Model<T>> OneByOne<'_, '_, T, M> {
-    pub(super) fn run(mut self) {
-        let mut start = vec![T::ZERO; self.outcomes.n];
+impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
+    pub(super) fn run(self) {
+        let mut start = Vec::new();
         for fit in self.outcomes.fits() {
+            if !self.outcomes.is_open(fit) {
+                continue;
+            }
+            start.resize(self.outcomes.n, T::ZERO);
             if self.study.is_cancelled() {
                 break;
             }
@@ -54,30 +62,75 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, T, M> {
             y.push(point.y);
             sigma.push(point.weight.recip());
         })?;
-        let x = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(study.patience.max_iterations);
-        let mut curve = CurveFit::model(PointByPoint(&study.model), x, &y, start).solver(solver);
+        let rows = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
+        let mut curve = CurveFit::model(PointByPoint(&study.model), rows, &y, start).solver(Self::solver(study));
         if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }
         for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
-            let name = study.model.parameter_name(j);
+            let name = PointByPoint(&study.model).parameter_name(j);
             curve = if lower == upper { curve.fix_at(&name, lower) } else { curve.bounds(&name, lower..=upper) };
         }
-        let fitted = curve.fit().map_err(|_| FitStatus::NonFiniteStart)?;
-        let (parameters, report) = (fitted.parameters(), fitted.report());
-        let is_determined = parameters.iter().all(|parameter| parameter.standard_error.is_finite());
+        let fitted = match curve.fit() {
+            Ok(fitted) => fitted,
+            Err(CurveError::NothingToFit) => return Self::hold(study, start, (&rows, &y, &sigma)),
+            Err(error) => return Err(status_of(&error)),
+        };
+        let report = fitted.report();
+        let is_determined = fitted.covariance().undetermined().is_empty();
         let status = match report.status {
             status if status.is_converged() && is_determined => FitStatus::Converged,
             status if status.is_converged() => FitStatus::Undetermined,
             Status::MaxIterations => FitStatus::MaxIterations,
+            Status::Cancelled => FitStatus::Cancelled,
             _ => FitStatus::NoProgress,
         };
-        Ok(Fitted {
-            parameters: parameters.iter().map(|parameter| (parameter.value, parameter.standard_error)).collect(),
-            cost: report.cost,
-            status,
-            iterations: report.iterations,
-        })
+        let found = fitted.parameters().iter().map(|parameter| (parameter.value, parameter.standard_error));
+        Ok(Fitted { parameters: found.collect(), cost: report.cost, status, iterations: report.iterations })
+    }
+
+    /// A solver that ends when the lockstep would. Where that is early there is no polish.
+    fn solver(study: &Study<'_, T, M>) -> LevenbergMarquardt<T> {
+        let Patience { ftol, max_iterations } = study.patience;
+        let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(max_iterations);
+        let solver = solver.with_ftol(ftol).with_polish(ftol <= default_ftol());
+        match &study.cancel {
+            Some(token) => solver.with_cancel_token(token.clone()),
+            None => solver,
+        }
+    }
+
+    /// A fit whose bounds leave nothing to be fitted.
+    fn hold(
+        study: &Study<'_, T, M>,
+        start: &[T],
+        (x, y, sigma): (&ArrayView2<'_, T>, &[T], &[T]),
+    ) -> Result<Fitted<T>, FitStatus> {
+        let residuals = x.rows().into_iter().zip(y.iter().zip(sigma)).map(|(x, (&y, &sigma))| {
+            let residual = (study.model.response(&x.to_vec(), start) - y) / sigma;
+            residual * residual * T::from_f64(0.5)
+        });
+        let cost = residuals.fold(T::ZERO, |sum, square| sum + square);
+        if !cost.is_finite() {
+            return Err(FitStatus::NonFiniteStart);
+        }
+        let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
+        Ok(Fitted { parameters, cost, status: FitStatus::Converged, iterations: 0 })
+    }
+}
+
+/// The status that says what prevented a fit.
+fn status_of(error: &CurveError) -> FitStatus {
+    use SolveError::*;
+    match error {
+        CurveError::NonFiniteResponse { .. } => FitStatus::NonFiniteStart,
+        CurveError::NonFiniteDatum { .. } | CurveError::NonPositiveSigma { .. } => FitStatus::NonFiniteData,
+        CurveError::NoObservations | CurveError::TooFewObservations { .. } => FitStatus::TooFewPoints,
+        CurveError::Solve(NonFiniteStart { .. } | NonFiniteResidual { .. } | NonFiniteDerivative { .. }) => {
+            FitStatus::NonFiniteStart
+        }
+        CurveError::Solve(StartOutOfBounds { .. }) => FitStatus::StartOutOfBounds,
+        CurveError::Solve(Overflow) | CurveError::Covariance(CovarianceError::NonFinite) => FitStatus::Overflow,
+        _ => FitStatus::NoProgress,
     }
 }

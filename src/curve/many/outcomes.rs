@@ -34,11 +34,19 @@ impl<T: Real> Outcomes<'_, T> {
         self.first..self.first + self.cost.len()
     }
 
+    /// The fit has not begun, or has ended in lockstep in a way that the full engine may better.
+    pub(super) fn is_open(&self, fit: usize) -> bool {
+        use FitStatus::*;
+        matches!(self.status[fit - self.first], Cancelled | MaxIterations | NoProgress | NonFiniteStart)
+    }
+
     /// A fit that could not begin at its start.
     pub(super) fn refuse(&mut self, fit: usize, status: FitStatus, start: &[T]) {
-        let fit = fit - self.first;
-        self.status[fit] = status;
-        self.parameters[fit * self.n..][..self.n].copy_from_slice(start);
+        let (fit, nothing) = (fit - self.first, T::from_f64(f64::NAN));
+        let of_fit = fit * self.n..(fit + 1) * self.n;
+        self.parameters[of_fit.clone()].copy_from_slice(start);
+        self.standard_errors[of_fit].fill(nothing);
+        (self.cost[fit], self.status[fit], self.iterations[fit]) = (nothing, status, 0);
     }
 
     /// A fit by the full engine.
@@ -52,7 +60,8 @@ impl<T: Real> Outcomes<'_, T> {
         (self.cost[fit], self.status[fit], self.iterations[fit]) = (fitted.cost, fitted.status, fitted.iterations);
     }
 
-    /// A fit of so many points, whose residuals have this variance if it is known.
+    /// A fit in lockstep of so many points, whose residuals have this variance if it is known. It is left open where squares
+    /// underflow, and where the normal equations do not determine all parameters: the full engine may.
     pub(super) fn take<const N: usize>(
         &mut self,
         fit: usize,
@@ -69,14 +78,22 @@ impl<T: Real> Outcomes<'_, T> {
         self.cost[fit] = arrival.cost;
         let errors = &mut self.standard_errors[fit * self.n..][..self.n];
         let is_determined = standard_errors(&arrival, points, variance, errors);
-        if !is_determined && arrival.status == FitStatus::Converged {
-            self.status[fit] = FitStatus::Undetermined;
+        let is_exact = (0..self.n).all(|j| arrival.held[j] || arrival.gram[j][j] > least_square());
+        let is_certain = is_determined && is_exact && arrival.cost > least_square();
+        if arrival.status == FitStatus::Converged && !is_certain {
+            self.status[fit] = FitStatus::NoProgress;
         }
     }
 }
 
-/// Fills in the roots of the diagonal of `s² (JᵀJ)⁻¹`: zero for what a bound holds, infinite for what the data leave open; whether
-/// all are determined.
+/// Sum of squares below which underflow may have taken terms of it.
+fn least_square<T: Real>() -> T {
+    let smallest = if T::EPSILON.to_f64() > 1e-10 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    T::from_f64(smallest) / T::EPSILON
+}
+
+/// Fills in the roots of the diagonal of `s² (JᵀJ)⁻¹`: zero for what a bound holds, infinite where the matrix is too close to
+/// singular; whether it is not.
 fn standard_errors<T: Real, const N: usize>(
     arrival: &Arrival<T, N>,
     points: usize,
@@ -84,7 +101,7 @@ fn standard_errors<T: Real, const N: usize>(
     errors: &mut [T],
 ) -> bool {
     let n = errors.len();
-    let takes_part = |j: usize| j < n && !arrival.held[j] && !arrival.lost[j];
+    let takes_part = |j: usize| j < n && !arrival.held[j];
     let free = (0..n).filter(|&j| takes_part(j)).count();
     let variance = variance.unwrap_or_else(|| {
         let freedom = T::from_f64(points.saturating_sub(free) as f64);
@@ -107,7 +124,7 @@ fn standard_errors<T: Real, const N: usize>(
     for (j, error) in errors.iter_mut().enumerate() {
         *error = if arrival.held[j] {
             T::ZERO
-        } else if arrival.lost[j] || !is_sound {
+        } else if !is_sound {
             T::INFINITY
         } else {
             let mut unit = [T::ZERO; N];
@@ -116,5 +133,5 @@ fn standard_errors<T: Real, const N: usize>(
             (variance * inverse).sqrt() / scale[j]
         };
     }
-    is_sound && (0..n).all(|j| arrival.held[j] || !arrival.lost[j])
+    is_sound
 }

@@ -51,6 +51,9 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
             _ => Ok(()),
         };
         same_fits("x", self.x.fits())?;
+        if self.x.width() == 0 {
+            return Err(FitManyError::NoPredictors);
+        }
         if self.x.points() != points {
             return Err(FitManyError::UnequalPoints { x: self.x.points(), y: points });
         }

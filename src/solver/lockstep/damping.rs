@@ -32,11 +32,25 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.reach = choose(starts, lengths, self.reach);
     }
 
+    /// Lets some lanes try an undamped step of any length next, and damps them no more than at a start if that fails.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn release(&mut self, lanes: Lanes<T, R>) {
+        self.lambda = choose(lanes, self.lambda.min(Lanes::from_f64(INITIAL)), self.lambda);
+        self.growth = choose(lanes, Lanes::from_f64(2.0), self.growth);
+        self.faithful = choose(lanes, Lanes::from_f64(TRUSTED as f64), self.faithful);
+        self.reach = choose(lanes, Lanes::splat(T::INFINITY), self.reach);
+    }
+
     /// The damping to be tried next: none, where that has been earned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lambda(&self) -> Lanes<T, R> {
-        let is_trusted = not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)));
-        choose(is_trusted, Lanes::splat(T::ZERO), self.lambda)
+        choose(self.is_trusted(), Lanes::splat(T::ZERO), self.lambda)
+    }
+
+    /// True where an undamped step has been earned.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_trusted(&self) -> Lanes<T, R> {
+        not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)))
     }
 
     /// Learns from the trials of some lanes.
@@ -49,7 +63,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         length: Lanes<T, R>,
     ) {
         let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-        let was_damped = is_less(zero, self.lambda());
+        let was_damped = not(self.is_trusted());
         let is_faithful = is_less((ratio - one).abs(), Lanes::from_f64(FAITHFUL));
         self.faithful = choose(lanes, choose(is_faithful, self.faithful + one, zero), self.faithful);
         let shape = ratio + ratio - one;
@@ -74,16 +88,15 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
     /// Whether the steps of some lanes, of these lengths where they are sound, may be tried; damps those more that may not.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
-        let (zero, tried) = (Lanes::splat(T::ZERO), self.lambda());
-        let is_damped = is_less(zero, tried);
+        let is_trusted = self.is_trusted();
         let reaches = not(is_less(self.reach, length));
-        let may_be_tried = and(is_sound, choose(is_damped, is_sound, reaches));
+        let may_be_tried = and(is_sound, choose(is_trusted, reaches, is_sound));
         let refused = and(lanes, not(may_be_tried));
         if !any(refused) {
             return true;
         }
-        self.faithful = choose(refused, zero, self.faithful);
-        self.damp_more(and(refused, is_damped));
+        self.faithful = choose(refused, Lanes::splat(T::ZERO), self.faithful);
+        self.damp_more(and(refused, not(is_trusted)));
         false
     }
 

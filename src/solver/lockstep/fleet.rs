@@ -12,7 +12,7 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`.
     fn sums(&self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
 
-    /// What the costs are measured by where they may become zero.
+    /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged.
     fn energies(&self) -> Lanes<T, R>;
 
     /// Takes what became of a problem.
@@ -33,8 +33,6 @@ pub(crate) struct Arrival<T, const N: usize> {
     pub(crate) gram: [[T; N]; N],
     /// Which parameters are held by a bound.
     pub(crate) held: [bool; N],
-    /// Which parameters have lost all influence on the way.
-    pub(crate) lost: [bool; N],
     /// Why it ended.
     pub(crate) status: FitStatus,
     /// Trial steps.

@@ -6,27 +6,34 @@
 //! whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
-//! without acceleration. A problem ends where the undamped step promises too little to be worth taking: its length is then a tiny
-//! part of the standard errors (Bates & Watts 1981).
+//! without acceleration. A problem converges where the undamped step promises too little to be worth taking (its length is then
+//! a tiny part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test.
+//! Where a damped step promises as little, the undamped one is asked for and tried, and the scaling is renewed. What the normal
+//! equations cannot answer is left to the full engine.
 
+mod box_constrained;
 mod damping;
 mod ending;
+mod first_order;
 mod fleet;
 mod status;
 mod sums;
 mod system;
 mod truth;
 
+pub(crate) use box_constrained::BoxBounds;
+use box_constrained::{arrive, side_that_holds, solve_within};
 use damping::Damping;
-use ending::{Ending, ROUNDING};
+use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
+use first_order::FirstOrder;
 pub(crate) use fleet::{Arrival, Fleet};
 pub use status::FitStatus;
 pub(crate) use sums::Sums;
-pub(crate) use system::Walls;
-use system::{Steps, is_held, solve, solve_within};
-use truth::{and, choose, is_less, not, or};
+use system::{Steps, solve};
+use truth::{and, any, choose, is_less, not, or};
 
 use super::iteration::SUFFICIENT_GAIN;
+use super::termination::UNDAMPED;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
@@ -61,8 +68,8 @@ struct Lockstep<T, R, const N: usize> {
     sums: Sums<T, R, N>,
     /// `D²`.
     squared_scale: [Lanes<T, R>; N],
-    /// The largest `‖J_j‖²` so far.
-    largest: [Lanes<T, R>; N],
+    /// True where the undamped step from the current point was asked for.
+    asked: Lanes<T, R>,
     /// The steps to be tried.
     steps: Steps<T, R, N>,
     /// The points to be tried.
@@ -73,20 +80,20 @@ struct Lockstep<T, R, const N: usize> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: usize>(
     fleet: &mut F,
-    walls: Option<&Walls<T, N>>,
+    bounds: Option<&BoxBounds<T, N>>,
     patience: &Patience<T>,
 ) {
     let mut lockstep = Lockstep::<T, R, N>::new();
     lockstep.board(fleet);
     while lockstep.is_busy() && !fleet.is_cancelled() {
         let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(&sums, fleet.energies(), patience);
+        let accepted = lockstep.judge(&sums, patience);
         lockstep.arrive(accepted, &sums);
-        lockstep.choose_steps(walls, patience);
-        lockstep.leave(fleet, walls, false);
+        lockstep.choose_steps(bounds, fleet.energies(), patience);
+        lockstep.leave(fleet, bounds, false);
         lockstep.board(fleet);
     }
-    lockstep.leave(fleet, walls, true);
+    lockstep.leave(fleet, bounds, true);
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
@@ -102,7 +109,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             x: [zero; N],
             sums: Sums::zero(),
             squared_scale: [zero; N],
-            largest: [zero; N],
+            asked: zero,
             steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
             trial: [zero; N],
         }
@@ -110,7 +117,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_busy(&self) -> bool {
-        truth::any(self.busy)
+        any(self.busy)
     }
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
@@ -129,28 +136,39 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
                 self.trial[j].as_mut_slice()[l] = start[j];
                 self.x[j].as_mut_slice()[l] = start[j];
                 self.squared_scale[j].as_mut_slice()[l] = T::ZERO;
-                self.largest[j].as_mut_slice()[l] = T::ZERO;
             }
         }
     }
 
     /// Judges the trials, and learns from them: true where the trial point is taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, patience: &Patience<T>) -> Lanes<T, R> {
-        let zero = Lanes::splat(T::ZERO);
+    fn judge(&mut self, trial: &Sums<T, R, N>, patience: &Patience<T>) -> Lanes<T, R> {
+        let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
-        let cost = choose(trial.are_finite(), trial.cost, Lanes::splat(T::INFINITY));
+        let mut is_usable = trial.are_finite();
+        for j in 0..N {
+            is_usable = and(is_usable, is_less(self.trial[j].abs(), infinity));
+        }
+        let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
         let rounding = before * (T::from_f64(DROWNED) * T::EPSILON);
         let drowns = and(not(is_less(rounding, predicted)), not(is_less(rounding, actual.abs())));
-        let is_usable = is_less(cost, Lanes::splat(T::INFINITY));
-        let accepted = and(is_usable, choose(self.starts, is_usable, or(gains, drowns)));
+        let accepted = and(is_usable, or(self.starts, or(gains, drowns)));
 
         let trials = and(self.busy, not(self.starts));
-        self.damping.update(trials, accepted, actual / predicted, self.steps.length);
-        self.ending.judge_trials(trials, accepted, &self.steps, before, self.resolution(), patience);
-        self.ending.judge_starts(self.starts, cost, energy, accepted);
+        // A gain that is rounding speaks neither for nor against the linear model.
+        let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
+        self.damping.update(trials, accepted, ratio, self.steps.length);
+        self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
+        self.ending.count(trials, patience.max_iterations);
+        self.asked = and(self.asked, not(accepted));
+
+        let is_short = not(is_less(self.resolution() * T::EPSILON, self.steps.length));
+        let is_little = not(is_less(before * T::EPSILON, predicted));
+        let stuck = and(and(trials, not(accepted)), or(is_short, is_little));
+        self.ending.end(and(stuck, self.asked), NO_PROGRESS);
+        self.ask(and(stuck, not(self.asked)));
         accepted
     }
 
@@ -175,42 +193,92 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             // A parameter without influence is still damped, by something rather than nothing.
             let scale = choose(scale, scale, Lanes::splat(T::ONE));
             self.squared_scale[j] = choose(accepted, scale, self.squared_scale[j]);
-            self.largest[j] = self.largest[j].max(norm);
         }
         self.damping.start(self.starts, self.resolution());
         self.starts = Lanes::splat(T::ZERO);
     }
 
+    /// Renews the scaling in some lanes and makes their next step an undamped one of any length.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn ask(&mut self, lanes: Lanes<T, R>) {
+        self.asked = or(self.asked, lanes);
+        self.damping.release(lanes);
+        for j in 0..N {
+            let norm = self.sums.gram[j][j];
+            let scale = choose(is_less(Lanes::splat(T::ZERO), norm), norm, self.squared_scale[j]);
+            self.squared_scale[j] = choose(lanes, scale, self.squared_scale[j]);
+        }
+    }
+
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
     /// whose steps promise nothing end here.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn choose_steps(&mut self, walls: Option<&Walls<T, N>>, patience: &Patience<T>) {
+    fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, patience: &Patience<T>) {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
-            self.steps = match walls {
+            self.steps = match bounds {
                 None => solve(&self.sums, lambda, &self.squared_scale),
-                Some(walls) => solve_within(&self.sums, lambda, &self.squared_scale, walls, &self.x),
+                Some(bounds) => solve_within(&self.sums, lambda, &self.squared_scale, bounds, &self.x, active),
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
-            if self.damping.settle(active, is_sound, length) {
-                self.ending.expect(active, &self.steps, lambda, self.sums.cost, patience);
+            // The normal equations do not say what an undamped step promises.
+            let is_unanswered = and(and(active, self.asked), and(is_undamped(lambda), not(is_sound)));
+            self.ending.end(is_unanswered, NO_PROGRESS);
+            let active = and(active, self.ending.goes_on());
+            if !self.damping.settle(active, is_sound, length) {
+                self.ending.end(and(active, self.damping.is_exhausted()), NO_PROGRESS);
+            } else if !self.converge(active, lambda, bounds, energy, patience) {
                 break;
             }
-            self.ending.give_up(and(active, self.damping.is_exhausted()));
         }
         for j in 0..N {
-            self.trial[j] = self.x[j] + self.steps.step[j];
-            if let Some(walls) = walls {
-                self.trial[j] = self.trial[j].max(Lanes::splat(walls[j][0])).min(Lanes::splat(walls[j][1]));
+            self.trial[j] = match bounds {
+                None => self.x[j] + self.steps.step[j],
+                Some(bounds) => arrive(bounds[j], self.x[j], self.steps.step[j]),
+            };
+        }
+    }
+
+    /// Ends problems that have converged, and asks for the undamped step where a damped one promises nothing: true where there
+    /// is such a lane, which is to be solved again.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn converge(
+        &mut self,
+        active: Lanes<T, R>,
+        lambda: Lanes<T, R>,
+        bounds: Option<&BoxBounds<T, N>>,
+        energy: Lanes<T, R>,
+        patience: &Patience<T>,
+    ) -> bool {
+        let Steps { slope, predicted, length, .. } = self.steps;
+        let point = FirstOrder { sums: &self.sums, x: &self.x, energy, ftol: patience.ftol };
+        let limits = point.limits();
+        let resistance = lambda * length * length;
+        let is_free = not(is_less(slope * T::from_f64(-UNDAMPED), resistance));
+        let promises_nothing = and(is_free, not(is_less(limits.promise, predicted)));
+        let is_rounding = not(is_less(limits.cost, self.sums.cost));
+        let claims = and(active, or(promises_nothing, is_rounding));
+        if !any(claims) {
+            return false;
+        }
+        let mut held = [Lanes::splat(T::ZERO); N];
+        if let Some(bounds) = bounds {
+            for j in 0..N {
+                held[j] = side_that_holds(bounds[j], self.x[j], self.sums.gradient[j]).abs();
             }
         }
+        let is_answered = or(is_rounding, is_undamped(lambda));
+        self.ending.end(and(and(claims, is_answered), point.holds(&held)), CONVERGED);
+        let asks = and(and(claims, not(is_answered)), not(self.asked));
+        self.ask(asks);
+        any(asks)
     }
 
     /// Hands over the problems that have ended, or all of them where there is no more time.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, walls: Option<&Walls<T, N>>, all: bool) {
-        if !all && !truth::any(and(self.busy, not(self.ending.goes_on()))) {
+    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
+        if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
             return;
         }
         for l in 0..R::LANES {
@@ -218,20 +286,19 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             if let (Some(problem), Some(status)) = (self.problems[l], status) {
                 self.problems[l] = None;
                 self.busy.as_mut_slice()[l] = T::ZERO;
-                fleet.leave(problem, l, self.arrival(l, status, walls));
+                fleet.leave(problem, l, self.arrival(l, status, bounds));
             }
         }
     }
 
     /// What became of the problem in a lane.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrival(&self, l: usize, status: FitStatus, walls: Option<&Walls<T, N>>) -> Arrival<T, N> {
+    fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> Arrival<T, N> {
         let mut arrival = Arrival {
             x: [T::ZERO; N],
             cost: self.sums.cost.as_slice()[l],
             gram: [[T::ZERO; N]; N],
             held: [false; N],
-            lost: [false; N],
             status,
             iterations: self.ending.iterations(l),
         };
@@ -239,17 +306,22 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             // The sums are those of the problem before.
             arrival.cost = T::from_f64(f64::NAN);
         }
-        let rounding = T::from_f64(ROUNDING) * T::EPSILON;
         for j in 0..N {
             arrival.x[j] = self.x[j].as_slice()[l];
             for k in 0..=j {
                 arrival.gram[j][k] = self.sums.gram[j][k].as_slice()[l];
             }
-            arrival.lost[j] = !(arrival.gram[j][j] > rounding * rounding * self.largest[j].as_slice()[l]);
-            if let Some(walls) = walls {
-                arrival.held[j] = is_held(walls[j], self.x[j], self.sums.gradient[j]).as_slice()[l] > T::ZERO;
+            if let Some(bounds) = bounds {
+                let side = side_that_holds(bounds[j], self.x[j], self.sums.gradient[j]);
+                arrival.held[j] = side.as_slice()[l] != T::ZERO;
             }
         }
         arrival
     }
+}
+
+/// True where there is no damping.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn is_undamped<T: Real, R: Register<T>>(lambda: Lanes<T, R>) -> Lanes<T, R> {
+    not(is_less(Lanes::splat(T::ZERO), lambda))
 }

@@ -6,7 +6,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FitStatus {
-    /// At a minimum.
+    /// At a minimum: the undamped step promises less than [`ftol`](crate::FitMany::ftol) of the cost, and for each parameter that
+    /// no bound holds the cosine between the residuals and its derivatives is at most `√ftol`, 10⁻⁶ for [`f64`], or hidden by
+    /// rounding of the responses and parameters.
     Converged,
     /// At a minimum where the data say nothing about some parameters: their standard errors are infinite.
     Undetermined,
@@ -18,6 +20,8 @@ pub enum FitStatus {
     NonFiniteData,
     /// The model is NaN or infinite at the start, or the start is; there was no fit.
     NonFiniteStart,
+    /// The squares of the residuals or of the derivatives overflow: the data need other units. There was no fit.
+    Overflow,
     /// The start is beyond the bounds; there was no fit.
     StartOutOfBounds,
     /// There are fewer points than parameters; there was no fit.
@@ -43,6 +47,7 @@ impl fmt::Display for FitStatus {
             FitStatus::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
             FitStatus::NonFiniteData => "the data are not finite",
             FitStatus::NonFiniteStart => "the model is not finite at the start",
+            FitStatus::Overflow => "the sums of squares overflow",
             FitStatus::StartOutOfBounds => "the start is out of bounds",
             FitStatus::TooFewPoints => "there are fewer points than parameters",
             FitStatus::Cancelled => "cancelled",

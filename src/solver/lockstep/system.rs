@@ -5,9 +5,6 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::kernels::triangular::lost_digits;
 use crate::{Number, Real, Scalar};
 
-/// Bounds, parameter by parameter.
-pub(crate) type Walls<T, const N: usize> = [[T; 2]; N];
-
 /// Steps, and what the linear models say of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Steps<T, R, const N: usize> {
@@ -38,69 +35,9 @@ pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     steps
 }
 
-/// As [`solve`], but minimises the damped model within a box around the points `x`: parameters that would leave it stop at its
-/// walls, one after the other.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
-    sums: &Sums<T, R, N>,
-    lambda: Lanes<T, R>,
-    squared_scale: &[Lanes<T, R>; N],
-    walls: &Walls<T, N>,
-    x: &[Lanes<T, R>; N],
-) -> Steps<T, R, N> {
-    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-    let (mut held, mut at_wall) = ([zero; N], [zero; N]);
-    for j in 0..N {
-        held[j] = is_held(walls[j], x[j], sums.gradient[j]);
-    }
-    let mut steps = solve_free(sums, lambda, squared_scale, &held, at_wall);
-    for _ in 0..N {
-        let mut is_within = true;
-        for j in 0..N {
-            let (down, up) = (Lanes::splat(walls[j][0]) - x[j], Lanes::splat(walls[j][1]) - x[j]);
-            let inside = steps.step[j].max(down).min(up);
-            // Free, and not inside.
-            let leaves = held[j].select_less(one, (steps.step[j] - inside).abs(), zero);
-            is_within &= zero.is_at_least(leaves);
-            held[j] = zero.select_less(leaves, one, held[j]);
-            at_wall[j] = zero.select_less(leaves, inside, at_wall[j]);
-        }
-        if is_within {
-            break;
-        }
-        let soundness = steps.soundness;
-        steps = solve_free(sums, lambda, squared_scale, &held, at_wall);
-        steps.soundness = steps.soundness.min(soundness);
-    }
-    measure(&mut steps, squared_scale, sums);
-    let mut curvature = zero;
-    for i in 0..N {
-        let mut product = sums.gram[i][i] * steps.step[i];
-        for k in 0..i {
-            product = (sums.gram[i][k] + sums.gram[i][k]).mul_add(steps.step[k], product);
-        }
-        curvature = product.mul_add(steps.step[i], curvature);
-    }
-    steps.predicted = -steps.slope - curvature * T::from_f64(0.5);
-    steps
-}
-
-/// One where a parameter is at a wall beyond which the cost would fall, otherwise zero.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn is_held<T: Real, R: Register<T>>(
-    [lower, upper]: [T; 2],
-    x: Lanes<T, R>,
-    derivative: Lanes<T, R>,
-) -> Lanes<T, R> {
-    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-    let at_lower = Lanes::splat(lower).select_less(x, zero, zero.select_less(derivative, one, zero));
-    let at_upper = x.select_less(Lanes::splat(upper), zero, derivative.select_less(zero, one, zero));
-    at_lower.max(at_upper)
-}
-
 /// The steps of the parameters that are free, given those of the others.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn solve_free<T: Real, R: Register<T>, const N: usize>(
+pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &[Lanes<T, R>; N],
@@ -180,7 +117,7 @@ fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &[[Lanes<T, R>; N
 
 /// Fills in the lengths of the steps and the slopes along them.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn measure<T: Real, R: Register<T>, const N: usize>(
+pub(super) fn measure<T: Real, R: Register<T>, const N: usize>(
     steps: &mut Steps<T, R, N>,
     squared_scale: &[Lanes<T, R>; N],
     sums: &Sums<T, R, N>,

@@ -1,0 +1,243 @@
+//! The damped steps of all lanes within bounds: [`BoxConstrained`](crate::linear::BoxConstrained), lane by lane.
+
+use super::sums::Sums;
+use super::system::{Steps, measure, solve_free};
+use super::truth::{and, any, choose, is_less, not, or};
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{Number, Real, Scalar};
+
+/// Lower and upper bound of each parameter.
+pub(crate) type BoxBounds<T, const N: usize> = [[T; 2]; N];
+
+/// Faces of the box that are searched for each parameter before a lane is given up.
+const FACES: usize = 5;
+
+/// The bound that holds a parameter: −1 for the lower, 1 for the upper, 0 for none.
+type Side<T, R> = Lanes<T, R>;
+
+/// Minimises the damped linear model, given `D²`, within bounds around the points `x`, by the active-set method of the full
+/// engine (Stark & Parker 1995), in the lanes that are `active`.
+///
+/// Parameters are held at bounds and released where their multiplier has the wrong sign, until both conditions of a minimum
+/// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
+    sums: &Sums<T, R, N>,
+    lambda: Lanes<T, R>,
+    squared_scale: &[Lanes<T, R>; N],
+    bounds: &BoxBounds<T, N>,
+    x: &[Lanes<T, R>; N],
+    active: Lanes<T, R>,
+) -> Steps<T, R, N> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    let model = DampedModel { sums, lambda, squared_scale };
+    let mut side = [zero; N];
+    for j in 0..N {
+        side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
+    }
+    let mut step = [zero; N];
+    let (mut lowest, mut soundness, mut open) = (Lanes::splat(T::INFINITY), one, active);
+    for _ in 0..FACES * (N + 1) {
+        let (mut held, mut fixed) = ([zero; N], [zero; N]);
+        for j in 0..N {
+            held[j] = side[j].abs();
+            fixed[j] = choose(held[j], step[j], zero);
+        }
+        let face = solve_free(sums, lambda, squared_scale, &held, fixed);
+        let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step));
+        soundness = choose(and(open, not(is_sound)), -one, soundness);
+        open = and(open, is_sound);
+
+        let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
+        let (mut is_outside, mut reach) = (zero, one);
+        for j in 0..N {
+            nearest[j] = within(bounds[j], x[j], face.step[j]);
+            leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
+            is_outside = or(is_outside, leaves[j]);
+            let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
+            reach = choose(leaves[j], share.min(reach), reach);
+        }
+
+        // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
+        let approaches = and(open, is_outside);
+        let is_straight = not(is_less(model.at(&nearest).value, model.at(&step).value));
+        for j in 0..N {
+            let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
+            let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
+            let is_above = is_less(nearest[j], face.step[j]);
+            side[j] = choose(and(approaches, stops), choose(is_above, one, -one), side[j]);
+            let straight = within(bounds[j], x[j], (face.step[j] - step[j]).mul_add(reach, step[j]));
+            let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
+            step[j] = choose(approaches, moved, step[j]);
+        }
+
+        // A minimum inside: the best so far, unless rounding hides what the face has gained.
+        let stays = and(open, not(is_outside));
+        for j in 0..N {
+            step[j] = choose(stays, face.step[j], step[j]);
+        }
+        let found = model.at(&step);
+        let improves = and(stays, is_less(found.value, lowest));
+        lowest = choose(improves, found.value, lowest);
+        let mut is_released = zero;
+        for j in 0..N {
+            let inwards = is_less(side[j] * -found.slope[j], zero);
+            let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
+            side[j] = choose(released, zero, side[j]);
+            is_released = or(is_released, released);
+        }
+        open = choose(stays, is_released, open);
+        if !any(open) {
+            break;
+        }
+    }
+    soundness = choose(open, -one, soundness);
+
+    let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
+    measure(&mut steps, squared_scale, sums);
+    let undamped = DampedModel { sums, lambda: zero, squared_scale };
+    steps.predicted = -undamped.at(&steps.step).value;
+    steps
+}
+
+/// Where steps from `x` lead: what ends at a bound is exactly there.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn arrive<T: Real, R: Register<T>>(
+    [lower, upper]: [T; 2],
+    x: Lanes<T, R>,
+    step: Lanes<T, R>,
+) -> Lanes<T, R> {
+    let (lower, upper) = (Lanes::splat(lower), Lanes::splat(upper));
+    let inside = (x + step).max(lower).min(upper);
+    let raised = choose(is_less(lower - x, step), inside, lower);
+    choose(is_less(step, upper - x), raised, upper)
+}
+
+/// The bound that holds a parameter at `x`, where the cost has this derivative: it would fall beyond, or both bounds are the
+/// same.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn side_that_holds<T: Real, R: Register<T>>(
+    [lower, upper]: [T; 2],
+    x: Lanes<T, R>,
+    derivative: Lanes<T, R>,
+) -> Side<T, R> {
+    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    if lower == upper {
+        return one;
+    }
+    let at_lower = and(not(is_less(Lanes::splat(lower), x)), is_less(zero, derivative));
+    let at_upper = and(not(is_less(x, Lanes::splat(upper))), is_less(derivative, zero));
+    at_upper - at_lower
+}
+
+/// The step nearest to this one that stays within the bounds.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn within<T: Real, R: Register<T>>([lower, upper]: [T; 2], x: Lanes<T, R>, step: Lanes<T, R>) -> Lanes<T, R> {
+    step.max(Lanes::splat(lower) - x).min(Lanes::splat(upper) - x)
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+    let mut finite = Lanes::splat(T::ONE);
+    for j in 0..N {
+        finite = and(finite, is_less(v[j].abs(), Lanes::splat(T::INFINITY)));
+    }
+    finite
+}
+
+/// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
+struct DampedModel<'s, T, R, const N: usize> {
+    sums: &'s Sums<T, R, N>,
+    lambda: Lanes<T, R>,
+    squared_scale: &'s [Lanes<T, R>; N],
+}
+
+/// The value and the derivatives of the damped model.
+struct AtStep<T, R, const N: usize> {
+    value: Lanes<T, R>,
+    slope: [Lanes<T, R>; N],
+}
+
+impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn at(&self, v: &[Lanes<T, R>; N]) -> AtStep<T, R, N> {
+        let mut at = AtStep { value: Lanes::splat(T::ZERO), slope: self.sums.gradient };
+        for i in 0..N {
+            let mut curvature = self.lambda * self.squared_scale[i] * v[i];
+            for k in 0..N {
+                curvature = self.sums.gram[i.max(k)][i.min(k)].mul_add(v[k], curvature);
+            }
+            at.slope[i] += curvature;
+            at.value = (self.sums.gradient[i] + curvature * T::from_f64(0.5)).mul_add(v[i], at.value);
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::lanes::Portable;
+
+    const N: usize = 3;
+    const LANES: usize = 4;
+    const ROWS: usize = N + 2;
+
+    type Four = Lanes<f64, Portable<f64, LANES>>;
+
+    /// A number for each lane.
+    fn four(of: impl Fn(usize) -> f64) -> Four {
+        let mut lanes = Four::splat(0.0);
+        lanes.as_mut_slice().iter_mut().enumerate().for_each(|(l, number)| *number = of(l));
+        lanes
+    }
+
+    proptest! {
+        /// The conditions of a minimum over the box, of which there is one: in each lane no parameter is outside, the model has
+        /// no slope along one that is free, and rises from the bound that another is at.
+        #[test]
+        fn steps_are_minima_over_the_box(
+            jacobian in vec(-1.0..1.0_f64, LANES * ROWS * N),
+            r in vec(-1.0..1.0_f64, LANES * ROWS),
+            x in vec(-2.0..2.0_f64, LANES * N),
+            d in vec(0.5..2.0_f64, LANES * N),
+            lambda in vec(prop_oneof![Just(0.0), 0.0..1.0], LANES),
+            rooms in vec(prop_oneof![Just(0.0), 0.1..1.0_f64, Just(f64::INFINITY)], N),
+        ) {
+            let bounds: BoxBounds<f64, N> = std::array::from_fn(|j| [-rooms[j], rooms[j]]);
+            // Half of the points are at a bound.
+            let x: [Four; N] = std::array::from_fn(|j| four(|l| x[l * N + j].clamp(-rooms[j], rooms[j])));
+            let entry = |l: usize, i: usize, j: usize| jacobian[(l * ROWS + i) * N + j];
+            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero();
+            for j in 0..N {
+                sums.gradient[j] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * r[l * ROWS + i]).sum());
+                for k in 0..=j {
+                    sums.gram[j][k] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * entry(l, i, k)).sum());
+                }
+            }
+            let squared_scale: [Four; N] = std::array::from_fn(|j| four(|l| d[l * N + j] * d[l * N + j]));
+            let lambda = four(|l| lambda[l]);
+            let steps = solve_within(&sums, lambda, &squared_scale, &bounds, &x, Four::splat(1.0));
+            let model = DampedModel { sums: &sums, lambda, squared_scale: &squared_scale };
+            let slopes = model.at(&steps.step).slope;
+            for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {
+                for j in 0..N {
+                    let [x, step, slope] = [x[j], steps.step[j], slopes[j]].map(|lanes| lanes.as_slice()[l]);
+                    let arrived = arrive(bounds[j], Four::splat(x), Four::splat(step)).as_slice()[0];
+                    let margin = 1e-7 * (1.0 + step.abs());
+                    prop_assert!(arrived.abs() <= rooms[j] && (arrived - x - step).abs() <= margin);
+                    let (is_lower, is_upper) = (arrived == -rooms[j], arrived == rooms[j]);
+                    prop_assert!(slope > -margin || is_upper, "lane {}, parameter {}: {}", l, j, slope);
+                    prop_assert!(slope < margin || is_lower, "lane {}, parameter {}: {}", l, j, slope);
+                }
+            }
+            // Damped systems can be solved for.
+            for l in 0..LANES {
+                prop_assert!(lambda.as_slice()[l] < 0.01 || steps.soundness.as_slice()[l] > 0.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! First-order conditions at the points of all lanes, free of scaling, damping and units.
+
+use super::sums::Sums;
+use super::truth::{and, choose, is_less, not, or};
+use crate::kernels::lanes::{Lanes, Register};
+use crate::{Number, Real, Scalar};
+
+/// Units of the last digit that a gradient or a residual may be off by rounding.
+const ROUNDING: f64 = 64.0;
+
+/// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
+const LAST_DIGITS: f64 = 4.0;
+
+/// The sums at a point, and what their rounding errors are judged by.
+pub(super) struct FirstOrder<'p, T, R, const N: usize> {
+    pub(super) sums: &'p Sums<T, R, N>,
+    pub(super) x: &'p [Lanes<T, R>; N],
+    /// `½‖y‖²`.
+    pub(super) energy: Lanes<T, R>,
+    pub(super) ftol: T,
+}
+
+/// Limits below which there is nothing to gain.
+pub(super) struct Limits<T, R> {
+    /// Of the reduction that a step promises.
+    pub(super) promise: Lanes<T, R>,
+    /// Of the cost: it is that of the rounding errors of the residuals.
+    pub(super) cost: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
+    /// Limits of a promise and of the cost: a change of all responses and parameters in their last digits changes the cost by
+    /// as much.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn limits(&self) -> Limits<T, R> {
+        let mut size = self.energy;
+        for j in 0..N {
+            size = (self.sums.gram[j][j] * self.x[j] * T::from_f64(0.5)).mul_add(self.x[j], size);
+        }
+        let size = choose(is_less(size, Lanes::splat(T::INFINITY)), size, Lanes::splat(T::ZERO));
+        let of = |digits: f64| size * (T::from_f64(digits) * T::EPSILON) * (T::from_f64(digits) * T::EPSILON);
+        Limits { promise: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
+    }
+
+    /// True where each parameter that no bound holds (`held` is zero) passes by itself: the cosine between the residuals and
+    /// its column is at most `√ftol`, or rounding of the responses and the parameters hides the rest of the gradient.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn holds(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (zero, unit) = (Lanes::splat(T::ZERO), T::from_f64(ROUNDING) * T::EPSILON);
+        let sums = self.sums;
+        let residuals = ((sums.cost + sums.cost) * self.ftol).sqrt();
+        let responses = (self.energy + self.energy).sqrt();
+        let mut passes = Lanes::splat(T::ONE);
+        for j in 0..N {
+            let norm = sums.gram[j][j].sqrt();
+            let mut rounding = norm * responses;
+            for k in 0..N {
+                rounding = sums.gram[j.max(k)][j.min(k)].abs().mul_add(self.x[k].abs(), rounding);
+            }
+            let limit = norm.mul_add(residuals, rounding * unit);
+            let is_small = and(not(is_less(limit, sums.gradient[j].abs())), is_less(limit, Lanes::splat(T::INFINITY)));
+            passes = and(passes, or(is_small, is_less(zero, held[j])));
+        }
+        passes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::lanes::Portable;
+
+    type One = Lanes<f64, Portable<f64, 1>>;
+
+    /// Whether a point passes where the cosines are these, with columns of these lengths and residuals of length one.
+    fn passes(cosines: [f64; 2], lengths: [f64; 2], held: [f64; 2]) -> bool {
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        sums.cost = One::splat(0.5);
+        for j in 0..2 {
+            sums.gradient[j] = One::splat(cosines[j] * lengths[j]);
+            sums.gram[j][j] = One::splat(lengths[j] * lengths[j]);
+        }
+        let x = [One::splat(0.0); 2];
+        let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
+        point.holds(&held.map(One::splat)).as_slice()[0] > 0.0
+    }
+
+    #[test]
+    fn each_parameter_is_judged_by_itself_whatever_its_unit() {
+        for lengths in [[1.0, 1.0], [1e100, 1e-100], [1e-140, 1e140]] {
+            assert!(passes([9e-7, -9e-7], lengths, [0.0, 0.0]));
+            assert!(!passes([2e-6, 0.0], lengths, [0.0, 0.0]));
+            assert!(!passes([0.0, -2e-6], lengths, [0.0, 0.0]));
+            assert!(passes([0.5, 0.0], lengths, [1.0, 0.0]), "a bound holds it");
+        }
+        assert!(passes([0.0, 0.0], [1.0, 0.0], [0.0, 0.0]), "without influence there is no gradient");
+    }
+
+    #[test]
+    fn rounding_of_one_parameter_does_not_excuse_another() {
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        sums.cost = One::splat(0.5);
+        (sums.gram[0][0], sums.gram[1][1]) = (One::splat(1.0), One::splat(1.0));
+        let x = [One::splat(1e15), One::splat(1.0)];
+        let mut judge = |gradient: [f64; 2]| {
+            sums.gradient = gradient.map(One::splat);
+            let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
+            point.holds(&[One::splat(0.0); 2]).as_slice()[0] > 0.0
+        };
+        assert!(judge([0.1, 0.0]));
+        assert!(!judge([0.0, 0.1]));
+    }
+}

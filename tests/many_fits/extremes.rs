@@ -1,0 +1,85 @@
+//! Numbers at the ends of the floats' range.
+
+use marquardt::{FitMany, FitStatus, model};
+use ndarray::{Array2, array};
+
+use crate::curves::{PEAK, largest_cosine, line, peak};
+
+/// Fits of data that are too small or too large for their squares claim nothing false.
+#[test]
+fn squares_that_underflow_are_not_called_convergence() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let rows =
+        |size: f64| Array2::from_shape_fn((3, 20), |(row, i)| size * (x[i] * (1.0 + row as f64) + (7.0 * x[i]).sin()));
+    for size in [1e-200, 1e-300] {
+        let y = rows(size);
+        let fits = FitMany::new(line(), &x, &y).start(&[5.0 * size, 3.0 * size]).fit().unwrap();
+        for row in 0..3 {
+            let off = (fits.parameters[[row, 0]] / size - 1.0 - row as f64).abs();
+            assert!(
+                !fits.status[row].is_converged() || off < 0.1,
+                "{}: {}",
+                fits.status[row],
+                fits.parameters.row(row)
+            );
+        }
+    }
+    let y = rows(1e200);
+    let fits = FitMany::new(line(), &x, &y).start(&[1e200, 0.0]).fit().unwrap();
+    assert!(fits.status.iter().all(|&status| status == FitStatus::Overflow), "{}", fits.status);
+}
+
+#[test]
+fn derivatives_whose_squares_underflow_are_not_called_zero() {
+    let product = || model!(|x; a, b| x * a * exp(-x * b));
+    let x: Vec<f64> = (1..=20).map(|i| 1e-100 * f64::from(i)).collect();
+    let y = Array2::from_shape_fn((2, 20), |(_, i)| 1e-100 * (3.0 * x[i] * 1e100 * (-0.2e100 * x[i]).exp()));
+    let fits = FitMany::new(product(), &x, &y).start(&[2.0, 0.3e100]).fit().unwrap();
+    for row in 0..2 {
+        let off = (fits.parameters[[row, 1]] / 0.2e100 - 1.0).abs();
+        assert!(!fits.status[row].is_converged() || off < 1e-3, "{}: {}", fits.status[row], fits.parameters.row(row));
+    }
+    let x: Vec<f32> = (1..=20).map(|i| 1e-13 * i as f32).collect();
+    let y = Array2::from_shape_fn((2, 20), |(_, i)| 1e-13 * (3.0 * x[i] * 1e13 * (-0.2e13 * x[i]).exp()));
+    let fits = FitMany::new(product(), &x, &y).start(&[2.0, 0.3e13]).fit().unwrap();
+    for row in 0..2 {
+        let off = (fits.parameters[[row, 1]] / 0.2e13 - 1.0).abs();
+        assert!(!fits.status[row].is_converged() || off < 1e-3, "{}: {}", fits.status[row], fits.parameters.row(row));
+    }
+}
+
+#[test]
+fn a_parameter_that_is_not_finite_is_no_answer() {
+    let growth = || model!(|x; a, b| a * exp(b * x));
+    for smallest in [5e-324, 1e-310] {
+        let x: Vec<f64> = (1..=6).map(|i| smallest * f64::from(i)).collect();
+        let y = array![[1.0, 0.5, 0.4, 0.2, 0.1, 0.05], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]];
+        let fits = FitMany::new(growth(), &x, &y).start(&[1.0, -1.0]).fit().unwrap();
+        assert!(fits.parameters.iter().all(|parameter| parameter.is_finite()), "{fits:?}");
+    }
+}
+
+/// A hundredth of the peaks' amplitude a hundred widths away, where their derivatives vanish, and zeros.
+#[test]
+fn a_peak_that_has_left_the_data_is_not_said_to_be_at_a_minimum_of_its_own() {
+    let curves = PEAK.draw::<f64>(peak(), 20, 40, 11);
+    for center in [30.0, 100.0, 1e4] {
+        let fits = FitMany::new(peak(), &curves.x, &curves.y).start(&[1.0, center, 1.0, 0.0]).fit().unwrap();
+        for row in 0..20 {
+            let points: Vec<[f64; 3]> = curves.x.iter().zip(curves.row(row).0).map(|(&x, &y)| [x, y, 1.0]).collect();
+            let found = fits.parameters.row(row).to_vec();
+            let bounds = marquardt::Bounds::unbounded(4);
+            let cosine = largest_cosine::<f64, 4>(&peak(), &points, &found, &bounds);
+            assert!(!fits.status[row].is_converged() || cosine < 1.1e-6, "{}: {cosine:e}, {found:?}", fits.status[row]);
+        }
+    }
+}
+
+#[test]
+fn data_that_are_all_zero_are_fitted() {
+    let fits =
+        FitMany::new(line(), &[1.0, 2.0, 3.0, 4.0, 5.0], &Array2::zeros((3, 5))).start(&[1.0, 1.0]).fit().unwrap();
+    for row in 0..3 {
+        assert!(fits.status[row].is_converged() && fits.cost[row] < 1e-20, "{}: {}", fits.status[row], fits.cost[row]);
+    }
+}
