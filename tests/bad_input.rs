@@ -8,7 +8,7 @@ use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::{
     Analytic, AutoDiff, Covariance, CovarianceError, Curve, CurveError, CurveFit, Difference, EvaluationError,
     FiniteDifference, FixedAutoDiff, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Report,
-    Residuals, Scalar, SolveError, Status, curve_fit,
+    Residuals, Scalar, SolveError, Status, Tie, curve_fit,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, array};
@@ -573,6 +573,17 @@ mod curves {
         assert!(matches!(error, CurveError::NothingToFit), "{error}");
         let error = CurveFit::numeric(|x, _| x[0], Difference::Central, &X, &Y, &[]).fit().err().unwrap();
         assert!(matches!(error, CurveError::NothingToFit), "{error}");
+    }
+
+    /// The curve is finite all the same.
+    #[test]
+    fn a_tie_that_is_infinite_is_named() {
+        let fit = || CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &X[1..], &Y[1..], [0.0, 0.5]);
+        let tied = fit().tie("b2", Tie::new(["b1"], |[a]| a.recip()));
+        let error = tied.fit().err().unwrap();
+        let CurveError::NonFiniteParameter { name, value } = &error else { panic!("{error}") };
+        assert!(name == "b2" && *value == f64::INFINITY, "{error}");
+        assert!(fit().start("b1", 0.5).tie("b2", Tie::new(["b1"], |[a]| a.recip())).fit().is_ok());
     }
 
     /// A constant needs no predictors: fitted or refused, but no panic.

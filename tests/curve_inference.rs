@@ -355,6 +355,30 @@ fn bands_keep_their_digits_where_parameters_lose_theirs() {
     }
 }
 
+/// Without the one response that is off, the curve meets all others: rounding must not make the variance of these negative.
+#[test]
+fn a_single_outlier_is_infinitely_far_off() {
+    for (slope, row) in (1..40).map(|k| (0.1 * f64::from(k), k as usize % X.len())) {
+        let mut y = X.map(|x| 0.3 + slope * x);
+        y[row] += 1.0;
+        let fit = curve_fit(|x, [a, b]| a + b * x, &X, &y, [0.0, 0.0]).unwrap();
+        let studentized = fit.influence().unwrap().studentized_residuals.unwrap();
+        assert!(studentized.iter().all(|t| !t.is_nan()), "slope {slope}, row {row}: {studentized:?}");
+        assert!(studentized[row] > 1e6, "slope {slope}, row {row}: {studentized:?}");
+    }
+}
+
+/// Where the curve is negative, there is no distribution of counts.
+#[test]
+fn counts_have_no_negative_mean() {
+    let counts = [9.0, 8.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 1.0];
+    let fit = CurveFit::new(|x, [a, b]| a + b * x, &X, &counts, [9.0, -1.0]).counts().fit().unwrap();
+    let error = fit.prediction_band(&[0.0, 1.0, 50.0], 0.95).unwrap_err();
+    let StatisticsError::NegativeMean { row, value } = error else { panic!("{error}") };
+    assert!(row == 2 && value < 0.0);
+    assert!(fit.confidence_band(&[50.0], 0.95).unwrap()[0].value < 0.0);
+}
+
 /// A parameter that a bound holds is a constant.
 #[test]
 fn held_parameters_are_as_fixed_ones() {
@@ -364,6 +388,10 @@ fn held_parameters_are_as_fixed_ones() {
     assert_eq!(held.covariance().held(), ["c"]);
     let c = held.confidence_interval("c", 0.95).unwrap();
     assert_eq!((c.low, c.high, held.criteria().parameters), (1.5, 1.5, 2));
+    let [held_leverage, fixed_leverage] =
+        [&held.influence(), &fixed.influence()].map(|influence| influence.as_ref().unwrap().leverage.clone());
+    assert!((held_leverage.iter().sum::<f64>() - 2.0).abs() < 1e-12, "{held_leverage:?}");
+    assert!(all_close(&held_leverage, &fixed_leverage, 1e-6), "{held_leverage:?} {fixed_leverage:?}");
     // But for what differs by more than rounding: where they ended.
     let (held, fixed) = (numbers(&held), numbers(&fixed));
     assert!(all_close(&held, &fixed, 1e-6), "{held:?} {fixed:?}");

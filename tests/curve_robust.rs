@@ -6,7 +6,11 @@ mod nist;
 #[path = "reference/mod.rs"]
 mod reference;
 
-use marquardt::{CurveFit, Dual, FittedCurve, Loss, RobustLoss, ScalarOf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use marquardt::models::SkewedGaussian;
+use marquardt::{CurveFit, Dual, FittedCurve, LevenbergMarquardt, Loss, RobustLoss, ScalarOf, Status};
 use nist::DataSet;
 use proptest::prelude::*;
 use reference::Reference;
@@ -153,11 +157,71 @@ fn data_without_noise_leave_nothing_to_be_robust_against() {
     assert_eq!(values(&fit.fit().unwrap()), [1.0, 2.0]);
 }
 
+/// Responses that are all equal, to the digit, leave no scale to judge by: once the residuals are all zero.
+#[test]
+fn equal_points_have_a_fit() {
+    for loss in [Loss::Huber, Loss::Tukey] {
+        let fit = CurveFit::guessed(SkewedGaussian, &[2.0; 40], &[3.0; 40]).robust(loss).fit().unwrap();
+        assert!(fit.report().is_converged() && fit.fitted().iter().all(|y: &f64| (y - 3.0).abs() < 1e-12), "{fit}");
+    }
+}
+
+/// Equal responses along x are a skewed Gaussian of infinite width, which no solve gets to: the iterations end, and the report
+/// has them all.
+#[test]
+fn a_search_for_the_scale_has_an_end() {
+    let x: Vec<f64> = (0..40).map(f64::from).collect();
+    let solver = LevenbergMarquardt::new().with_max_iterations(60);
+    let fit = CurveFit::guessed(SkewedGaussian, &x, &[3.0; 40]).robust(Loss::Huber).solver(solver).fit().unwrap();
+    let report = fit.report();
+    assert_eq!(report.status, Status::MaxIterations);
+    assert!(report.iterations > 60 && report.iterations <= 5 * 60, "{report}");
+}
+
+/// Fits of a decay with outliers, counting how often each row is evaluated.
+#[test]
+fn the_report_accounts_for_the_search_for_the_scale() {
+    let x: Vec<f64> = (0..20).map(|i| 0.3 * f64::from(i)).collect();
+    let mut y: Vec<f64> = x.iter().map(|x| 5.0 * (-0.7 * x).exp() + 0.05 * (9.0 * x).sin()).collect();
+    (y[3], y[11], y[12]) = (25.0, 9.0, -14.0);
+    let rows = AtomicUsize::new(0);
+    let fit = |solver: LevenbergMarquardt<f64>| {
+        rows.store(0, Ordering::Relaxed);
+        let decay = |x: f64, [a, k]: [Dual<f64, 2>; 2]| {
+            rows.fetch_add(1, Ordering::Relaxed);
+            a * (-k * x).exp()
+        };
+        CurveFit::new(decay, &x, &y, [4.0, 0.5]).robust(Loss::Tukey).solver(solver).fit().unwrap()
+    };
+    let whole = fit(LevenbergMarquardt::new());
+    let evaluations = |fit: &FittedCurve<'_, f64, _>| {
+        let evaluations = fit.report().evaluations;
+        evaluations.residuals + evaluations.jacobians
+    };
+    assert!(whole.report().is_converged(), "{whole}");
+    // Residuals for the scale, and second derivatives, come on top.
+    let counted = rows.load(Ordering::Relaxed) / x.len();
+    assert!(evaluations(&whole) <= counted && counted <= 3 * evaluations(&whole), "{counted} counted, {whole}");
+    assert!(
+        whole.report().iterations >= whole.report().accepted && whole.report().iterations > whole.report().log.len()
+    );
+
+    let most = evaluations(&whole) / 2;
+    let half = fit(LevenbergMarquardt::new().with_max_evaluations(most));
+    assert_eq!(half.report().status, Status::MaxEvaluations);
+    // Each of the solves evaluates the point it ends at.
+    assert!(evaluations(&half) <= most + 20 && most > 60, "{} of {most}", evaluations(&half));
+    let none = fit(LevenbergMarquardt::new().with_time_limit(Duration::ZERO));
+    assert_eq!(none.report().status, Status::TimeLimit);
+    assert!(evaluations(&none) <= 6, "{none}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     /// In other units of y the fit is the same.
     #[test]
-    fn the_unit_does_not_matter(unit in 1e-6..1e6_f64, wild in 5.0..50.0_f64) {
+    fn the_unit_does_not_matter(power in -60..60_i32, wild in 5.0..50.0_f64) {
+        let unit = 10.0_f64.powi(power);
         let x: Vec<f64> = (0..15).map(f64::from).collect();
         let mut y: Vec<f64> = x.iter().map(|x| 2.0 + 0.5 * x + 0.1 * (5.0 * x).sin()).collect();
         y[4] += wild;

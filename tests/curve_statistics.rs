@@ -304,6 +304,9 @@ fn prior() {
     let constants: f64 = sigmas.map(|sigma| (2.0 * std::f64::consts::PI * sigma * sigma).ln()).sum();
     assert!((fit.log_likelihood() + 0.5 * (fit.chi_square() + constants)).abs() < 1e-11);
     assert!(fit.influence().unwrap().leverage.iter().sum::<f64>() < 2.9);
+    // But none of the responses, whose variance it does not explain.
+    let adjusted = 1.0 - (1.0 - fit.r_squared().unwrap()) * 23.0 / 21.0;
+    assert!((fit.adjusted_r_squared().unwrap() - adjusted).abs() < 1e-14);
 }
 
 #[test]

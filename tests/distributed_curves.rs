@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use marquardt::distributed::{Communicator, RankError, on_threads};
 use marquardt::models::{Gaussian, Linear, Sum};
 use marquardt::{
-    BootstrapError, Curve, CurveError, CurveFit, Dual, EvaluationError, FittedCurve, GlobalError, GlobalFit, Loss,
-    MultiStartError, StatisticsError,
+    BootstrapError, Curve, CurveError, CurveFit, Dual, EvaluationError, FittedCurve, GlobalError, GlobalFit,
+    IntervalEnd, Loss, MultiStartError, StatisticsError,
 };
 
 const ROWS: usize = 60;
@@ -270,6 +270,20 @@ fn profiles_and_contours_meet_on_all_ranks() {
         let fit = decay_fit!(&x, &y, ranks).fix_at("a", 5.0).fix_at("b", 0.3).fit().unwrap();
         let interval = fit.profile_interval("k", 0.95).unwrap();
         vec![interval.low, interval.high]
+    });
+}
+
+/// The curve has no value beyond zero, which ranks with rows find out and those without do not.
+#[test]
+fn a_wall_of_the_curve_ends_a_profile_on_all_ranks() {
+    compare(1e-7, |ranks, rows| {
+        let y: Vec<f64> = rows.clone().map(|i| 2.0 + 0.003 * i as f64 + 0.5 * (7.0 * i as f64).sin()).collect();
+        let line = |x: f64, [a, b]: [Dual<f64, 2>; 2]| a + b.sqrt() * x;
+        let fit = CurveFit::new(line, &x(rows), &y, [2.0, 0.01]).communicator(ranks).fit().unwrap();
+        let interval = fit.profile_interval("b2", 0.999).unwrap();
+        assert_eq!((interval.low_end, interval.high_end), (IntervalEnd::Edge, IntervalEnd::Level), "{interval:?}");
+        assert!(interval.low >= 0.0 && interval.low < 1e-9, "{interval:?}");
+        vec![interval.high]
     });
 }
 

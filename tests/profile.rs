@@ -5,12 +5,17 @@ mod nist;
 mod reference;
 
 use std::f64::consts::FRAC_PI_4;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use marquardt::{
-    Curve, CurveFit, FittedCurve, FromModel, IntervalEnd, Loss, Model, ProfileError, Scalar, ScalarOf, StatisticsError,
-    Tie, curve_fit,
+    CancelToken, Curve, CurveFit, Dual, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss, Model,
+    ProfileError, Scalar, ScalarOf, StatisticsError, Status, Tie, curve_fit,
 };
 use nist::DataSet;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
 use reference::Reference;
 
 /// A model of the NIST collection.
@@ -175,7 +180,7 @@ fn the_edge_of_what_has_a_value_ends_an_interval() {
     assert!((interval.low + 0.5).abs() < 0.01 && interval.low > -0.5, "{interval:?}");
     let certain = CurveFit::new(|_, [mean]| mean.sqrt() * 3.0 + 5.0, &[0.0, 1.0], &[5.5, 5.7], [0.04]).fit().unwrap();
     let interval = certain.profile_interval("b1", 0.95).unwrap();
-    assert_eq!(interval.low_end, IntervalEnd::Bound);
+    assert_eq!(interval.low_end, IntervalEnd::Edge);
     assert!(interval.low.abs() < 1e-12, "{interval:?}");
 }
 
@@ -293,4 +298,120 @@ fn a_direction_that_is_lost_does_not_take_the_others_along() {
     let contour = fit.contour("b1", "b2", 0.95, 8).unwrap();
     let at_level = contour.points.iter().filter(|point| point.end == IntervalEnd::Level).count();
     assert!(at_level >= 7 && contour.points.len() + contour.failed.len() == 8, "{contour:?}");
+}
+
+/// `a exp(−(x/t)^b)`, which has no value for a negative `t`.
+fn stretched(x: f64, [a, t, b]: [Dual<f64, 3>; 3]) -> Dual<f64, 3> {
+    a * (-Scalar::pow(t.recip() * x, b)).exp()
+}
+
+const STEPS: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+
+/// The level is not reached before `t` is zero.
+#[test]
+fn a_wall_of_the_curve_ends_an_interval() {
+    let y = [3.9, 3.63, 1.69, -0.13, -0.3, 1.52, 0.28, -1.33];
+    let fit = CurveFit::new(stretched, &STEPS, &y, [4.0, 3.0, 1.5]).fit().unwrap();
+    let interval = fit.profile_interval("b2", 0.95).unwrap();
+    assert_eq!((interval.low_end, interval.high_end), (IntervalEnd::Edge, IntervalEnd::Level));
+    assert!(interval.low > 0.0 && interval.low < 1e-12 && interval.high > 3.1, "{interval:?}");
+    // The level comes first where it is lower.
+    let narrow = fit.profile_interval("b2", 0.5).unwrap();
+    assert_eq!((narrow.low_end, narrow.high_end), (IntervalEnd::Level, IntervalEnd::Level));
+    let profile = fit.profile("b2", 0.95, 4).unwrap();
+    assert_eq!(profile.interval, interval);
+    assert!(profile.points.iter().all(|point| point.tau.is_finite() && point.value >= interval.low), "{profile:?}");
+    let contour = fit.contour("b1", "b2", 0.95, 12).unwrap();
+    assert!(contour.points.iter().all(|point| point.at[1] > 0.0), "{contour:?}");
+    assert_eq!(contour.points.len() + contour.failed.len(), 12);
+    assert!(contour.failed.iter().all(|error| matches!(error, ProfileError::Unfinished { .. })), "{contour:?}");
+}
+
+/// Noise as large as this leads to walls, to valleys without end, and to other minima; every search comes to an end that
+/// says what it met.
+#[test]
+fn every_search_ends() {
+    const SEED: u64 = 15;
+    const MOST: usize = 40_000;
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let (mut edges, mut unfinished) = (0, 0);
+    for set in 0..107 {
+        let noisy = |x: f64| {
+            let noise: f64 = StandardNormal.sample(&mut random);
+            4.0 * (-(x / 3.0).powf(1.5)).exp() + noise
+        };
+        let y = STEPS.map(noisy);
+        let rows = AtomicUsize::new(0);
+        let counted = |x, b| {
+            rows.fetch_add(1, Ordering::Relaxed);
+            stretched(x, b)
+        };
+        let fit = CurveFit::new(counted, &STEPS, &y, [4.0, 3.0, 1.5]).fit().unwrap();
+        rows.store(0, Ordering::Relaxed);
+        let found = fit.profile_interval("b2", 0.95);
+        let evaluations = rows.load(Ordering::Relaxed) / STEPS.len();
+        assert!(evaluations <= MOST, "set {set} of seed {SEED}: {evaluations} evaluations for {found:?}");
+        match found {
+            Ok(interval) => {
+                let value = fit.parameters()[1].value;
+                assert!(interval.low <= value && value <= interval.high, "set {set} of seed {SEED}: {interval:?}");
+                edges += usize::from(interval.low_end == IntervalEnd::Edge);
+            }
+            Err(error @ ProfileError::Unfinished { .. }) => {
+                unfinished += 1;
+                let ProfileError::Unfinished { reached, tau, level, .. } = &error else { unreachable!() };
+                assert!(tau < level && reached.starts_with("b2 = "), "set {set} of seed {SEED}: {error}");
+            }
+            Err(ProfileError::BetterMinimum { .. } | ProfileError::Jump { .. }) => {}
+            Err(error) => panic!("set {set} of seed {SEED}: {error}"),
+        }
+    }
+    // The test has seen what it is about.
+    assert!(edges >= 10 && unfinished >= 1, "seed {SEED}: {edges} edges, {unfinished} unfinished");
+}
+
+#[test]
+fn a_search_hears_the_cancel_token() {
+    let token = CancelToken::new();
+    let solver = || LevenbergMarquardt::new().with_cancel_token(token.clone());
+    let (two, one) =
+        (decay().solver(solver()).fit().unwrap(), decay().fix_at("a", 5.0).solver(solver()).fit().unwrap());
+    token.cancel();
+    for fit in [&two, &one] {
+        let error = fit.profile_interval("k", 0.95).unwrap_err();
+        let ProfileError::Unfinished { tau, source, .. } = &error else { panic!("{error}") };
+        assert!(
+            *tau == 0.0 && matches!(**source, ProfileError::NotConverged { status: Status::Cancelled, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_fit_that_uses_up_its_time_ends_the_search() {
+    let solver = LevenbergMarquardt::new().with_time_limit(Duration::ZERO);
+    let fit = decay().start("a", 5.0).start("k", 0.5).solver(solver).fit().unwrap();
+    let error = fit.profile_interval("k", 0.95).unwrap_err();
+    let ProfileError::Unfinished { source, .. } = &error else { panic!("{error}") };
+    assert!(matches!(**source, ProfileError::NotConverged { status: Status::TimeLimit, .. }), "{error}");
+}
+
+#[test]
+fn directions_that_lead_nowhere_are_refused() {
+    let fit = decay().fit().unwrap();
+    for direction in [[0.0, 0.0], [f64::NAN, 1.0], [1.0, f64::INFINITY]] {
+        let error = fit.contour_towards("a", "k", 0.95, &[[1.0, 0.0], direction]).unwrap_err();
+        assert!(matches!(error, ProfileError::Direction { .. }), "{error}");
+    }
+}
+
+/// Where no value is too large for the data, the search goes to the largest floats and no farther.
+#[test]
+fn no_parameter_is_held_at_infinity() {
+    let y = [-2.0, 3.0, 1.0, 2.5, -0.5, 0.7].map(|y| 1e150 * y);
+    let curve = |_, [b]: [Dual<f64, 1>; 1]| (b * 1e-300).atan() * 1e150;
+    let fit = CurveFit::new(curve, &X[..6], &y, [1e300]).fit().unwrap();
+    let profile = fit.profile("b1", 0.95, 2).unwrap();
+    assert_eq!((profile.interval.low_end, profile.interval.high_end), (IntervalEnd::Level, IntervalEnd::Open));
+    assert!(profile.points.iter().all(|point| point.value.is_finite()), "{profile:?}");
 }

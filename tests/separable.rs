@@ -9,8 +9,8 @@ use std::ops::Range;
 use common::{close, config, cost, linearized, wavy};
 use data::{DataSet, Model, digits};
 use marquardt::{
-    Analytic, AutoDiff, Bounded, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Real,
-    Residuals, Scalar, Separable, SeparableError, SolveError,
+    Analytic, AutoDiff, Bounded, Bounds, CurveFit, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt,
+    Real, Residuals, Scalar, Separable, SeparableError, SolveError,
 };
 use proptest::prelude::*;
 
@@ -366,4 +366,62 @@ fn without_linear_parameters_it_is_the_plain_solve() {
     let plain = solver.minimize(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     let same = solver.minimize_separable(&mut AutoDiff(&set), &set.starts[0]).unwrap();
     assert!(plain.x == same.x && plain.iterations == same.iterations);
+}
+
+/// A column of subnormal numbers, whose coefficient would be beyond all floats: the data do not determine it.
+#[test]
+fn no_parameter_is_eliminated_to_infinity() {
+    let y = [0.05, 0.04, 0.03, 0.02, 0.02, 0.01];
+    for tiny in [5e-324, 1e-310, 1e-300] {
+        for x in [[1.0; 6], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]].map(|x| x.map(|x| x * tiny)) {
+            // The bounds of `a` leave `b` to be eliminated, in which the curve is straight as far as can be seen.
+            let fit = CurveFit::new(|x, [a, b]| a * (b * x).exp(), &x, &y, [1.0, -1.0]).bounds("b1", 0.5..=2.0);
+            let fit = fit.variable_projection(true).fit().unwrap();
+            assert!(fit.report().is_converged(), "{tiny}: {fit}");
+            assert!(fit.report().x.iter().all(|value| value.is_finite()), "{tiny}: {fit}");
+            assert!(fit.predict(&x).unwrap().iter().all(|y| y.is_finite()));
+            assert!(fit.parameters().iter().all(|parameter| parameter.standard_error >= 0.0), "{tiny}: {fit}");
+        }
+    }
+}
+
+/// A column that has an inverse, but not for residuals as large as these.
+#[test]
+fn coefficients_beyond_all_floats_are_no_answer() {
+    let problem = || {
+        Analytic::new(2, 3, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+            for i in 0..3 {
+                r[i] = x[0] * 1e-300 + x[1].exp() * 1e10 + 1e9 * i as f64;
+            }
+            for row in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(2)) {
+                row.copy_from_slice(&[1e-300, x[1].exp() * 1e10]);
+            }
+            Ok(())
+        })
+    };
+    let mut separable = Separable::new(problem(), &[0]).unwrap();
+    assert!(separable.full(&[0.0]).unwrap()[0].is_nan());
+    let error = LevenbergMarquardt::new().minimize(&mut separable, &[0.0]).unwrap_err();
+    assert!(matches!(error, SolveError::NonFiniteResidual { .. }), "{error}");
+    assert!(LevenbergMarquardt::new().minimize_separable(&mut problem(), &[0.0, 0.0]).is_err());
+}
+
+/// Rounding of a column that is projected to nothing is no direction to go.
+#[test]
+fn what_linear_parameters_explain_has_no_gradient() {
+    let problem = Analytic::new(2, 5, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        for i in 0..5 {
+            r[i] = (x[0] + 3.0 * x[1]) * (0.1 + 0.3 * i as f64).sin() - (1.7 * i as f64).cos();
+        }
+        for (i, row) in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(2)).enumerate() {
+            let column = (0.1 + 0.3 * i as f64).sin();
+            row.copy_from_slice(&[column, 3.0 * column]);
+        }
+        Ok(())
+    });
+    let mut separable = Separable::new(problem, &[0]).unwrap();
+    let (_, jacobian) = linearized(&mut separable, &[0.7]);
+    assert_eq!(jacobian.as_slice(), [0.0; 5]);
+    let report = LevenbergMarquardt::new().minimize(&mut separable, &[0.7]).unwrap();
+    assert!(report.is_converged() && report.x == [0.7] && report.gradient_cosine == 0.0, "{report}");
 }

@@ -105,6 +105,14 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// A parameter that is tied to others, or has a scale, is NaN or infinite at the start.
+    #[error("{name} is {value} at the start")]
+    NonFiniteParameter {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
     /// The curve is NaN or infinite at the start.
     #[error("the curve is {value} in row {row} at the start")]
     NonFiniteResponse {

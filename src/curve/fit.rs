@@ -172,6 +172,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of
     /// the residuals that count.
     ///
+    /// A scale that is not given takes several solves, some ten to a hundred, each from where the last one ended. The report's
+    /// iterations, evaluations and time are those of all of them; its log, its initial cost and its status are those of the
+    /// one that is returned. The solver's time limit and evaluations hold for all of them together, and its iterations for
+    /// each, with four times as many in all. A fit whose scale does not settle is not converged.
+    ///
     /// ```
     /// use marquardt::{CurveFit, Loss};
     ///

@@ -6,7 +6,7 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Noise;
 use crate::distributed::Communicator;
-use crate::kernels::vector::dot;
+use crate::kernels::vector::{all_finite, dot};
 use crate::problem::Probe;
 use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
@@ -40,6 +40,14 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO, probe: Probe::default() }
     }
 
+    /// Brings all parameters up to date. `false` where one is not finite: no such point is an answer, whatever the curve makes
+    /// of it.
+    fn arrive(&mut self, free: &[T]) -> bool {
+        self.map.expand(free, &mut self.all, &mut self.chain);
+        self.cost = T::ZERO;
+        all_finite(&self.all)
+    }
+
     /// All parameters of the curve, and their derivatives by the free ones, at free ones.
     pub(super) fn expand(&mut self, free: &[T]) -> (&[T], &[T]) {
         self.map.expand(free, &mut self.all, &mut self.chain);
@@ -53,8 +61,10 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
 
     /// Fills `r` with the whitened residuals of data, which are not weighed by the likelihood, and those of priors.
     pub(super) fn whitened(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.expand(free);
-        self.cost = T::ZERO;
+        if !self.arrive(free) {
+            r.fill(T::from_f64(f64::NAN));
+            return Ok(());
+        }
         let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
         let predictors = self.data.predictors(first, of_data.len());
         self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
@@ -118,8 +128,12 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
     }
 
     fn linearize(&mut self, free: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
-        self.expand(free);
-        self.cost = T::ZERO;
+        if !self.arrive(free) {
+            r.fill(T::from_f64(f64::NAN));
+            jacobian.fill(T::from_f64(f64::NAN));
+            self.cost = T::from_f64(f64::NAN);
+            return Ok(());
+        }
         let count = self.data_rows(first, r.len());
         let (of_data, of_priors) = r.split_at_mut(count);
         let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());

@@ -245,7 +245,9 @@ impl<T: Real> StartRange<T> {
     /// The value at a share of the way.
     fn at(&self, share: f64) -> T {
         let (low, high) = (self.low.to_f64(), self.high.to_f64());
-        let value = if self.is_logarithmic { low * (high / low).powf(share) } else { low + share * (high - low) };
+        // Neither the ratio nor the difference of the ends need be finite.
+        let rest = 1.0 - share;
+        let value = if self.is_logarithmic { low.powf(rest) * high.powf(share) } else { rest * low + share * high };
         T::from_f64(value).max(self.low).min(self.high)
     }
 }
@@ -270,4 +272,21 @@ fn starts<T: Real>(
         start
     });
     Ok(std::iter::once(given.clone()).chain(drawn).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_ranges_are_covered() {
+        let [narrow, wide] = [[1e-300, 1e300], [-f64::MAX, f64::MAX]];
+        let log = StartRange { low: narrow[0], high: narrow[1], is_logarithmic: true };
+        let even = StartRange { low: wide[0], high: wide[1], is_logarithmic: false };
+        assert_eq!([log.at(0.0), log.at(1.0), even.at(0.0), even.at(1.0)], [narrow[0], narrow[1], wide[0], wide[1]]);
+        assert!((log.at(0.5) - 1.0).abs() < 1e-13 && (log.at(0.75) / 1e150 - 1.0).abs() < 1e-12);
+        assert!(even.at(0.5) == 0.0 && (even.at(0.75) / (0.5 * f64::MAX) - 1.0).abs() < 1e-15);
+        let point = StartRange { low: 3.0, high: 3.0, is_logarithmic: true };
+        assert_eq!(point.at(0.3), 3.0);
+    }
 }

@@ -1,6 +1,7 @@
 //! Robust fits: a loss under which outliers do not decide, its scale, and what standard errors then are.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::Curve;
 use super::likelihood::Likelihood;
@@ -9,10 +10,13 @@ use super::misfit::Misfit;
 use super::ranks::agreed;
 use super::setting::Setting;
 use crate::problem::shared_mad_scale;
-use crate::{EvaluationError, Loss, Real, Report, RobustLoss, SolveError};
+use crate::{EvaluationError, Evaluations, LevenbergMarquardt, Loss, Real, Report, RobustLoss, SolveError, Status};
 
-/// Fits after which a scale that still moves is left as it is.
+/// Fits after which a scale that still moves is left as it is, and the fit is not converged.
 const MAX_FITS: usize = 200;
+
+/// Solves that a fit may take whose iterations are used up.
+const SOLVES: usize = 4;
 
 /// Fits by least absolute deviations that bring a start near the good data, before a loss that ignores outliers decides
 /// which those are.
@@ -35,65 +39,122 @@ pub(super) struct Robustness<T> {
     pub(super) scale: Option<T>,
 }
 
+/// The solves that a fit with a scale of its own takes.
+struct Search<T> {
+    /// The smallest scale: rounding of rounding.
+    least: T,
+    begun: Instant,
+    iterations: usize,
+    accepted: usize,
+    evaluations: Evaluations,
+}
+
+impl<T: Real> Search<T> {
+    /// Collective.
+    fn begin<C: Curve<T>>(setting: &Setting<'_, T, C>) -> Result<Self, SolveError> {
+        let mut squares = [setting.data.squared_responses()];
+        setting.data.ranks().all_sum(&mut squares)?;
+        let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
+        let least = T::EPSILON * T::EPSILON * size;
+        let evaluations = Evaluations::default();
+        Ok(Search { least, begun: Instant::now(), iterations: 0, accepted: 0, evaluations })
+    }
+
+    fn add(&mut self, report: &Report<T>) {
+        self.iterations += report.iterations;
+        self.accepted += report.accepted;
+        self.evaluations.residuals += report.evaluations.residuals;
+        self.evaluations.jacobians += report.evaluations.jacobians;
+        self.evaluations.factorizations += report.evaluations.factorizations;
+    }
+
+    /// The solver with what is left of its time, its evaluations, and a multiple of its iterations.
+    fn left_of(&self, solver: &LevenbergMarquardt<T>) -> LevenbergMarquardt<T> {
+        let mut solver = solver.clone();
+        let evaluations = self.evaluations.residuals + self.evaluations.jacobians;
+        solver.settings.spend(self.iterations, SOLVES, evaluations, self.begun.elapsed());
+        solver
+    }
+
+    /// The report of one of the solves as that of the whole fit.
+    fn account(self, report: Report<T>) -> Report<T> {
+        let Search { begun, iterations, accepted, evaluations, .. } = self;
+        Report { iterations, accepted, evaluations, elapsed: begun.elapsed(), ..report }
+    }
+}
+
 impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
     /// the scale. There may be several fits where they agree: that from the start is compared with that from the least
     /// absolute deviations, which nearly half of the data cannot draw far away, and the smaller scale wins (as among
-    /// S-estimates: Rousseeuw & Yohai 1984).
+    /// S-estimates: Rousseeuw & Yohai 1984). The report accounts for the work of all these solves.
     pub(super) fn solve_robust(&mut self, robust: Robustness<T>, start: &[T]) -> Result<Report<T>, SolveError> {
         let Robustness { loss, scale } = robust;
         if let Some(scale) = scale {
             self.likelihood = Likelihood::Robust(loss, scale);
             return self.solve(start);
         }
+        let mut search = Search::begin(self)?;
         let absolute: Arc<dyn RobustLoss<T>> = Arc::new(Loss::SoftL1);
-        let (_, approach) = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES)?;
+        let (_, approach) = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search)?;
         let tuning = loss.tuning();
-        let (scale, report) = self.solve_with_mad(&loss, tuning, &approach.x, MAX_FITS)?;
-        let (scale_from_start, from_start) = self.solve_with_mad(&loss, tuning, start, MAX_FITS)?;
-        if scale_from_start < scale {
-            return Ok(from_start);
-        }
+        let found = self.solve_with_mad(&loss, tuning, &approach.x, MAX_FITS, &mut search)?;
+        let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search)?;
+        let prefers_start = match (found.1.is_converged(), from_start.1.is_converged()) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => from_start.0 < found.0,
+        };
+        let (scale, report) = if prefers_start { from_start } else { found };
         self.likelihood = Likelihood::Robust(loss, scale);
-        Ok(report)
+        Ok(search.account(report))
     }
 
-    /// Repeats the fit until its scale does not move any more, or as often as that. Returns the scale, too.
+    /// Repeats the fit until its scale does not move any more, or as often as that; then it is not converged. A fit that was
+    /// stopped says nothing of the scale, and is the last. Returns the scale, too.
     fn solve_with_mad(
         &mut self,
         loss: &Arc<dyn RobustLoss<T>>,
         tuning: T,
         start: &[T],
         fits: usize,
+        search: &mut Search<T>,
     ) -> Result<(T, Report<T>), SolveError> {
-        let mut scale = self.judge_scale(tuning, start)?;
-        let mut last = None;
+        let mut scale = self.judge_scale(tuning, start)?.max(search.least);
+        let mut last: Option<(T, T, Report<T>)> = None;
         for fit in 1.. {
             self.likelihood = Likelihood::Robust(loss.clone(), scale);
-            let report = self.solve(last.as_ref().map_or(start, |(_, _, report): &(T, T, Report<T>)| &report.x))?;
-            let change = self.judge_scale(tuning, &report.x)? - scale;
-            if fit == fits || change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
+            let from = last.as_ref().map_or(start, |(_, _, report)| &report.x);
+            let mut report = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from)?;
+            search.add(&report);
+            let judged = self.judge_scale(tuning, &report.x)?.max(search.least);
+            let change = judged - scale;
+            let is_exhausted = !(report.is_converged() || report.status == Status::NoProgress);
+            if is_exhausted || change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
+                return Ok((scale, report));
+            }
+            if fit == fits {
+                report.status = Status::MaxIterations;
                 return Ok((scale, report));
             }
             // The secant of the changes, which should vanish, unless it leads away.
             let secant = last.as_ref().map(|&(scale_before, change_before, _)| {
                 scale - change * (scale - scale_before) / (change - change_before)
             });
-            let near = |&next: &T| (next - scale).abs() <= T::from_f64(FAR) * change.abs();
+            let near = |&next: &T| next > T::ZERO && (next - scale).abs() <= T::from_f64(FAR) * change.abs();
             last = Some((scale, change, report));
-            scale = secant.filter(near).unwrap_or(scale + change);
+            scale = secant.filter(near).unwrap_or(judged);
         }
         unreachable!("the last fit returns")
     }
 
-    /// So many times the standard deviation that the residuals at these parameters suggest; next to nothing where all of
-    /// them are zero. Collective.
+    /// So many times the standard deviation that the residuals at these parameters suggest. Collective.
     fn judge_scale(&self, tuning: T, at: &[T]) -> Result<T, SolveError> {
         let residuals = agreed(self.data.ranks(), self.whitened_residuals(at).map_err(SolveError::Evaluation))?;
         let scale = shared_mad_scale(self.data.ranks(), &residuals)?;
-        Ok((tuning * scale).max(T::EPSILON * T::EPSILON))
+        Ok(tuning * scale)
     }
 
     /// Whitened residuals of the data, before any loss weighs them.

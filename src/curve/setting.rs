@@ -10,6 +10,7 @@ use super::ranks::{agreed, check_equal, summed};
 use super::robust::Robustness;
 use super::robust_sums::RobustSums;
 use super::{Curve, CurveError};
+use crate::kernels::vector::all_finite;
 use crate::{
     Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError,
     SolveError, parallel,
@@ -122,8 +123,14 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         agreed(self.data.ranks(), self.check_start(start)).err().unwrap_or_else(|| error.into())
     }
 
-    /// The curve has values at these parameters that data can have, as far as it can be evaluated.
+    /// All parameters are finite there, and the curve has values that data can have, as far as it can be evaluated.
     fn check_start(&self, start: &[T]) -> Result<(), CurveError> {
+        let mut misfit = self.misfit();
+        let start = misfit.expand(&self.map.gather(start)).0;
+        if let Some(index) = start.iter().position(|value| !value.is_finite()) {
+            let (name, value) = (self.map.name(index).to_owned(), start[index].to_f64());
+            return Err(CurveError::NonFiniteParameter { name, value });
+        }
         let Ok(responses) = self.responses(start) else { return Ok(()) };
         let row_of = |index: usize| self.data.original_row(index / self.data.outputs());
         let is_impossible = |response: &T| matches!(self.likelihood, Likelihood::Poisson) && !(*response > T::ZERO);
@@ -207,6 +214,33 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     /// The size of the noise is known.
     pub(super) fn is_absolute(&self) -> bool {
         self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
+    }
+
+    /// The solver is asked to end, on any rank. Collective.
+    pub(super) fn is_cancelled(&self) -> bool {
+        let own = if self.solver.settings.is_cancelled() { T::ONE } else { T::ZERO };
+        summed(self.data.ranks(), Ok([own])).is_ok_and(|[all]| all > T::ZERO)
+    }
+
+    /// A solve from these parameters failed because the curve, or its derivative, is not finite there. Collective.
+    pub(super) fn is_without_value(&self, error: &SolveError, map: &ParameterMap<T>, start: &[T]) -> bool {
+        match error {
+            SolveError::NonFiniteResidual { .. } | SolveError::NonFiniteDerivative { .. } | SolveError::Overflow => {
+                true
+            }
+            // Ranks know in words alone what went wrong on one of them.
+            SolveError::Rank(_) => {
+                let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
+                let (m, free) = (misfit.residual_count(), map.gather(start));
+                let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
+                let own = misfit.linearize(&free, 0, &mut r, &mut jacobian).map(|()| {
+                    let is_finite = all_finite(&r) && all_finite(&jacobian);
+                    [if is_finite { T::ZERO } else { T::ONE }]
+                });
+                summed(self.data.ranks(), own).is_ok_and(|[without]| without > T::ZERO)
+            }
+            _ => false,
+        }
     }
 
     /// Covariance of all parameters of the curve, where a solve has ended, and a robust loss has left these sums. Collective.

@@ -9,7 +9,7 @@ use crate::Real;
 ///
 /// Gram–Schmidt with every column orthogonalised twice, after which `Q` is orthogonal to rounding (Daniel, Gragg, Kaufman
 /// & Stewart 1976); `4mp²` flops. Columns count by their directions, whatever their lengths. One that adds nothing to
-/// those before but rounding is left out.
+/// those before but rounding is left out, and so is one of subnormal numbers, which have few digits and no finite inverse.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ColumnSpace<T> {
     rows: usize,
@@ -41,13 +41,14 @@ impl<T: Real> ColumnSpace<T> {
         for column in self.basis.chunks_exact_mut(rows) {
             // In units of the largest entry the squares neither over- nor underflow.
             let largest = column.iter().fold(T::ZERO, |largest, a| largest.max(a.abs()));
-            if largest > T::ZERO {
-                column.iter_mut().for_each(|a| *a /= largest);
+            if !largest.recip().is_finite() {
+                column.fill(T::ZERO);
+                self.lengths.push(T::ZERO);
+                continue;
             }
+            column.iter_mut().for_each(|a| *a /= largest);
             let length = dot(column, column).sqrt();
-            if length > T::ZERO {
-                column.iter_mut().for_each(|a| *a /= length);
-            }
+            column.iter_mut().for_each(|a| *a /= length);
             self.lengths.push(largest * length);
         }
         while self.rank < p && self.add_column() {}

@@ -53,6 +53,19 @@ impl<T: Real> Default for Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
+    /// The solve is asked to end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// Takes work that was done before off the limits, of which that on iterations is to hold for so many solves together.
+    pub(crate) fn spend(&mut self, iterations: usize, solves: usize, evaluations: usize, time: Duration) {
+        let left = self.max_iterations.saturating_mul(solves).saturating_sub(iterations);
+        self.max_iterations = self.max_iterations.min(left);
+        self.max_evaluations = self.max_evaluations.saturating_sub(evaluations);
+        self.time_limit = self.time_limit.map(|limit| limit.saturating_sub(time));
+    }
+
     /// Checks settings and problem, and returns the ranks that residuals are spread over if there are several.
     #[inline]
     pub(super) fn open<P: LeastSquares<T> + ?Sized>(

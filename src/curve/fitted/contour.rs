@@ -68,7 +68,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
     ///
     /// # Errors
     ///
-    /// As [`contour`](Self::contour).
+    /// As [`contour`](Self::contour); [`ProfileError::Direction`] for a direction that is not finite, or zero.
     pub fn contour_towards(
         &self,
         first: &str,
@@ -93,6 +93,10 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
             return Err(ProfileError::SameParameter { name: names[0].into() });
         }
         let root = self.joint_root_level(level)?;
+        let leads_nowhere = |step: &&[f64; 2]| !step.iter().all(|step| step.is_finite()) || **step == [0.0; 2];
+        if let Some(&direction) = steps.iter().find(leads_nowhere) {
+            return Err(ProfileError::Direction { direction });
+        }
         let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
         let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
         for point in self.setting.for_each_solve(steps.len(), trace) {

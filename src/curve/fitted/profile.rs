@@ -13,8 +13,11 @@ use crate::{Real, SolveError, Status};
 pub enum IntervalEnd {
     /// The level is reached.
     Level,
-    /// A bound of a parameter comes first, or the edge of where the curve has a value.
+    /// A bound of a parameter comes first.
     Bound,
+    /// The curve has no finite value, or no finite derivative, beyond: the interval ends at the last value of the parameter
+    /// at which it could be fitted, known to rounding. The level is not reached there.
+    Edge,
     /// The level is never reached: the data do not limit the parameter on this side.
     Open,
 }
@@ -86,6 +89,24 @@ pub enum ProfileError {
         /// The same at the fit.
         before: f64,
     },
+    /// A direction leads nowhere.
+    #[error("a direction must be finite and not zero, not [{}, {}]", .direction[0], .direction[1])]
+    Direction {
+        /// The direction, in units of the parameters.
+        direction: [f64; 2],
+    },
+    /// The search ended before it came to the level: fits fail, or were stopped.
+    #[error("followed to {reached}, where the signed root is {tau:.4} and not yet {level:.4}: {source}")]
+    Unfinished {
+        /// The last point that was fitted, by the parameters held there.
+        reached: String,
+        /// The size of the signed root there.
+        tau: f64,
+        /// Its size at the end that was looked for.
+        level: f64,
+        /// What ended the search.
+        source: Box<ProfileError>,
+    },
     /// The other parameters could not be fitted.
     #[error("no convergence with {held}: {status}")]
     NotConverged {
@@ -110,20 +131,35 @@ pub enum ProfileError {
     },
 }
 
+impl ProfileError {
+    /// It is of one point, so that others may be tried.
+    pub(super) fn is_local(&self) -> bool {
+        match self {
+            ProfileError::NotConverged { status, .. } => !matches!(status, Status::Cancelled | Status::TimeLimit),
+            ProfileError::Solve { source, .. } => !matches!(source, SolveError::Communicator(_)),
+            _ => false,
+        }
+    }
+}
+
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// The values of a parameter that the data do not reject at a level, such as 0.95: those where the others, fitted
     /// again, bring `χ²` so low that `(χ² − χ²_min) / s²` is below the quantile of `F(1, n − p)`, or of `χ²₁` where the
     /// noise is known. It is exact for linear curves, does not depend on how the curve is parametrised, and needs not be
     /// symmetric (Bates & Watts 1988, *Nonlinear regression analysis and its applications*, 6.1).
     ///
-    /// Each side takes about five fits, which start from their neighbours. The search goes outward from the optimum; the
-    /// interval ends at the first crossing that it meets. Collective where ranks
-    /// [share the rows](crate::CurveFit::communicator).
+    /// Each side takes about five fits, which start from their neighbours, and never more than 300 points, of up to three fits
+    /// each. The search goes outward from the optimum; the interval ends at the first crossing that it meets, or at a bound or
+    /// an edge before it, as [`IntervalEnd`] says. Collective where ranks [share the rows](crate::CurveFit::communicator).
+    ///
+    /// The solver's limits hold for each fit; its [time limit](crate::LevenbergMarquardt::with_time_limit), once a fit has used
+    /// it up, and its [cancel token](crate::LevenbergMarquardt::with_cancel_token) end the search.
     ///
     /// # Errors
     ///
     /// [`ProfileError`] for a parameter that is not free, for a level that is no probability, where nothing is known of the
-    /// noise, and where a fit fails. A better minimum found on the way is an error that holds it.
+    /// noise, and where fits fail or are stopped: [`Unfinished`](ProfileError::Unfinished) says how far the search came. A better
+    /// minimum found on the way is an error that holds it.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];

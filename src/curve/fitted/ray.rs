@@ -10,8 +10,14 @@ use crate::{Real, Report, SolveError, Status};
 /// The level is out of reach where it is not met at this multiple of the distance at which a linear curve would meet it.
 const FARTHEST: f64 = 1e9;
 
-/// Fits that may fail before the line is given up.
-const MAX_FAILURES: usize = 24;
+/// Looks that go hardly farther than to where the level is expected; later ones go twice as far as the last.
+const CLOSE_LOOKS: usize = 16;
+
+/// Points at which the fit may fail before the line is given up.
+const MAX_FAILURES: usize = 12;
+
+/// Share of the way to a point at which the fit fails that is not looked at before it.
+const GAP: f64 = 1e-3;
 
 /// Of a level, the share to which it is met; more in single precision.
 const TOLERANCE: f64 = 1e-12;
@@ -31,6 +37,8 @@ pub(super) struct Ray<'f, 'a, T: Real, C> {
     slack: f64,
     /// In the order of the way, the optimum first.
     visited: Vec<RayPoint<T>>,
+    /// The shortest way known at which the curve has no finite value; infinite if none is.
+    edge: f64,
 }
 
 /// A point on a line.
@@ -93,7 +101,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         let rounding = 128.0 * epsilon * fit.report.cost.to_f64() + (64.0 * epsilon).powi(2) * size;
         let slack = 64.0 * epsilon.sqrt() + rounding / variance;
         let optimum = RayPoint { way: 0.0, root: 0.0, parameters: fit.report.x.clone() };
-        Ok(Ray { fit, held, tangent, unit, variance, slack, visited: vec![optimum] })
+        Ok(Ray { fit, held, tangent, unit, variance, slack, visited: vec![optimum], edge: f64::INFINITY })
     }
 
     /// All points that were visited, the optimum first.
@@ -120,8 +128,20 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         ways.fold(f64::INFINITY, f64::min).max(0.0)
     }
 
-    /// The way to where the signed root is `level`, or to a bound before that; infinite where it is out of reach.
+    /// The way to where the signed root is `level`, or to a bound or an edge before that; infinite where it is out of reach.
     pub(super) fn extent(&mut self, level: f64) -> Result<(f64, IntervalEnd), ProfileError> {
+        let found = self.search(level);
+        found.map_err(|error| match error {
+            ProfileError::NotConverged { .. } | ProfileError::Solve { .. } => {
+                let last = self.visited.iter().rfind(|point| point.root < level).unwrap_or(&self.visited[0]);
+                let (reached, tau, source) = (self.describe(last.way), last.root, Box::new(error));
+                ProfileError::Unfinished { reached, tau, level, source }
+            }
+            error => error,
+        })
+    }
+
+    fn search(&mut self, level: f64) -> Result<(f64, IntervalEnd), ProfileError> {
         let limit = self.limit();
         if limit == 0.0 {
             return Ok((0.0, IntervalEnd::Bound));
@@ -130,33 +150,37 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
             // Without noise, everything else is out of the question.
             return Ok((0.0, IntervalEnd::Level));
         }
-        let (mut low, mut low_root, mut wall, mut failures) = (0.0, 0.0, f64::INFINITY, 0);
+        let (mut low, mut low_root, mut failures) = (0.0, 0.0, 0);
+        let mut wall: Option<(f64, ProfileError)> = None;
         let mut way = level * self.unit;
         let farthest = FARTHEST * way;
-        loop {
+        // The way soon doubles, up to the farthest; where a fit has failed, its distance to that place halves, down to the gap.
+        for look in 1.. {
             way = way.min(limit);
+            if low >= farthest || self.held_at(way).any(|(_, value)| !value.is_finite()) {
+                break;
+            }
             match self.root_at(way) {
                 Ok(root) if root >= level => return self.between((low, low_root), (way, root), level),
                 Ok(_) if way == limit => return Ok((limit, IntervalEnd::Bound)),
                 Ok(root) => (low, low_root) = (way, root),
-                Err(error @ ProfileError::BetterMinimum { .. }) => return Err(error),
-                Err(error) => {
-                    (wall, failures) = (way, failures + 1);
-                    if failures == MAX_FAILURES {
-                        return Err(error);
-                    }
+                Err(error) if error.is_local() => (wall, failures) = (Some((way, error)), failures + 1),
+                Err(error) => return Err(error),
+            }
+            way = match wall.take() {
+                Some((at, error)) if failures == MAX_FAILURES || low >= (1.0 - GAP) * at => return Err(error),
+                Some((at, error)) => {
+                    wall = Some((at, error));
+                    0.5 * (low + at)
                 }
-            }
-            if low >= farthest {
-                return Ok((f64::INFINITY, IntervalEnd::Open));
-            }
-            way = if wall.is_finite() {
-                0.5 * (low + wall)
-            } else {
                 // A little beyond where the level is expected.
-                (1.05 * low * level / low_root).clamp(1.1 * low, 2.0 * low)
+                None => {
+                    let least = if look < CLOSE_LOOKS { 1.1 } else { 2.0 };
+                    (1.05 * low * level / low_root).clamp(least * low, 2.0 * low)
+                }
             };
         }
+        Ok((f64::INFINITY, IntervalEnd::Open))
     }
 
     /// The way to the level, which is between these two.
@@ -178,50 +202,64 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         if (self.root_at(way)? - level).abs() <= 64.0 * epsilon.sqrt() * level {
             return Ok((way, IntervalEnd::Level));
         }
-        let edge = self.visited.iter().find(|point| point.way >= way && point.root >= level);
-        match edge {
-            Some(point) if point.root.is_finite() => Err(ProfileError::Jump { held: self.describe(way) }),
-            _ => Ok((way, IntervalEnd::Bound)),
+        let across = self.visited.iter().find(|point| point.way >= way && point.root >= level);
+        match across {
+            Some(point) if point.way < self.edge => Err(ProfileError::Jump { held: self.describe(way) }),
+            _ => Ok((way, IntervalEnd::Edge)),
         }
     }
 
-    /// The signed root at a point.
+    /// The signed root at a point; infinite where the curve has no value, and so does not describe the data.
     pub(super) fn root_at(&mut self, way: f64) -> Result<f64, ProfileError> {
+        if way >= self.edge {
+            return Ok(f64::INFINITY);
+        }
         let place = self.visited.partition_point(|point| point.way < way);
         if let Some(point) = self.visited.get(place).filter(|point| point.way == way) {
             return Ok(point.root);
         }
-        let (parameters, cost) = self.fit_at(way, place)?;
+        let Some((parameters, cost)) = self.fit_at(way, place)?.filter(|(_, cost)| cost.is_finite()) else {
+            self.edge = way;
+            return Ok(f64::INFINITY);
+        };
         let excess = 2.0 * (cost - self.fit.report.cost).to_f64() / self.variance;
         if excess < -self.slack {
             return Err(self.better_minimum(parameters, cost));
         }
-        // Where the curve has no value, it does not describe the data.
-        let root = if excess.is_nan() { f64::INFINITY } else { excess.max(0.0).sqrt() };
+        let root = excess.max(0.0).sqrt();
         self.visited.insert(place, RayPoint { way, root, parameters });
         Ok(root)
     }
 
     /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one, or else
-    /// from the optimum.
-    fn fit_at(&self, way: f64, place: usize) -> Result<(Vec<T>, T), ProfileError> {
+    /// from the optimum. `None` where the curve, or its derivative, is not finite at any of these.
+    fn fit_at(&self, way: f64, place: usize) -> Result<Option<(Vec<T>, T)>, ProfileError> {
         let setting = &self.fit.setting;
         let map = self.held_at(way).fold(setting.map.clone(), |map, (index, value)| map.fixing(index, value));
         let failed = |source| ProfileError::Solve { held: self.describe(way), source };
+        let stopped = |status| ProfileError::NotConverged { held: self.describe(way), status };
         if map.free().is_empty() {
-            return setting.evaluate(&map).map_err(|error| failed(SolveError::Evaluation(error)));
+            if setting.is_cancelled() {
+                return Err(stopped(Status::Cancelled));
+            }
+            return setting.evaluate(&map).map(Some).map_err(|error| failed(SolveError::Evaluation(error)));
         }
         let mut failure = None;
         for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {
             match setting.solve_with(&setting.data, &map, &start) {
-                Ok(report) if is_stationary(&report) => return Ok((report.x, report.cost)),
+                Ok(report) if is_stationary(&report) => return Ok(Some((report.x, report.cost))),
                 Ok(report) => {
-                    failure = Some(ProfileError::NotConverged { held: self.describe(way), status: report.status });
+                    let error = stopped(report.status);
+                    if !error.is_local() {
+                        return Err(error);
+                    }
+                    failure = Some(error);
                 }
+                Err(error) if setting.is_without_value(&error, &map, &start) => {}
                 Err(error) => failure = failure.or(Some(failed(error))),
             }
         }
-        Err(failure.expect("all starts have failed"))
+        failure.map_or(Ok(None), Err)
     }
 
     /// The parameters at the visited point closest to a place that would be inserted at `place`.
@@ -248,6 +286,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         values
             .map(|((&value, slope), parameter)| {
                 let moved = value + T::from_f64((way - first.way) * slope);
+                let moved = if moved.is_finite() { moved } else { value };
                 moved.max(parameter.lower).min(parameter.upper)
             })
             .collect()

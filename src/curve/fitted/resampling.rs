@@ -122,7 +122,8 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
         self.observe(crate::curve::progress::bar())
     }
 
-    /// Ends the run early; fits that are not done by then count as failed.
+    /// Ends the run early; fits that are not done by then count as failed. A
+    /// [token of the fit's solver](crate::LevenbergMarquardt::with_cancel_token) does so, too.
     pub fn cancel_token(self, token: CancelToken) -> Self {
         Resampling { cancel: Some(token), ..self }
     }
@@ -141,7 +142,7 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
         }
         let start = &self.fit.report.x;
         let replicate = |index: usize| {
-            if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            if solver.settings.is_cancelled() || setting.solver.settings.is_cancelled() {
                 return Err(FitFailure::NotConverged(Status::Cancelled));
             }
             let data = source.draw(self.seed, index)?;

@@ -261,8 +261,11 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
             self.space.factorize(m, &self.columns);
             self.space.project_out(&mut self.residuals);
             self.space.solve(&mut self.coefficients);
-            self.coefficients.iter_mut().for_each(|c| *c = -*c);
-        } else {
+            self.coefficients.iter_mut().for_each(|c| *c = T::ZERO - *c);
+            // The best value may be beyond the largest float.
+            self.finite = all_finite(&self.coefficients);
+        }
+        if !self.finite {
             self.coefficients.fill(T::from_f64(f64::NAN));
         }
         scatter(&mut self.x, &self.coefficients, &self.linear_columns);
@@ -271,6 +274,11 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         self.solved = true;
         Ok(())
     }
+}
+
+/// The size of the largest number.
+fn largest<T: Real>(column: &[T]) -> T {
+    column.iter().fold(T::ZERO, |largest, value| largest.max(value.abs()))
 }
 
 /// There is a bound on the parameter.
@@ -360,7 +368,12 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
         for k in 0..width {
             columns.clear();
             columns.extend(rows[..r.len() * width].iter().skip(k).step_by(width));
+            let size = largest(columns);
             space.project_out(columns);
+            // What the linear parameters can do as well leaves only rounding, which is no direction.
+            if largest(columns) <= T::from_f64(8.0 * r.len() as f64) * T::EPSILON * size {
+                columns.fill(T::ZERO);
+            }
             for (row, &projected) in jacobian.chunks_exact_mut(width).zip(&*columns) {
                 row[k] = projected;
             }
