@@ -57,6 +57,11 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], x, derivative)
     }
 
+    /// Variable `j` may have this value.
+    pub(crate) fn contains(&self, j: usize, x: T) -> bool {
+        self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
+    }
+
     /// Where the step leads from `x`: what it holds is exactly at its bound, and rounding leads nothing out of the box.
     #[inline]
     pub(crate) fn arrive(&self, x: &[T], step: &[T], trial: &mut [T]) {

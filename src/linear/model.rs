@@ -404,7 +404,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
     }
 }
 
-/// The problem's products, which it had when the form was chosen.
+/// The problem's products, which the iteration has made sure of.
 fn products<T: Real, P: LeastSquares<T> + ?Sized>(
     problem: &mut P,
 ) -> Result<&mut dyn JacobianProducts<T>, IllConditioned> {

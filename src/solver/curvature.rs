@@ -28,12 +28,18 @@ where
     /// Learns the curvature from a trial, if there is a reason to, and chooses the model for the next step.
     #[inline]
     pub(super) fn weigh_curvature(&mut self, trial: &Trial<T>) {
-        if !((trial.gain_ratio() - T::ONE).abs() <= T::from_f64(UNFAITHFUL)) {
-            self.doubtful += 1;
+        if !is_faithful(trial) {
+            self.doubtful = self.doubtful.saturating_add(1);
         }
         if self.doubtful >= DOUBTFUL && self.arrival == Arrival::Linearize {
             self.learn_curvature(trial);
         }
+    }
+
+    /// The linear model has just failed so often that its derivatives are doubted.
+    #[inline]
+    pub(super) fn is_time_to_check(&self, trial: &Trial<T>) -> bool {
+        self.doubtful == DOUBTFUL && !is_faithful(trial)
     }
 
     fn learn_curvature(&mut self, trial: &Trial<T>) {
@@ -62,4 +68,10 @@ where
         }
         self.model.learn_curvature(self.correction.as_ref());
     }
+}
+
+/// The linear model has foretold the cost.
+#[inline]
+fn is_faithful<T: Real>(trial: &Trial<T>) -> bool {
+    (trial.gain_ratio() - T::ONE).abs() <= T::from_f64(UNFAITHFUL)
 }

@@ -95,6 +95,12 @@ pub enum SolveError {
     /// The residuals or derivatives at the start are so large that their squares overflow.
     #[error("the sum of squares overflows at the start; rescale the residuals")]
     Overflow,
+    /// The residuals or derivatives at the start are so small that their squares underflow.
+    #[error("the squares of {what} underflow at the start; rescale the residuals or the parameters")]
+    Underflow {
+        /// The residuals, or the derivatives with respect to a parameter.
+        what: String,
+    },
     /// The residual function refused the start.
     #[error("the residuals could not be evaluated at the start: {0}")]
     Evaluation(#[source] EvaluationError),

@@ -8,6 +8,7 @@
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::{Settings, Status};
+use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -73,12 +74,11 @@ where
         problem: &mut P,
         claim: Status,
     ) -> Result<Status, EvaluationError> {
-        let passes = self.is_stationary(settings) || self.is_at_rounding(problem)?;
-        Ok(match claim {
-            _ if !passes => Status::NoProgress,
-            Status::NoProgress => Status::StepTolerance,
-            claim => claim,
-        })
+        if self.is_stationary(settings) || self.is_at_rounding(problem)? {
+            return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
+        }
+        let reach = scaled_norm(self.d.as_ref(), self.x.as_ref());
+        Ok(if self.derivatives_are_wrong(problem, reach)? { Status::WrongDerivatives } else { Status::NoProgress })
     }
 
     /// The largest cosine is no more than what rounding errors of the residuals make of it. They show where the parameters are

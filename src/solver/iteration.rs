@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
+use super::products::products;
 use super::shards::Shards;
 use super::step_rule::StepRule;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
@@ -53,6 +54,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// Room for what a step is corrected by.
     pub(super) correction: S::Vector,
     pub(super) evaluations: Evaluations,
+    /// The damping of the last system, whether it could be solved or not.
+    pub(super) tried: T,
     /// The last trial went so well that the next is expected to be taken.
     pub(super) promising: bool,
     /// The next step gets a second-order correction.
@@ -103,6 +106,7 @@ where
             step: S::vector(n),
             correction: S::vector(n),
             evaluations: Evaluations::default(),
+            tried: T::ZERO,
             promising: false,
             accelerate: settings.acceleration == Acceleration::Always,
             doubtful: 0,
@@ -138,6 +142,9 @@ where
             if let Some(status) = self.settled(settings, &trial) {
                 return Ok(status);
             }
+            if self.is_time_to_check(&trial) && self.derivatives_are_wrong(problem, trial.length)? {
+                return Ok(Status::WrongDerivatives);
+            }
         }
     }
 
@@ -166,6 +173,9 @@ where
         &mut self,
         problem: &mut P,
     ) -> Result<Trial<T>, EvaluationError> {
+        if self.plan.form.multiplies() {
+            products(problem)?;
+        }
         let lambda = match self.damp(problem)? {
             Ok(lambda) => lambda,
             Err(IllConditioned) => return Ok(self.damp_more()),
@@ -211,7 +221,7 @@ where
     fn damp_more(&mut self) -> Trial<T> {
         self.damping.damp_more();
         Trial {
-            lambda: T::ZERO,
+            lambda: self.tried,
             length: T::INFINITY,
             slope: T::ZERO,
             predicted: T::INFINITY,
@@ -252,13 +262,7 @@ where
                 self.return_from_trial(before);
             }
         } else {
-            self.evaluations.residuals += 1;
-            let cost = self.tiles.cost(problem, self.trial.as_ref());
-            let cost = match &mut self.shards {
-                None => cost?,
-                Some(shards) => shards.add_up(cost)?,
-            };
-            let cost = cost + self.rule.ridge_cost(self.trial.as_ref());
+            let cost = self.trial_cost(problem)?;
             if !cost.is_finite() {
                 return Ok(());
             }
@@ -274,6 +278,18 @@ where
             }
         }
         Ok(())
+    }
+
+    /// The cost at the trial point.
+    #[inline]
+    pub(super) fn trial_cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+        self.evaluations.residuals += 1;
+        let cost = self.tiles.cost(problem, self.trial.as_ref());
+        let cost = match &mut self.shards {
+            None => cost?,
+            Some(shards) => shards.add_up(cost)?,
+        };
+        Ok(cost + self.rule.ridge_cost(self.trial.as_ref()))
     }
 
     /// Makes the trial point, whose cost is known, the current one.

@@ -5,6 +5,7 @@ mod bounded;
 mod covariance;
 mod curvature;
 pub mod damping;
+mod derivative_check;
 mod error;
 mod first_order;
 mod iteration;

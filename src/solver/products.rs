@@ -71,7 +71,7 @@ where
 }
 
 /// The problem's products, which it had when the form was chosen.
-fn products<T: Real, P: LeastSquares<T> + ?Sized>(
+pub(super) fn products<T: Real, P: LeastSquares<T> + ?Sized>(
     problem: &mut P,
 ) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
     problem.products().ok_or_else(|| "the problem does not multiply by its Jacobian any more".into())

@@ -19,8 +19,52 @@ where
         if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
             return Err(self.explain_non_finite_start(problem));
         }
+        self.find_underflow(problem)?;
         self.initial_cost = self.cost;
         self.rescale();
+        Ok(())
+    }
+
+    /// Refuses a start where squares vanish of numbers that do not: their sums would call any point a minimum. Derivatives that are
+    /// lost beside the residuals are no underflow, but those of a parameter without influence.
+    fn find_underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
+        let cost_is_lost = self.cost.abs() * T::EPSILON == T::ZERO;
+        if self.plan.form.multiplies() || !(cost_is_lost || self.column_norms.as_ref().contains(&T::ZERO)) {
+            return Ok(());
+        }
+        let own = self.underflow(problem, cost_is_lost);
+        self.tiles.forget();
+        match &self.shards {
+            None => own,
+            Some(shards) => shards.agree(own),
+        }
+    }
+
+    /// What underflows in the rows that are here.
+    fn underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, cost_is_lost: bool) -> Result<(), SolveError> {
+        let (x, norms, n) = (self.x.as_ref(), self.column_norms.as_ref(), self.plan.n);
+        let mut residual = T::ZERO;
+        // The largest changes of a residual by the parameters.
+        let mut effects = vec![T::ZERO; n];
+        let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
+            residual = r.iter().fold(residual, |largest, r| largest.max(r.abs()));
+            for row in jacobian.chunks_exact(n) {
+                for (effect, (&derivative, &x)) in effects.iter_mut().zip(row.iter().zip(x)) {
+                    *effect = effect.max((derivative * x).abs());
+                }
+            }
+            Ok(())
+        });
+        visited.map_err(SolveError::Evaluation)?;
+        let lost = |&j: &usize| norms[j] == T::ZERO && effects[j] > T::EPSILON * residual;
+        if let Some(j) = (0..n).find(lost) {
+            let name = problem.parameter_name(j);
+            return Err(SolveError::Underflow { what: format!("the derivatives with respect to {name}") });
+        }
+        let effect = effects.iter().fold(T::ZERO, |largest, &effect| largest.max(effect));
+        if cost_is_lost && residual > T::EPSILON * effect {
+            return Err(SolveError::Underflow { what: "the residuals".to_owned() });
+        }
         Ok(())
     }
 

@@ -18,6 +18,8 @@ pub(super) struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
     /// `λ` is at least this.
     pub(super) minimum: T,
     pub(super) factorizations: &'a mut usize,
+    /// The damping of the last solve.
+    pub(super) tried: &'a mut T,
 }
 
 impl<T, S, D> Iteration<T, S, D>
@@ -41,6 +43,7 @@ where
             step: self.step.as_mut(),
             minimum: self.rule.minimum_damping,
             factorizations: &mut self.evaluations.factorizations,
+            tried: &mut self.tried,
         };
         (&mut self.damping, system)
     }
@@ -50,7 +53,8 @@ impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for Syst
     #[inline]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         let lambda = lambda.max(self.minimum);
-        let System { problem, model, x, d, step, factorizations, .. } = self;
+        let System { problem, model, x, d, step, factorizations, tried, .. } = self;
+        **tried = lambda;
         match &mut self.bounds {
             None => {
                 **factorizations += 1;

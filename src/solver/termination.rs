@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::Real;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::Real;
 
 /// Why a solve ended. The best point is in the report for every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,6 +33,10 @@ pub enum Status {
     /// No step that rounding leaves visible lowers the cost, but the gradient is not zero: the derivatives may be wrong or
     /// too inexact, the residuals discontinuous, or the point at the edge of where they are finite.
     NoProgress,
+    /// The derivatives contradict the residuals: differences of the cost along one direction agree with each other, and are off
+    /// from what the Jacobian says by more than 30 %. It is looked for after eight trials that the linear model has not foretold,
+    /// and where no step lowers the cost.
+    WrongDerivatives,
     /// The residual function returned an error; it is in the report.
     EvaluationFailed,
 }
@@ -63,6 +67,7 @@ impl fmt::Display for Status {
             Status::TimeLimit => "the time was used up",
             Status::Cancelled => "cancelled",
             Status::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
+            Status::WrongDerivatives => "the derivatives contradict the residuals",
             Status::EvaluationFailed => "the residuals could not be evaluated",
         })
     }
