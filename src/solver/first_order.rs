@@ -36,9 +36,7 @@ where
 {
     /// Every free parameter's cosine is within tolerance: that of `gtol`, 64 `√ε`, or `√ftol / 8`, whichever is largest.
     pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
-        let resolvable = T::from_f64(STATIONARY) * T::EPSILON.sqrt();
-        let allowed = T::from_f64(SHARE_OF_FTOL) * settings.ftol.sqrt();
-        let tolerance = settings.gtol.max(resolvable).max(allowed);
+        let tolerance = largest_cosine(settings);
         self.squared_gradient_cosine() <= tolerance * tolerance
     }
 
@@ -74,7 +72,8 @@ where
         problem: &mut P,
         claim: Status,
     ) -> Result<Status, EvaluationError> {
-        if self.is_stationary(settings) || self.is_at_rounding(problem)? {
+        let passes = self.is_stationary(settings) || self.is_at_rounding(problem)?;
+        if passes && !self.hides_a_gradient(settings, problem)? {
             return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
         }
         let reach = scaled_norm(self.d.as_ref(), self.x.as_ref());
@@ -92,6 +91,46 @@ where
         let unit = T::from_f64(ROUNDING);
         let squares = (self.cost + self.cost).abs();
         Ok(self.squared_gradient_cosine() * squares <= unit * unit * noise)
+    }
+
+    /// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
+    fn hides_a_gradient<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut P,
+    ) -> Result<bool, EvaluationError> {
+        let hidden = |norm: &T| *norm == T::ZERO;
+        if self.plan.form.multiplies() || !self.column_norms.as_ref().iter().any(hidden) {
+            return Ok(false);
+        }
+        // Squares of what is left of such a column are in the middle of the range of the float.
+        let unit = T::EPSILON.powi(-6);
+        let (x, n) = (self.x.as_ref(), self.plan.n);
+        // Jᵀr and the squared norms, in these units.
+        let mut sums = vec![T::ZERO; 2 * n];
+        let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
+            let (gradient, squares) = sums.split_at_mut(n);
+            for (row, &r) in jacobian.chunks_exact(n).zip(r.iter()) {
+                for (j, &derivative) in row.iter().enumerate() {
+                    let derivative = unit * derivative;
+                    gradient[j] += derivative * r;
+                    squares[j] += derivative * derivative;
+                }
+            }
+            Ok(())
+        });
+        self.tiles.forget();
+        self.evaluations.jacobians += 1;
+        match &mut self.shards {
+            None => visited?,
+            Some(shards) => shards.sum(&mut sums, visited)?,
+        }
+        let tolerance = largest_cosine(settings) * (self.cost + self.cost).abs().sqrt();
+        let (gradient, squares) = sums.split_at(n);
+        let mut columns = self.column_norms.as_ref().iter().zip(gradient.iter().zip(squares)).enumerate();
+        Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
+            hidden(norm) && self.held_by(j).is_none() && gradient.abs() > tolerance * square.sqrt()
+        }))
     }
 
     /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns.
@@ -123,4 +162,12 @@ where
         }
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }
+}
+
+/// The largest cosine that counts as zero.
+#[inline]
+fn largest_cosine<T: Real>(settings: &Settings<T>) -> T {
+    let resolvable = T::from_f64(STATIONARY) * T::EPSILON.sqrt();
+    let allowed = T::from_f64(SHARE_OF_FTOL) * settings.ftol.sqrt();
+    settings.gtol.max(resolvable).max(allowed)
 }
