@@ -11,7 +11,7 @@ use marquardt::{
 use ndarray::Array2;
 
 use crate::draw::Draw;
-use crate::family::{Exponential, Family, Formula, Gaussian, InLanes, Pointwise, Rational, Saturation};
+use crate::family::{Exponential, Family, Formula, Gaussian, InLanes, Pointwise, Rational};
 use crate::first_order::{Claim, Precision};
 use crate::sample::{Misfit, Sample};
 
@@ -96,7 +96,10 @@ impl Way {
             Plain => plain(minimize(&solver(), &mut AutoDiff(misfit), &sample.start)),
             Qr => plain(minimize(&always(LinearForm::Qr), &mut AutoDiff(misfit), &sample.start)),
             Dual => plain(minimize(&always(LinearForm::Dual), &mut AutoDiff(misfit), &sample.start)),
-            WithoutPolish => plain(minimize(&solver().with_polish(false), &mut AutoDiff(misfit), &sample.start)),
+            WithoutPolish => {
+                let report = minimize(&solver().with_polish(false), &mut AutoDiff(misfit), &sample.start);
+                plain(report).map(|claim| Claim { precision: Precision::Unpolished, ..claim })
+            }
             OtherPolicies => plain(minimize(&other_policies(draw), &mut AutoDiff(misfit), &sample.start)),
             Ranks => {
                 let ranks = on_threads(2, |ranks| {
@@ -139,10 +142,9 @@ impl Way {
     }
 
     fn many(self, draw: &mut Draw) -> Vec<Attempt> {
-        let family = if self == ManySingle {
-            Family::Exponential
-        } else {
-            draw.one_of(&[Family::Exponential, Family::Gaussian, Family::Rational, Family::Saturation])
+        let family = match self {
+            ManySingle => Family::Exponential,
+            _ => draw.one_of(&[Family::Gaussian, Family::Rational]),
         };
         let points = (draw.power_of_ten(0.7, 1.5) as usize).max(family.parameters());
         let mut samples: Vec<_> = (0..TOGETHER).map(|_| Sample::new(family, points, draw)).collect();
@@ -152,12 +154,11 @@ impl Way {
                 project(&mut sample.start, bounds);
             }
         }
+        // Each model that is evaluated in lanes takes long to compile.
         let claims = match family {
-            _ if self == ManySingle => together::<f32, _>(Exponential, &samples, bounds),
-            Family::Exponential => together::<f64, _>(Exponential, &samples, bounds),
+            Family::Exponential => together::<f32, _>(Exponential, &samples, bounds),
             Family::Gaussian => together::<f64, _>(Gaussian, &samples, bounds),
-            Family::Rational => together::<f64, _>(Rational, &samples, bounds),
-            _ => together::<f64, _>(Saturation, &samples, bounds),
+            _ => together::<f64, _>(Rational, &samples, bounds),
         };
         let attempts = samples.into_iter().zip(claims);
         attempts.map(|(sample, claim)| Attempt { way: self, sample, claim }).collect()

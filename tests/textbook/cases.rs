@@ -42,7 +42,7 @@ cases! {
     ExtendedPowellSingular   12 12 0.0                       []                            "+++";
     ExtendedPowellSingular   40 40 0.0                       []                            "+++";
     Penalty1                  4  5 2.249_977_500_899_937e-5  []                            "+++";
-    Penalty1                 10 11 7.087_651_467_090_371e-5  []                            "+++";
+    Penalty1                 10 11 7.087_651_467_090_37e-5   []                            "+++";
     Penalty2                  4  8 9.376_293_007_355_442e-6  []                            "+++";
     Penalty2                 10 20 2.936_605_374_567_46e-4   []                            "+++";
     VariablyDimensioned      10 12 0.0                       []                            "+++";

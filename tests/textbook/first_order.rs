@@ -28,7 +28,8 @@ impl FirstOrder {
         };
         let rounded = |row: &[f64]| f64::EPSILON * row.iter().zip(x).map(|(j, x)| (j * x).abs()).sum::<f64>();
         let rounding = Direction::of(&jacobian.chunks_exact(n).map(rounded).collect::<Vec<_>>());
-        FirstOrder { cosine: (0..n).map(cosine).fold(0.0, f64::max), rounding: rounding.length / r.length }
+        let rounding = if r.length > 0.0 { rounding.length / r.length } else { f64::INFINITY };
+        FirstOrder { cosine: (0..n).map(cosine).fold(0.0, f64::max), rounding }
     }
 
     /// The point is stationary to within `tolerance`, or to within rounding.
