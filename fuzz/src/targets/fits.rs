@@ -15,8 +15,8 @@ use crate::choices::Choices;
 /// of it is added.
 const LARGEST_COSINE: f64 = 1e-4;
 
-/// Roundings of the responses, in units of the last digit, that are granted to models.
-const ROUNDINGS: f64 = 1e4;
+/// Roundings of responses and parameters, in units of the last digit, that are granted to models.
+const ROUNDINGS: f64 = 1e3;
 
 const MAX_ITERATIONS: usize = 200;
 
@@ -141,10 +141,12 @@ impl Case {
         let residuals: Vec<f64> = responses.iter().zip(&self.y).map(|(f, y)| f - y).collect();
         let weights: Vec<f64> = residuals.iter().map(|&r| self.weight(r, scale).sqrt()).collect();
         let size = norm(&responses).max(norm(&self.y));
-        let mut largest = 0.0_f64;
+        // What the responses are uncertain by, in units of rounding: of themselves, and of the parameters.
+        let (mut largest, mut uncertainty) = (0.0_f64, size);
         for index in (0..b.len()).filter(|&index| Some(index) != self.fixed) {
             let slope = |x: f64| derivative(&self.model, x, b, index);
             let column: Vec<f64> = self.x.iter().zip(&weights).map(|(&x, w)| w * slope(x)).collect();
+            uncertainty += norm(&column) * b[index].abs();
             let weighted = residuals.iter().zip(&weights).map(|(r, w)| r * w);
             let gradient: f64 = column.iter().zip(weighted).map(|(j, r)| j * r).sum();
             let is_held = self.bounds[index].is_some_and(|(lower, upper)| {
@@ -157,8 +159,10 @@ impl Case {
             }
         }
         // Data that are all zero say nothing of how small a residual is.
-        let size = if norm(&self.y) > 0.0 { size } else { size.max((2.0 * report.initial_cost).sqrt()) };
-        (largest, if largest > 0.0 { ROUNDINGS * f64::EPSILON * size / length } else { 0.0 })
+        if norm(&self.y) == 0.0 {
+            uncertainty += (2.0 * report.initial_cost).sqrt();
+        }
+        (largest, if largest > 0.0 { ROUNDINGS * f64::EPSILON * uncertainty / length } else { 0.0 })
     }
 }
 
