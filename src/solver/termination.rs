@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::Real;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::Real;
 
 /// Why a solve ended. The best point is in the report for every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
