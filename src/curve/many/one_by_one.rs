@@ -1,9 +1,9 @@
 //! Fits by the full engine, one after the other: those of more parameters than lanes are worth, and those that the lockstep
 //! leaves open.
 
-use ndarray::ArrayView2;
+use ndarray::{ArrayView1, ArrayView2};
 
-use super::outcomes::{Fitted, Outcomes};
+use super::outcomes::{Fitted, Outcomes, least_square};
 use super::study::Study;
 use super::{CurveError, default_ftol};
 use crate::solver::lockstep::Patience;
@@ -78,7 +78,9 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
         };
         let report = fitted.report();
         let is_determined = fitted.covariance().undetermined().is_empty();
+        let is_exact = report.cost > least_square() || is_reproduced(fitted.observed(), fitted.fitted());
         let status = match report.status {
+            status if status.is_converged() && !is_exact => FitStatus::Underflow,
             status if status.is_converged() && is_determined => FitStatus::Converged,
             status if status.is_converged() => FitStatus::Undetermined,
             Status::MaxIterations => FitStatus::MaxIterations,
@@ -117,6 +119,13 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
         let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
         Ok(Fitted { parameters, cost, status: FitStatus::Converged, iterations: 0 })
     }
+}
+
+/// The fitted responses are those observed but for rounding, or those observed are zero, which has no size to compare with.
+fn is_reproduced<T: Real>(observed: ArrayView1<'_, T>, fitted: ArrayView1<'_, T>) -> bool {
+    let size = observed.iter().fold(T::ZERO, |size, &y| size.max(y.abs()));
+    let margin = T::from_f64(64.0) * T::EPSILON * size;
+    size == T::ZERO || observed.iter().zip(fitted).all(|(&y, &fitted)| (y - fitted).abs() <= margin)
 }
 
 /// The status that says what prevented a fit.

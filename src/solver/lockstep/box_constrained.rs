@@ -36,7 +36,9 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
         side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
     }
     let mut step = [zero; N];
-    let (mut lowest, mut soundness, mut open) = (Lanes::splat(T::INFINITY), one, active);
+    // Of the damped model, at the step and at the lowest minimum of a face so far.
+    let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
+    let (mut soundness, mut open) = (one, active);
     for _ in 0..FACES * (N + 1) {
         let (mut held, mut fixed) = ([zero; N], [zero; N]);
         for j in 0..N {
@@ -60,7 +62,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
 
         // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
         let approaches = and(open, is_outside);
-        let is_straight = not(is_less(model.at(&nearest).value, model.at(&step).value));
+        let is_straight = not(is_less(model.at(&nearest).value, value));
         for j in 0..N {
             let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
             let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
@@ -77,6 +79,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
             step[j] = choose(stays, face.step[j], step[j]);
         }
         let found = model.at(&step);
+        value = choose(open, found.value, value);
         let improves = and(stays, is_less(found.value, lowest));
         lowest = choose(improves, found.value, lowest);
         let mut is_released = zero;
@@ -95,8 +98,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
 
     let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
     measure(&mut steps, squared_scale, sums);
-    let undamped = DampedModel { sums, lambda: zero, squared_scale };
-    steps.predicted = -undamped.at(&steps.step).value;
+    steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - value;
     steps
 }
 

@@ -22,6 +22,8 @@ pub enum FitStatus {
     NonFiniteStart,
     /// The squares of the residuals or of the derivatives overflow: the data need other units. There was no fit.
     Overflow,
+    /// The squares of residuals that are not zero underflow, so that nothing can be said: the data need other units.
+    Underflow,
     /// The start is beyond the bounds; there was no fit.
     StartOutOfBounds,
     /// There are fewer points than parameters; there was no fit.
@@ -48,6 +50,7 @@ impl fmt::Display for FitStatus {
             FitStatus::NonFiniteData => "the data are not finite",
             FitStatus::NonFiniteStart => "the model is not finite at the start",
             FitStatus::Overflow => "the sums of squares overflow",
+            FitStatus::Underflow => "the sums of squares underflow",
             FitStatus::StartOutOfBounds => "the start is out of bounds",
             FitStatus::TooFewPoints => "there are fewer points than parameters",
             FitStatus::Cancelled => "cancelled",
