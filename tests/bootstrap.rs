@@ -43,6 +43,12 @@ fn standard_errors_are_near_the_asymptotic_ones() {
 
     assert_eq!(residuals.estimates().dim(), (200, 3));
     assert_eq!(residuals.names(), ["a", "k", "c"]);
+    let rates = residuals.estimates().column(1).to_owned();
+    let variance = (&rates - rates.mean().unwrap()).mapv(|off| off * off).sum() / 199.0;
+    assert!((residuals.covariance()[[1, 1]] / variance - 1.0).abs() < 1e-12);
+    for level in [0.0, 1.0, f64::NAN] {
+        assert!(matches!(residuals.percentile_interval("k", level), Err(StatisticsError::Level { .. })));
+    }
     let (found, errors) = (residuals.covariance(), residuals.standard_errors());
     let correlation = found[[1, 2]] / (errors[1] * errors[2]);
     assert!((correlation - fit.covariance().correlation()[[1, 2]]).abs() < 0.15, "{correlation}");

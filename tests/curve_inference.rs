@@ -379,6 +379,38 @@ fn counts_have_no_negative_mean() {
     assert!(fit.confidence_band(&[50.0], 0.95).unwrap()[0].value < 0.0);
 }
 
+/// A prior adds its own likelihood to that of the counts.
+#[test]
+fn counts_and_a_prior_have_a_common_likelihood() {
+    let counts = [9.0, 8.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 1.0];
+    let fit = CurveFit::new(|x, [a, b]| a + b * x, &X, &counts, [9.0, -0.5]).counts().prior("b2", -0.5, 0.1);
+    let fit = fit.fit().unwrap();
+    let pull = (fit.parameters()[1].value + 0.5) / 0.1;
+    let factorial = |y: f64| (1..=y as u32).map(f64::from).product::<f64>();
+    let of_counts: f64 =
+        counts.iter().zip(fit.fitted()).map(|(y, mean)| y * mean.ln() - mean - factorial(*y).ln()).sum();
+    let of_prior = -0.5 * (pull * pull + (2.0 * std::f64::consts::PI * 0.01).ln());
+    assert!((fit.log_likelihood() - of_counts - of_prior).abs() < 1e-11, "{}", fit.log_likelihood());
+    let terms = counts.iter().zip(fit.fitted()).map(|(y, mean)| 2.0 * (y * (y / mean).ln() - y + mean));
+    assert!((fit.deviance() - terms.sum::<f64>() - pull * pull).abs() < 1e-11, "{}", fit.deviance());
+}
+
+/// The value may be finite where the derivative is not, and the other way round.
+#[test]
+fn bands_end_where_curve_or_derivative_do() {
+    let y = X.map(|x| x.sqrt() + 0.1 * (7.0 * x).sin());
+    let root = curve_fit(|x, [a]| (a * x).sqrt(), &X[1..], &y[1..], [1.0]).unwrap();
+    let error = root.confidence_band(&[1.0, 0.0], 0.95).unwrap_err();
+    assert!(matches!(error, StatisticsError::NonFiniteCurve { row: 1 }), "{error}");
+    let pole = curve_fit(|x: f64, [a]| a + x.recip(), &X[1..], &y[1..], [1.0]).unwrap();
+    let error = pole.confidence_band(&[1.0, 2.0, 0.0], 0.95).unwrap_err();
+    assert!(matches!(error, StatisticsError::NonFiniteCurve { row: 2 }), "{error}");
+    for sigma in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        let error = pole.prediction_band_with_sigma(&[1.0, 2.0], &[1.0, sigma], 0.95).unwrap_err();
+        assert!(matches!(error, StatisticsError::NonPositiveSigma { row: 1, .. }), "{error}");
+    }
+}
+
 /// A parameter that a bound holds is a constant.
 #[test]
 fn held_parameters_are_as_fixed_ones() {

@@ -305,6 +305,13 @@ fn prior() {
     assert!((fit.log_likelihood() + 0.5 * (fit.chi_square() + constants)).abs() < 1e-11);
     assert!(fit.influence().unwrap().leverage.iter().sum::<f64>() < 2.9);
     // But none of the responses, whose variance it does not explain.
+    assert_eq!(fit.deviance(), fit.chi_square());
+    let influence = fit.influence().unwrap();
+    for ((distance, t), h) in
+        influence.cooks_distance.iter().zip(&influence.standardized_residuals).zip(&influence.leverage)
+    {
+        assert!((distance - t * t * h / (3.0 * (1.0 - h))).abs() < 1e-10 * (1.0 + distance), "{distance}");
+    }
     let adjusted = 1.0 - (1.0 - fit.r_squared().unwrap()) * 23.0 / 21.0;
     assert!((fit.adjusted_r_squared().unwrap() - adjusted).abs() < 1e-14);
 }
@@ -332,6 +339,12 @@ fn vector() {
     };
     let expected = 1.0 - fit.chi_square() / (column_squares(0) + column_squares(1));
     assert!((fit.r_squared().unwrap() - expected).abs() < 1e-12);
+    // Each response has a mean of its own, and its residuals are a series of their own.
+    let adjusted = 1.0 - (1.0 - expected) * 28.0 / 27.0;
+    assert!((fit.adjusted_r_squared().unwrap() - adjusted).abs() < 1e-12);
+    let residuals = fit.residuals();
+    let series: Vec<f64> = (0..2).flat_map(|k| residuals.iter().copied().skip(k).step_by(2)).collect();
+    assert_eq!(fit.durbin_watson(), statistics::durbin_watson(&series));
 
     for (absolute, errors_name) in
         [(true, "weighted_standard_errors_absolute"), (false, "weighted_standard_errors_relative")]

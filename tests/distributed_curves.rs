@@ -279,7 +279,8 @@ fn a_wall_of_the_curve_ends_a_profile_on_all_ranks() {
     compare(1e-7, |ranks, rows| {
         let y: Vec<f64> = rows.clone().map(|i| 2.0 + 0.003 * i as f64 + 0.5 * (7.0 * i as f64).sin()).collect();
         let line = |x: f64, [a, b]: [Dual<f64, 2>; 2]| a + b.sqrt() * x;
-        let fit = CurveFit::new(line, &x(rows), &y, [2.0, 0.01]).communicator(ranks).fit().unwrap();
+        let x = x(rows);
+        let fit = CurveFit::new(line, &x, &y, [2.0, 0.01]).communicator(ranks).fit().unwrap();
         let interval = fit.profile_interval("b2", 0.999).unwrap();
         assert_eq!((interval.low_end, interval.high_end), (IntervalEnd::Edge, IntervalEnd::Level), "{interval:?}");
         assert!(interval.low >= 0.0 && interval.low < 1e-9, "{interval:?}");

@@ -161,8 +161,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let pairs = self.setting.data.y().iter().zip(&self.responses);
         let terms = pairs.map(|(&count, &mean)| {
             let (count, mean) = (count.to_f64(), mean.to_f64());
-            let product = if count > 0.0 { count * mean.ln() } else { 0.0 };
-            product - mean - ln_gamma(count + 1.0)
+            count * mean.ln() - mean - ln_gamma(count + 1.0)
         });
         terms.sum()
     }
