@@ -10,6 +10,10 @@ use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scal
 /// It cannot branch, then, on what it computes; [`Scalar::select_less`] takes one of two values instead. Mark `response`, and what
 /// it calls, `#[inline(always)]`: what is not inlined does not have the wide registers, and is slower by an order of magnitude.
 ///
+/// Optimised builds use the widest registers of the processor. The environment variable `MARQUARDT_REGISTERS`, read once, lowers
+/// that to `portable`, `avx2` or `avx512`, but never takes registers that the processor lacks. Builds with debug assertions use
+/// `portable` ones of two lanes unless it is set, as code that is not optimised would fill the stack with wide ones.
+///
 /// ```
 /// use marquardt::{CurveFit, Model, Scalar, ScalarOf};
 ///

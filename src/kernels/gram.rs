@@ -101,6 +101,7 @@ mod tests {
 
     use super::*;
     use crate::kernels::Kernels;
+    use crate::kernels::registers::tests::in_all;
 
     /// Numbers from a seed.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
@@ -129,17 +130,21 @@ mod tests {
 
     #[test]
     fn sums_agree_for_every_width() {
-        for n in (1..40).chain([101, 159, 160, 161, 200]) {
-            for m in [1, 2, 3, 17] {
-                agrees(n, m, f64::add_products);
+        in_all(|| {
+            for n in (1..40).chain([101, 159, 160, 161, 200]) {
+                for m in [1, 2, 3, 17] {
+                    agrees(n, m, f64::add_products);
+                }
             }
-        }
+        });
     }
 
     /// More rows than are worked on at a time.
     #[test]
     fn parts_of_many_rows_add_up() {
-        agrees(20, 500, f64::add_products);
+        in_all(|| {
+            agrees(20, 500, f64::add_products);
+        });
     }
 
     /// The copies for other processors than this one.
@@ -164,9 +169,11 @@ mod tests {
 
     #[test]
     fn single_precision_sums_agree_with_double() {
-        for n in [5, 13, 16, 37] {
-            single_agrees(n, 50);
-        }
+        in_all(|| {
+            for n in [5, 13, 16, 37] {
+                single_agrees(n, 50);
+            }
+        });
     }
 
     fn single_agrees(n: usize, m: usize) {

@@ -68,6 +68,7 @@ impl<T: Real> Kernel for Hadamard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::registers::tests::in_all;
 
     /// Small whole numbers, whose products are exact in every order.
     fn numbers<T: Real>(count: usize, seed: usize) -> Vec<T> {
@@ -95,11 +96,13 @@ mod tests {
 
     #[test]
     fn every_number_is_multiplied_by_its_samples_factor() {
-        for (samples, columns, group) in [(1, 1, 1), (3, 5, 1), (2, 40, 1), (1, 1, 4), (3, 4, 2), (2, 7, 5)] {
-            for accumulate in [false, true] {
-                agrees::<f64>(samples, columns, group, accumulate);
-                agrees::<f32>(samples, columns, group, accumulate);
+        in_all(|| {
+            for (samples, columns, group) in [(1, 1, 1), (3, 5, 1), (2, 40, 1), (1, 1, 4), (3, 4, 2), (2, 7, 5)] {
+                for accumulate in [false, true] {
+                    agrees::<f64>(samples, columns, group, accumulate);
+                    agrees::<f32>(samples, columns, group, accumulate);
+                }
             }
-        }
+        });
     }
 }

@@ -113,6 +113,7 @@ impl<T: Real> Kernel for Outer<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::registers::tests::in_all;
     use crate::kernels::{Factor, Kernels};
 
     /// Small whole numbers, whose products are exact in every order.
@@ -155,22 +156,26 @@ mod tests {
 
     #[test]
     fn products_of_every_small_shape_agree() {
-        for m in 0..10 {
-            for depth in 0..10 {
-                for n in 0..10 {
-                    products_agree::<f32>([m, depth, n]);
-                    products_agree::<f64>([m, depth, n]);
+        in_all(|| {
+            for m in 0..10 {
+                for depth in 0..10 {
+                    for n in 0..10 {
+                        products_agree::<f32>([m, depth, n]);
+                        products_agree::<f64>([m, depth, n]);
+                    }
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn products_of_larger_shapes_agree() {
-        for shape in [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1]] {
-            products_agree::<f32>(shape);
-            products_agree::<f64>(shape);
-        }
+        in_all(|| {
+            for shape in [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1]] {
+                products_agree::<f32>(shape);
+                products_agree::<f64>(shape);
+            }
+        });
     }
 
     /// The copies for other processors than this one.
@@ -196,11 +201,13 @@ mod tests {
     /// What stands behind a short row is read along with it, but must not count.
     #[test]
     fn a_number_that_is_not_finite_stays_in_its_column() {
-        let mut rows = numbers::<f64>(300, 1);
-        rows[31] = f64::NAN;
-        rows[62] = f64::INFINITY;
-        let mut y = [0.0; 3];
-        f64::multiply(&mut y, false, Factor::Transposed(&rows), &[1.0; 100], 100, 1);
-        assert!(y[0].is_finite() && y[1].is_nan() && y[2] == f64::INFINITY, "{y:?}");
+        in_all(|| {
+            let mut rows = numbers::<f64>(300, 1);
+            rows[31] = f64::NAN;
+            rows[62] = f64::INFINITY;
+            let mut y = [0.0; 3];
+            f64::multiply(&mut y, false, Factor::Transposed(&rows), &[1.0; 100], 100, 1);
+            assert!(y[0].is_finite() && y[1].is_nan() && y[2] == f64::INFINITY, "{y:?}");
+        });
     }
 }

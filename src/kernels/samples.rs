@@ -99,6 +99,7 @@ impl<T: Real> Kernel for TransposedMatricesTimes<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::registers::tests::in_all;
 
     /// Small whole numbers, whose products are exact in every order.
     fn numbers(count: usize, seed: usize) -> Vec<f64> {
@@ -107,36 +108,38 @@ mod tests {
 
     #[test]
     fn every_sample_has_a_matrix_of_its_own() {
-        for (samples, n, group) in [(1, 1, 1), (4, 3, 1), (3, 40, 1), (3, 1, 4), (5, 7, 2), (2, 33, 10)] {
-            let matrices = numbers(samples * group * n, 1);
-            let entry = |b: usize, k: usize, j: usize| matrices[(b * group + k) * n + j];
+        in_all(|| {
+            for (samples, n, group) in [(1, 1, 1), (4, 3, 1), (3, 40, 1), (3, 1, 4), (5, 7, 2), (2, 33, 10)] {
+                let matrices = numbers(samples * group * n, 1);
+                let entry = |b: usize, k: usize, j: usize| matrices[(b * group + k) * n + j];
 
-            let (x, before) = (numbers(samples * n, 2), numbers(samples * group, 3));
-            let mut y = before.clone();
-            add_matrices_times(&mut y, &matrices, &x, n, group);
-            for (i, (y, before)) in y.iter().zip(before).enumerate() {
-                let (b, k) = (i / group, i % group);
-                let product: f64 = (0..n).map(|j| entry(b, k, j) * x[b * n + j]).sum();
-                assert_eq!(*y, before + product, "{samples} of {group} × {n}");
-            }
+                let (x, before) = (numbers(samples * n, 2), numbers(samples * group, 3));
+                let mut y = before.clone();
+                add_matrices_times(&mut y, &matrices, &x, n, group);
+                for (i, (y, before)) in y.iter().zip(before).enumerate() {
+                    let (b, k) = (i / group, i % group);
+                    let product: f64 = (0..n).map(|j| entry(b, k, j) * x[b * n + j]).sum();
+                    assert_eq!(*y, before + product, "{samples} of {group} × {n}");
+                }
 
-            let (x, mut y) = (numbers(samples * group, 4), vec![f64::NAN; samples * n]);
-            put_transposed_matrices_times(&mut y, &matrices, &x, n, group);
-            for (i, y) in y.iter().enumerate() {
-                let (b, j) = (i / n, i % n);
-                let product: f64 = (0..group).map(|k| entry(b, k, j) * x[b * group + k]).sum();
-                assert_eq!(*y, product, "{samples} of {group} × {n}, transposed");
-            }
+                let (x, mut y) = (numbers(samples * group, 4), vec![f64::NAN; samples * n]);
+                put_transposed_matrices_times(&mut y, &matrices, &x, n, group);
+                for (i, y) in y.iter().enumerate() {
+                    let (b, j) = (i / n, i % n);
+                    let product: f64 = (0..group).map(|k| entry(b, k, j) * x[b * group + k]).sum();
+                    assert_eq!(*y, product, "{samples} of {group} × {n}, transposed");
+                }
 
-            let (others, factors) = (numbers(samples * group * n, 5), numbers(samples, 6));
-            let before = numbers(samples * group * group, 7);
-            let mut grams = before.clone();
-            add_row_grams(&mut grams, &factors, [&matrices, &others], n, group, &mut vec![f64::NAN; group + 1]);
-            for (i, (gram, before)) in grams.iter().zip(before).enumerate() {
-                let (b, k, l) = (i / (group * group), i / group % group, i % group);
-                let product: f64 = (0..n).map(|j| entry(b, k, j) * others[(b * group + l) * n + j]).sum();
-                assert_eq!(*gram, before + factors[b] * product, "{samples} of {group} × {n}, Gram matrices");
+                let (others, factors) = (numbers(samples * group * n, 5), numbers(samples, 6));
+                let before = numbers(samples * group * group, 7);
+                let mut grams = before.clone();
+                add_row_grams(&mut grams, &factors, [&matrices, &others], n, group, &mut vec![f64::NAN; group + 1]);
+                for (i, (gram, before)) in grams.iter().zip(before).enumerate() {
+                    let (b, k, l) = (i / (group * group), i / group % group, i % group);
+                    let product: f64 = (0..n).map(|j| entry(b, k, j) * others[(b * group + l) * n + j]).sum();
+                    assert_eq!(*gram, before + factors[b] * product, "{samples} of {group} × {n}, Gram matrices");
+                }
             }
-        }
+        });
     }
 }

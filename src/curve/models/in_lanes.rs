@@ -1,6 +1,7 @@
 //! What the models give in lanes, next to what they give for floats and dual numbers.
 
 use crate::curve::model_rows::{backwards, forwards, responses};
+use crate::kernels::registers::tests::in_all;
 use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
 use crate::{Dual, Model, Real, model};
 
@@ -71,42 +72,52 @@ fn library_is_the_same<T: Real>() {
 
 #[test]
 fn the_library_in_doubles() {
-    library_is_the_same::<f64>();
+    in_all(|| {
+        library_is_the_same::<f64>();
+    });
 }
 
 #[test]
 fn the_library_in_singles() {
-    library_is_the_same::<f32>();
+    in_all(|| {
+        library_is_the_same::<f32>();
+    });
 }
 
 #[test]
 fn compositions() {
-    let x = even(0.1, 8.0, 45);
-    let peaks = Gaussian + Lorentzian.prefixed("second_") + Linear;
-    same_in_lanes::<f64>(&peaks, &x, 1, &[2.0, 3.0, 0.5, 1.0, 6.0, 0.7, -0.2, 4.0], "peaks on a line");
-    let many = Gaussian + Gaussian + Gaussian + Polynomial::new(3);
-    let b = [2.0, 3.0, 0.5, 1.0, 6.0, 0.7, 3.0, 1.0, 1.3, 1.0, -0.5, 0.2, 0.1];
-    same_in_lanes::<f64>(&many, &x, 1, &b, "many peaks");
-    let ringing = ExponentialDecay * Sine + Constant;
-    same_in_lanes::<f32>(&ringing, &x, 1, &[2.0, 3.0, 1.5, 2.0, 0.3, 1.0], "ringing");
-    let named: Named = "gaussian + exponential_decay + constant".parse().unwrap();
-    same_in_lanes::<f64>(&named, &x, 1, &[2.0, 3.0, 0.5, 5.0, 2.0, 1.0], "by name");
+    in_all(|| {
+        let x = even(0.1, 8.0, 45);
+        let peaks = Gaussian + Lorentzian.prefixed("second_") + Linear;
+        same_in_lanes::<f64>(&peaks, &x, 1, &[2.0, 3.0, 0.5, 1.0, 6.0, 0.7, -0.2, 4.0], "peaks on a line");
+        let many = Gaussian + Gaussian + Gaussian + Polynomial::new(3);
+        let b = [2.0, 3.0, 0.5, 1.0, 6.0, 0.7, 3.0, 1.0, 1.3, 1.0, -0.5, 0.2, 0.1];
+        same_in_lanes::<f64>(&many, &x, 1, &b, "many peaks");
+        let ringing = ExponentialDecay * Sine + Constant;
+        same_in_lanes::<f32>(&ringing, &x, 1, &[2.0, 3.0, 1.5, 2.0, 0.3, 1.0], "ringing");
+        let named: Named = "gaussian + exponential_decay + constant".parse().unwrap();
+        same_in_lanes::<f64>(&named, &x, 1, &[2.0, 3.0, 0.5, 5.0, 2.0, 1.0], "by name");
+    });
 }
 
 #[test]
 fn formulas() {
-    let x: Vec<f64> = even(-2.0, 2.1, 23).into_iter().flat_map(|x| [x, 1.5 - 0.3 * x]).collect();
-    let hinge = model!(|x, z; a, b, c| select_less(x, c, a * z, a * z + b * pow(x - c, 2)) + exp(-b * z));
-    same_in_lanes::<f64>(&hinge, &x, 2, &[2.0, 0.7, 0.5], "hinge");
-    let functions = model!(|x, z; a, b, c| atan2(a * x, z) + hypot(b, x) * max(x, c) - sqrt(abs(c * x)) / (1 + z.powi(3))
+    in_all(|| {
+        let x: Vec<f64> = even(-2.0, 2.1, 23).into_iter().flat_map(|x| [x, 1.5 - 0.3 * x]).collect();
+        let hinge = model!(|x, z; a, b, c| select_less(x, c, a * z, a * z + b * pow(x - c, 2)) + exp(-b * z));
+        same_in_lanes::<f64>(&hinge, &x, 2, &[2.0, 0.7, 0.5], "hinge");
+        let functions = model!(|x, z; a, b, c| atan2(a * x, z) + hypot(b, x) * max(x, c) - sqrt(abs(c * x)) / (1 + z.powi(3))
         + tanh(a * x) * ln(b + k * z); k = 2);
-    same_in_lanes::<f64>(&functions, &x, 2, &[2.0, 0.7, 0.5], "functions");
+        same_in_lanes::<f64>(&functions, &x, 2, &[2.0, 0.7, 0.5], "functions");
+    });
 }
 
 /// A formula in which a branch not taken has no derivative.
 #[test]
 fn branches_not_taken_count_for_nothing() {
-    let x = even(-2.0, 2.0, 21);
-    let root = model!(|x; a, b| select_less(0, x, a * sqrt(x * b), b - b));
-    same_in_lanes::<f64>(&root, &x, 1, &[2.0, 0.7], "root");
+    in_all(|| {
+        let x = even(-2.0, 2.0, 21);
+        let root = model!(|x; a, b| select_less(0, x, a * sqrt(x * b), b - b));
+        same_in_lanes::<f64>(&root, &x, 1, &[2.0, 0.7], "root");
+    });
 }
