@@ -12,8 +12,8 @@ use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
-/// Cosines of up to this many times `√ε` count as zero: 1e-6 in double precision, 0.02 in single.
-const STATIONARY: f64 = 64.0;
+/// Cosines of up to `ε` to this power count as zero: 5.5e-7 in double precision, 1.7e-3 in single.
+const STATIONARY: f64 = 0.4;
 
 /// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter promises
 /// the square of its cosine as a share of the cost.
@@ -34,7 +34,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Every free parameter's cosine is within tolerance: that of `gtol`, 64 `√ε`, or `√ftol / 8`, whichever is largest.
+    /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.4`, or `√ftol / 8`, whichever is largest.
     pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
         let tolerance = largest_cosine(settings);
         self.squared_gradient_cosine() <= tolerance * tolerance
@@ -89,8 +89,7 @@ where
             noise = noise.max(self.squared_change(problem)?);
         }
         let unit = T::from_f64(ROUNDING);
-        let squares = (self.cost + self.cost).abs();
-        Ok(self.squared_gradient_cosine() * squares <= unit * unit * noise)
+        Ok(self.squared_gradient_cosine() * self.sum_of_squares() <= unit * unit * noise)
     }
 
     /// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
@@ -104,7 +103,7 @@ where
             return Ok(false);
         }
         // Squares of what is left of such a column are in the middle of the range of the float.
-        let unit = T::EPSILON.powi(-6);
+        let unit = T::EPSILON.powi(-4);
         let (x, n) = (self.x.as_ref(), self.plan.n);
         // Jᵀr and the squared norms, in these units.
         let mut sums = vec![T::ZERO; 2 * n];
@@ -125,7 +124,7 @@ where
             None => visited?,
             Some(shards) => shards.sum(&mut sums, visited)?,
         }
-        let tolerance = largest_cosine(settings) * (self.cost + self.cost).abs().sqrt();
+        let tolerance = largest_cosine(settings) * self.sum_of_squares().sqrt();
         let (gradient, squares) = sums.split_at(n);
         let mut columns = self.column_norms.as_ref().iter().zip(gradient.iter().zip(squares)).enumerate();
         Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
@@ -167,7 +166,7 @@ where
 /// The largest cosine that counts as zero.
 #[inline]
 fn largest_cosine<T: Real>(settings: &Settings<T>) -> T {
-    let resolvable = T::from_f64(STATIONARY) * T::EPSILON.sqrt();
+    let resolvable = T::EPSILON.powf(T::from_f64(STATIONARY));
     let allowed = T::from_f64(SHARE_OF_FTOL) * settings.ftol.sqrt();
     settings.gtol.max(resolvable).max(allowed)
 }

@@ -8,7 +8,7 @@ use super::products::products;
 use super::shards::Shards;
 use super::step_rule::StepRule;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
-use crate::kernels::vector::{all_finite, scaled_norm};
+use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
@@ -41,7 +41,12 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) x: S::Vector,
     /// `½‖r‖²` there, or the loss that it stands for.
     pub(super) cost: T,
-    /// The same at the start.
+    /// `‖r‖²` of the rows that stand for the loss there, where they are all here: twice the cost unless the problem has a cost of its
+    /// own.
+    pub(super) squares: T,
+    /// The same at the trial point.
+    trial_squares: T,
+    /// The cost at the start.
     pub(super) initial_cost: T,
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,
@@ -100,6 +105,8 @@ where
             trial: x.clone(),
             x,
             cost: T::INFINITY,
+            squares: T::INFINITY,
+            trial_squares: T::INFINITY,
             initial_cost: T::INFINITY,
             column_norms: S::vector(n),
             d,
@@ -342,10 +349,11 @@ where
     #[inline]
     fn sum_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         self.model.begin();
-        let mut cost = T::ZERO;
+        let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         let model = &mut self.model;
         self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
             cost += problem.cost_of(rows.start, r);
+            squares += dot(r, r);
             model.add_rows(r, jacobian);
             Ok(())
         })?;
@@ -353,6 +361,7 @@ where
             // Absorbing the rows has overwritten them.
             self.tiles.forget();
         }
+        self.trial_squares = squares;
         Ok(cost)
     }
 
@@ -360,6 +369,7 @@ where
     #[inline]
     pub(super) fn move_to_trial(&mut self, cost: T) {
         std::mem::swap(&mut self.x, &mut self.trial);
+        std::mem::swap(&mut self.squares, &mut self.trial_squares);
         self.cost = cost;
     }
 
@@ -408,8 +418,8 @@ where
     }
 
     /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
-    /// promises, the share in the cost. What a bound holds has none. A loss that stands for a sum of squares may be
-    /// negative, and counts by its size.
+    /// promises, the share in the cost. What a bound holds has none. A loss of several ranks, or one whose Jacobian is not formed,
+    /// stands for the sum of squares, and counts by its size.
     #[inline]
     pub(super) fn squared_gradient_cosine(&self) -> T {
         if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
@@ -424,7 +434,13 @@ where
                 largest
             }
         });
-        if largest > T::ZERO { largest / (self.cost + self.cost).abs() } else { largest }
+        if largest > T::ZERO { largest / self.sum_of_squares() } else { largest }
+    }
+
+    /// `‖r‖²`, or what is known of it.
+    #[inline]
+    pub(super) fn sum_of_squares(&self) -> T {
+        if self.shards.is_none() { self.squares } else { (self.cost + self.cost).abs() }
     }
 }
 
@@ -432,4 +448,20 @@ where
 #[inline]
 fn suffices<T: Real>(trial: &Trial<T>) -> bool {
     trial.actual > T::ZERO && trial.gains(SUFFICIENT_GAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_suffices_if_it_brings_enough_of_its_promise() {
+        let suffices = |actual: f64, predicted: f64| {
+            suffices(&Trial { lambda: 0.0, length: 1.0, slope: -1.0, predicted, actual, accepted: false })
+        };
+        assert!(suffices(1.0, 1.0) && suffices(2e-4, 1.0));
+        assert!(!suffices(5e-5, 1.0), "any fall of the cost is not enough");
+        assert!(!suffices(-1e-3, -1e2), "a cost that rises is never taken");
+        assert!(!suffices(f64::NAN, 1.0) && !suffices(f64::NEG_INFINITY, f64::INFINITY));
+    }
 }

@@ -41,7 +41,11 @@ where
     }
 
     /// What underflows in the rows that are here.
-    fn underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, cost_is_lost: bool) -> Result<(), SolveError> {
+    fn underflow<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        cost_is_lost: bool,
+    ) -> Result<(), SolveError> {
         let (x, norms, n) = (self.x.as_ref(), self.column_norms.as_ref(), self.plan.n);
         let mut residual = T::ZERO;
         // The largest changes of a residual by the parameters.

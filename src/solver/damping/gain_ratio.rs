@@ -86,7 +86,8 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
     fn update(&mut self, trial: &Trial<T>) {
         let ratio = trial.gain_ratio();
         let was_undamped = trial.lambda == T::ZERO;
-        self.faithful = if (ratio - T::ONE).abs() < T::from_f64(FAITHFUL) { self.faithful + 1 } else { 0 };
+        self.faithful =
+            if (ratio - T::ONE).abs() < T::from_f64(FAITHFUL) { self.faithful.saturating_add(1) } else { 0 };
         if trial.accepted {
             let shape = T::from_f64(2.0) * ratio - T::ONE;
             let change = (T::ONE - shape.powi(3)).max(T::from_f64(1.0 / 3.0));
@@ -125,5 +126,108 @@ impl<T: Real> DampingPolicy<T> for GainRatio<T> {
         let (lambda, growth, reach) = (T::from_f64(lambda), T::from_f64(growth), T::from_f64(reach));
         *self = GainRatio { lambda, growth, faithful: faithful as usize, reach, ..*self };
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system whose step has length one, and that remembers the damping it was solved with.
+    #[derive(Default)]
+    struct Solved(Vec<f64>);
+
+    impl DampedSystem<f64> for Solved {
+        fn solve(&mut self, lambda: f64) -> Result<f64, IllConditioned> {
+            self.0.push(lambda);
+            Ok(1.0)
+        }
+
+        fn shrink_rate(&mut self) -> f64 {
+            0.0
+        }
+
+        fn gradient_norm(&mut self) -> f64 {
+            1.0
+        }
+    }
+
+    fn started() -> GainRatio<f64> {
+        let mut policy = GainRatio::default();
+        policy.start(10.0);
+        policy
+    }
+
+    /// A step of length one with this gain ratio.
+    fn trial(lambda: f64, gain_ratio: f64) -> Trial<f64> {
+        Trial { lambda, length: 1.0, slope: -2.0, predicted: 1.0, actual: gain_ratio, accepted: gain_ratio > 0.0 }
+    }
+
+    /// The damping of the next step.
+    fn next(policy: &mut GainRatio<f64>) -> f64 {
+        policy.damp(&mut Solved::default()).unwrap()
+    }
+
+    #[test]
+    fn trust_takes_two_faithful_steps() {
+        let mut policy = started();
+        assert_eq!(next(&mut policy), 0.0);
+        policy.update(&trial(0.0, 0.5));
+        assert!(next(&mut policy) > 0.0);
+        policy.update(&trial(0.1, 1.0));
+        assert!(next(&mut policy) > 0.0, "one faithful step is not enough");
+        policy.update(&trial(0.1, 0.95));
+        assert_eq!(next(&mut policy), 0.0);
+    }
+
+    #[test]
+    fn no_undamped_step_is_longer_than_the_last_step() {
+        let mut policy = started();
+        policy.update(&Trial { length: 0.9, ..trial(0.0, 1.0) });
+        assert!(next(&mut policy) > 0.0);
+    }
+
+    #[test]
+    fn no_damping_at_all_grows() {
+        let mut policy = GainRatio::new(0.0);
+        policy.start(10.0);
+        policy.damp_more();
+        assert!(policy.lambda > 0.0);
+    }
+
+    #[test]
+    fn a_success_without_damping_raises_none() {
+        let mut policy = started();
+        policy.update(&trial(0.0, 0.1));
+        assert_eq!(policy.lambda, INITIAL);
+        policy.update(&trial(INITIAL, 0.1));
+        assert!(policy.lambda > INITIAL, "one with damping does");
+    }
+
+    #[test]
+    fn a_failure_without_damping_leaves_it_as_it_was() {
+        let mut policy = started();
+        policy.update(&trial(0.0, -1.0));
+        assert_eq!((policy.lambda, next(&mut policy)), (INITIAL, INITIAL));
+    }
+
+    /// Increases grow, and what a large one passed over is found by halving it in orders of magnitude.
+    #[test]
+    fn a_large_increase_is_taken_back() {
+        let mut policy = started();
+        assert!(!policy.relax(), "nothing was increased");
+        for _ in 0..3 {
+            policy.update(&trial(policy.lambda, -1.0));
+        }
+        let most = policy.lambda;
+        assert!(policy.relax() && policy.lambda < most && policy.lambda > most / 8.0);
+        assert!(!policy.relax());
+    }
+
+    #[test]
+    fn counts_from_elsewhere_do_not_overflow() {
+        let mut policy = started();
+        assert!(policy.restore(&[0.1, 2.0, 2.0_f64.powi(64), 1.0]));
+        policy.update(&trial(0.1, 1.0));
     }
 }
