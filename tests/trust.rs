@@ -123,7 +123,8 @@ fn underflow_is_an_error() {
 #[test]
 fn no_parameter_becomes_infinite() {
     for x in [5e-324, 1e-310, 1e-300] {
-        let fit = CurveFit::new(|x, [a, b]| a * (b * x).exp(), &[0.0, x, 2.0 * x], &[1.0, 2.0, 1.5], [1.0, -1.0]).fit();
+        let x = [0.0, x, 2.0 * x];
+        let fit = CurveFit::new(|x, [a, b]| a * (b * x).exp(), &x, &[1.0, 2.0, 1.5], [1.0, -1.0]).fit();
         if let Ok(fit) = fit {
             assert!(fit.parameters().iter().all(|parameter| parameter.value.is_finite()), "{fit}");
         }

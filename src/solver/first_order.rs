@@ -12,12 +12,12 @@ use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
-/// Cosines of up to `ε` to this power count as zero: 5.5e-7 in double precision, 1.7e-3 in single.
-const STATIONARY: f64 = 0.4;
+/// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
+const STATIONARY: f64 = 0.41;
 
 /// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter promises
 /// the square of its cosine as a share of the cost.
-const SHARE_OF_FTOL: f64 = 0.125;
+const SHARE_OF_FTOL: f64 = 0.0625;
 
 /// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit.
 const DISPLACEMENT: f64 = 4.0;
@@ -34,7 +34,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.4`, or `√ftol / 8`, whichever is largest.
+    /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
     pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
         let tolerance = largest_cosine(settings);
         self.squared_gradient_cosine() <= tolerance * tolerance
@@ -132,13 +132,15 @@ where
         }))
     }
 
-    /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns.
+    /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
+    /// allow.
     fn displace(&mut self, alternate: bool) {
         let unit = T::from_f64(DISPLACEMENT) * T::EPSILON;
-        for (j, (step, &x)) in self.step.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
-            *step = if alternate && j % 2 == 1 { -unit * x } else { unit * x };
+        for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
+            let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
+            let is_allowed = self.bounds.as_ref().is_none_or(|bounds| bounds.contains(j, displaced));
+            *trial = if is_allowed { displaced } else { x };
         }
-        self.move_trial();
     }
 
     /// `‖r(trial) − r(x)‖²`, over all ranks; zero where that cannot be evaluated.

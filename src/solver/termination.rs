@@ -11,14 +11,35 @@ use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 
 /// Why a solve ended. The best point is in the report for every one of them.
+///
+/// # The first-order test
+///
+/// Short steps and costs that no longer fall are no evidence of a minimum: damping, a scaling that is out of date or a singular system
+/// bring them about anywhere. So [`GradientTolerance`](Status::GradientTolerance), [`CostTolerance`](Status::CostTolerance) and
+/// [`StepTolerance`](Status::StepTolerance) are only given to a point where, for each parameter that no bound holds, the cosine between
+/// the residuals and the parameter's column of the Jacobian is at most the largest of
+///
+/// - `gtol`,
+/// - `ε^0.41`, which is 3.8e-7 in double precision and 1.5e-3 in single,
+/// - `√ftol / 16`, which is 3.8e-7 and 3e-4 at the defaults,
+///
+/// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by four units of
+/// their last digit. The test depends neither on the damping nor on the scaling nor on units. Where the Jacobian is not formed, it is
+/// one test for all parameters, of the mean of their squared cosines. A column that is exactly zero passes; one that is so small that
+/// only its squares vanish does not.
+///
+/// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on; if nothing
+/// helps it ends with [`NoProgress`](Status::NoProgress).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// The residuals are orthogonal to every column of the Jacobian to within `gtol`: a stationary point.
+    /// The residuals are orthogonal to every column of the Jacobian to within `gtol`, by default 256 `ε`.
     GradientTolerance,
-    /// The step that was left promised and brought a reduction of the cost of less than `ftol`, relative to the cost.
+    /// The last step promised and brought a reduction of the cost of at most `ftol`, relative to the cost, and the point passes the
+    /// first-order test.
     CostTolerance,
-    /// The step that was left is shorter than `xtol`, relative to the point, in the scaled variables.
+    /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or rounding hides what is left to gain,
+    /// and the point passes the first-order test.
     StepTolerance,
     /// The cost fell to the target.
     TargetCost,
@@ -30,8 +51,9 @@ pub enum Status {
     TimeLimit,
     /// The observer or a [`CancelToken`](crate::CancelToken) ended the solve.
     Cancelled,
-    /// No step that rounding leaves visible lowers the cost, but the gradient is not zero: the derivatives may be wrong or
-    /// too inexact, the residuals discontinuous, or the point at the edge of where they are finite.
+    /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: a parameter may have run to where
+    /// it has all but lost its influence, the derivatives may be too inexact, the residuals discontinuous, or the point at the
+    /// edge of where they are finite.
     NoProgress,
     /// The derivatives contradict the residuals: differences of the cost along one direction agree with each other, and are off
     /// from what the Jacobian says by more than 30 %. It is looked for after eight trials that the linear model has not foretold,
