@@ -98,7 +98,7 @@ where
         settings: &Settings<T>,
         problem: &mut P,
     ) -> Result<bool, EvaluationError> {
-        let hidden = |norm: &T| *norm == T::ZERO;
+        let hidden = |norm: &T| *norm * *norm * T::EPSILON == T::ZERO;
         if self.plan.form.multiplies() || !self.column_norms.as_ref().iter().any(hidden) {
             return Ok(false);
         }

@@ -6,7 +6,7 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
 /// Units of the last digit that a gradient or a residual may be off by rounding.
-const ROUNDING: f64 = 16.0;
+const ROUNDING: f64 = 8.0;
 
 /// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
 const LAST_DIGITS: f64 = 4.0;
