@@ -262,13 +262,13 @@ fn the_residuals_give_up() {
 }
 
 #[test]
-fn derivatives_of_the_wrong_sign_make_no_progress() {
+fn derivatives_of_the_wrong_sign_are_named() {
     for damping in [TrustRegion::default().into(), marquardt::damping::Damping::default()] {
         let solver = plain().with_damping(damping);
         let report = solve(&solver, &mut Valley { distortion: Some(-1.0), ..Valley::default() });
-        assert_eq!(report.status, Status::NoProgress, "{report}");
+        assert_eq!(report.status, Status::WrongDerivatives, "{report}");
         assert!(!report.is_converged() && report.x == START && report.accepted == 0, "{report}");
-        assert!(report.to_string().starts_with("not converged: no step lowers"), "{report}");
+        assert!(report.to_string().starts_with("not converged: the derivatives contradict"), "{report}");
     }
 }
 

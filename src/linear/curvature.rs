@@ -14,6 +14,8 @@ pub(crate) struct Curvature<T: Real, S: Shape<T>> {
     matrix: S::Matrix,
     /// `Sδ`, and then the part of the secant condition that it misses.
     product: S::Vector,
+    /// The change `y` of the gradient, and the part `z` of it that `JᵀJδ` leaves.
+    pub(super) change: [S::Vector; 2],
     /// `S` joins the linear system.
     pub(super) is_used: bool,
 }
@@ -21,7 +23,7 @@ pub(crate) struct Curvature<T: Real, S: Shape<T>> {
 impl<T: Real, S: Shape<T>> Curvature<T, S> {
     /// No curvature for `n` parameters.
     pub(super) fn new(n: usize) -> Self {
-        Curvature { matrix: S::matrix(n), product: S::vector(n), is_used: false }
+        Curvature { matrix: S::matrix(n), product: S::vector(n), change: [S::vector(n), S::vector(n)], is_used: false }
     }
 
     /// Row `i` of `S`.
@@ -36,16 +38,17 @@ impl<T: Real, S: Shape<T>> Curvature<T, S> {
         v.iter().enumerate().fold(T::ZERO, |sum, (i, &vi)| sum + vi * dot(self.row(i), v))
     }
 
-    /// Learns from a step `δ` that changed the gradient by `y`, `z` more than `JᵀJδ`: from then on `Sδ = z`. A matrix that is too
-    /// large along the step is shrunk first.
-    pub(super) fn update(&mut self, step: &[T], y: &[T], z: &[T]) {
-        let along = dot(step, y);
-        if !(along > T::ZERO) {
-            return;
-        }
+    /// Learns from a step `δ` that made the [`change`](Self::change): from then on `Sδ = z`. A matrix that is too large along the
+    /// step is shrunk first.
+    pub(super) fn update(&mut self, step: &[T]) {
         for i in 0..step.len() {
             let product = dot(self.row(i), step);
             self.product.as_mut()[i] = product;
+        }
+        let [y, z] = self.change.each_ref().map(|change| change.as_ref());
+        let along = dot(step, y);
+        if !(along > T::ZERO) {
+            return;
         }
         let (wanted, found) = (dot(step, z).abs(), dot(step, self.product.as_ref()).abs());
         let size = if found > wanted { wanted / found } else { T::ONE };

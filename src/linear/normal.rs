@@ -135,14 +135,14 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn learn_curvature(&mut self, step: &[T]) {
         let n = self.n();
         let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
-        let (mut y, mut z) = (S::vector(n), S::vector(n));
-        let [here, before] = [self.current, 1 - self.current].map(|which| self.sums[which].gradient.as_ref());
-        symmetric_times(self.sums[self.current].gram.as_ref(), step, z.as_mut());
-        for (j, (y, z)) in y.as_mut().iter_mut().zip(z.as_mut()).enumerate() {
-            *y = here[j] - before[j];
+        let [here, before] = [self.current, 1 - self.current].map(|which| &self.sums[which]);
+        let [y, z] = curvature.change.each_mut().map(|change| change.as_mut());
+        symmetric_times(here.gram.as_ref(), step, z);
+        for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
+            *y = here.gradient.as_ref()[j] - before.gradient.as_ref()[j];
             *z = *y - *z;
         }
-        curvature.update(step, y.as_ref(), z.as_ref());
+        curvature.update(step);
     }
 
     /// `½vᵀSv`; `None` as long as nothing was learnt.

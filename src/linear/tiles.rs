@@ -141,6 +141,21 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Ok(())
     }
 
+    /// Visits two columns of numbers for all rows, without the Jacobian, whose rows are forgotten.
+    pub(crate) fn visit_pairs<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        mut visit: impl FnMut(&mut P, usize, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
+    ) -> Result<(), EvaluationError> {
+        let m = problem.residual_count();
+        self.complete = false;
+        for first in (0..m).step_by(self.rows) {
+            let count = self.rows.min(m - first);
+            visit(problem, first, self.residuals.first(count), self.trial_residuals.first(count))?;
+        }
+        Ok(())
+    }
+
     /// The cost at `x`.
     #[inline]
     pub(crate) fn cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, x: &[T]) -> Result<T, EvaluationError> {

@@ -11,7 +11,7 @@ use crate::Real;
 use crate::linear::shape::Shape;
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
-const DOUBTFUL: usize = 8;
+const DOUBTFUL: usize = 12;
 
 /// A gain ratio further from one than this speaks against the linear model.
 const UNFAITHFUL: f64 = 0.25;

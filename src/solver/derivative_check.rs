@@ -25,7 +25,7 @@ where
     D: DampingPolicy<T>,
 {
     /// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
-    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 12 evaluations of the residuals;
+    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 14 evaluations of the residuals;
     /// `false` where the Jacobian is not formed.
     pub(super) fn derivatives_are_wrong<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -35,17 +35,23 @@ where
         if self.plan.form.multiplies() || !(reach.is_finite() && reach > T::ZERO) {
             return Ok(false);
         }
-        let Some(direction) = self.scaled_gradient(reach) else { return Ok(false) };
-        let slope = dot(self.model.gradient(), &direction);
+        // What rounding errors of the residuals make of a cost.
+        self.displace(false);
+        let noise = self.squared_change(problem)?.sqrt();
+        let noise = noise * (self.sum_of_squares().sqrt() + noise) + T::EPSILON * self.cost.abs();
+        if !self.follow_the_gradient(reach) {
+            return Ok(false);
+        }
+        let slope = dot(self.model.gradient(), self.step.as_ref());
         for length in LENGTHS {
             let length = T::from_f64(length);
-            if length * slope.abs() * T::from_f64(ROUNDING) <= T::EPSILON * self.cost.abs() {
+            if length * slope.abs() * T::from_f64(ROUNDING) <= noise {
                 return Ok(false);
             }
             let halves = [T::ONE, T::from_f64(0.5), T::from_f64(0.25)].map(|half| half * length);
             let mut quotients = [T::ZERO; 3];
             for (quotient, length) in quotients.iter_mut().zip(halves) {
-                *quotient = (self.cost_along(problem, &direction, length)? - self.cost) / length;
+                *quotient = (self.cost_along(problem, length)? - self.cost) / length;
             }
             // Richardson's extrapolation to length zero, twice.
             let [whole, half, quarter] = quotients;
@@ -58,33 +64,26 @@ where
         Ok(false)
     }
 
-    /// `−D⁻²Jᵀr` in the variables that no bound stops, of length `‖D·‖ = reach`; `None` where that is zero.
-    fn scaled_gradient(&self, reach: T) -> Option<Vec<T>> {
-        let columns = self.model.gradient().iter().zip(self.d.as_ref()).enumerate();
-        let mut direction: Vec<T> =
-            columns.map(|(j, (&g, &d))| if self.held_by(j).is_some() { T::ZERO } else { -g / (d * d) }).collect();
-        let length = scaled_norm(self.d.as_ref(), &direction);
-        let factor = reach / length;
-        direction.iter_mut().for_each(|step| *step *= factor);
-        if let Some(bounds) = &self.bounds {
-            for (j, (step, &x)) in direction.iter_mut().zip(self.x.as_ref()).enumerate() {
-                if !bounds.contains(j, x + *step) {
-                    *step = T::ZERO;
-                }
+    /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where that is zero.
+    fn follow_the_gradient(&mut self, reach: T) -> bool {
+        for j in 0..self.plan.n {
+            let (g, d) = (self.model.gradient()[j], self.d.as_ref()[j]);
+            self.step.as_mut()[j] = if self.held_by(j).is_some() { T::ZERO } else { -g / (d * d) };
+        }
+        let factor = reach / scaled_norm(self.d.as_ref(), self.step.as_ref());
+        for (j, (step, &x)) in self.step.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
+            *step *= factor;
+            if self.bounds.as_ref().is_some_and(|bounds| !bounds.contains(j, x + *step)) {
+                *step = T::ZERO;
             }
         }
-        let is_usable = direction.iter().all(|step| step.is_finite()) && direction.iter().any(|&step| step != T::ZERO);
-        is_usable.then_some(direction)
+        let step = self.step.as_ref();
+        step.iter().all(|step| step.is_finite()) && step.iter().any(|&step| step != T::ZERO)
     }
 
-    /// The cost after so much of a direction.
-    fn cost_along<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        direction: &[T],
-        length: T,
-    ) -> Result<T, EvaluationError> {
-        for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(direction) {
+    /// The cost after so much of the step.
+    fn cost_along<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, length: T) -> Result<T, EvaluationError> {
+        for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
             *trial = x + length * step;
         }
         self.trial_cost(problem)

@@ -20,7 +20,7 @@ const STATIONARY: f64 = 0.41;
 const SHARE_OF_FTOL: f64 = 0.0625;
 
 /// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit.
-const DISPLACEMENT: f64 = 4.0;
+const DISPLACEMENT: f64 = 16.0;
 
 /// A gradient of up to this many times the rounding errors of the residuals is rounding.
 const ROUNDING: f64 = 4.0;
@@ -106,9 +106,10 @@ where
         let unit = T::EPSILON.powi(-4);
         let (x, n) = (self.x.as_ref(), self.plan.n);
         // Jᵀr and the squared norms, in these units.
-        let mut sums = vec![T::ZERO; 2 * n];
+        let (gradient, squares) = (self.step.as_mut(), self.correction.as_mut());
+        gradient.fill(T::ZERO);
+        squares.fill(T::ZERO);
         let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
-            let (gradient, squares) = sums.split_at_mut(n);
             for (row, &r) in jacobian.chunks_exact(n).zip(r.iter()) {
                 for (j, &derivative) in row.iter().enumerate() {
                     let derivative = unit * derivative;
@@ -120,13 +121,16 @@ where
         });
         self.tiles.forget();
         self.evaluations.jacobians += 1;
-        match &mut self.shards {
+        match &self.shards {
             None => visited?,
-            Some(shards) => shards.sum(&mut sums, visited)?,
+            Some(shards) => {
+                shards.sum(gradient, visited)?;
+                shards.sum(squares, Ok(()))?;
+            }
         }
         let tolerance = largest_cosine(settings) * self.sum_of_squares().sqrt();
-        let (gradient, squares) = sums.split_at(n);
-        let mut columns = self.column_norms.as_ref().iter().zip(gradient.iter().zip(squares)).enumerate();
+        let sums = self.step.as_ref().iter().zip(self.correction.as_ref());
+        let mut columns = self.column_norms.as_ref().iter().zip(sums).enumerate();
         Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
             hidden(norm) && self.held_by(j).is_none() && gradient.abs() > tolerance * square.sqrt()
         }))
@@ -134,7 +138,7 @@ where
 
     /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
     /// allow.
-    fn displace(&mut self, alternate: bool) {
+    pub(super) fn displace(&mut self, alternate: bool) {
         let unit = T::from_f64(DISPLACEMENT) * T::EPSILON;
         for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
             let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
@@ -144,16 +148,19 @@ where
     }
 
     /// `‖r(trial) − r(x)‖²`, over all ranks; zero where that cannot be evaluated.
-    fn squared_change<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+    pub(super) fn squared_change<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<T, EvaluationError> {
         let (x, trial) = (self.x.as_ref(), self.trial.as_ref());
         let mut sum = T::ZERO;
-        let mut before = Vec::new();
-        let visited = self.tiles.visit(problem, |problem, first, r| {
-            problem.residuals(x, first, r)?;
-            before.clear();
-            before.extend_from_slice(r);
-            problem.residuals(trial, first, r)?;
-            sum += r.iter().zip(&before).fold(T::ZERO, |sum, (&r, &before)| sum + (r - before) * (r - before));
+        let visited = self.tiles.visit_pairs(problem, |problem, first, here, there| {
+            problem.residuals(x, first, here)?;
+            problem.residuals(trial, first, there)?;
+            sum += here
+                .iter()
+                .zip(there.iter())
+                .fold(T::ZERO, |sum, (&here, &there)| sum + (there - here) * (there - here));
             Ok(())
         });
         self.evaluations.residuals += 2;

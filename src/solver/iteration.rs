@@ -445,7 +445,7 @@ where
     /// `‖r‖²`, or what is known of it.
     #[inline]
     pub(super) fn sum_of_squares(&self) -> T {
-        if self.shards.is_none() { self.squares } else { (self.cost + self.cost).abs() }
+        if self.shards.is_none() && !self.plan.form.multiplies() { self.squares } else { (self.cost + self.cost).abs() }
     }
 }
 

@@ -46,9 +46,9 @@ use crate::{LeastSquares, Real};
 ///
 /// # Large residuals
 ///
-/// Gauss–Newton leaves out the second derivatives of the residuals. After eight trials whose gain ratio is off by more than 25 %, the
+/// Gauss–Newton leaves out the second derivatives of the residuals. After twelve trials whose gain ratio is off by more than 25 %, the
 /// normal equations learn what is left out by secant updates (Dennis, Gay & Welsch 1981), and the model with or without it
-/// makes the next step, whichever has foretold the last cost better. Brown and Dennis' problem then takes 40 to 50 iterations
+/// makes the next step, whichever has foretold the last cost better. Brown and Dennis' problem then takes 38 to 48 iterations
 /// instead of thousands. QR and the dual forms have no room for it.
 ///
 /// # Bounds

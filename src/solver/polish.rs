@@ -50,7 +50,9 @@ where
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
             let mut moves = self.step.as_ref().iter().zip(self.x.as_ref());
-            if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs()) {
+            if self.is_stationary(settings)
+                && moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
+            {
                 return Ok(status);
             }
             let before = self.cost;

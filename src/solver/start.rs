@@ -49,7 +49,8 @@ where
         let (x, norms, n) = (self.x.as_ref(), self.column_norms.as_ref(), self.plan.n);
         let mut residual = T::ZERO;
         // The largest changes of a residual by the parameters.
-        let mut effects = vec![T::ZERO; n];
+        let effects = self.step.as_mut();
+        effects.fill(T::ZERO);
         let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
             residual = r.iter().fold(residual, |largest, r| largest.max(r.abs()));
             for row in jacobian.chunks_exact(n) {

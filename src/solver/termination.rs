@@ -23,7 +23,7 @@ use crate::linear::shape::Shape;
 /// - `ε^0.41`, which is 3.8e-7 in double precision and 1.5e-3 in single,
 /// - `√ftol / 16`, which is 3.8e-7 and 3e-4 at the defaults,
 ///
-/// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by four units of
+/// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by 16 units of
 /// their last digit. The test depends neither on the damping nor on the scaling nor on units. Where the Jacobian is not formed, it is
 /// one test for all parameters, of the mean of their squared cosines. A column that is exactly zero passes; one that is so small that
 /// only its squares vanish does not.
@@ -56,7 +56,7 @@ pub enum Status {
     /// edge of where they are finite.
     NoProgress,
     /// The derivatives contradict the residuals: differences of the cost along one direction agree with each other, and are off
-    /// from what the Jacobian says by more than 30 %. It is looked for after eight trials that the linear model has not foretold,
+    /// from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
     /// and where no step lowers the cost.
     WrongDerivatives,
     /// The residual function returned an error; it is in the report.
