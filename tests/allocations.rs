@@ -124,6 +124,10 @@ fn acceleration_at_fixed_sizes_leaves_the_heap_alone() {
     }
 }
 
+/// Room for the curvature of the residuals, a matrix and three vectors, which the normal equations take once several steps have
+/// disappointed.
+const CURVATURE: usize = 4;
+
 /// Steps within bounds, at fixed sizes and at dynamic ones.
 #[test]
 fn bounds_leave_the_heap_alone() {
@@ -136,14 +140,14 @@ fn bounds_leave_the_heap_alone() {
 
     let mut problem = Bounded::new(AutoDiff(Meyer), bounds).unwrap();
     for form in [LinearForm::Cholesky, LinearForm::Qr] {
-        let [_, few, many] = [20, 20, 40].map(|iterations| {
+        let [_, few, many] = [3, 3, 30].map(|iterations| {
             let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form)).with_log(false);
             let solver = solver.with_max_iterations(iterations);
             let (report, taken) = account(|| solver.minimize(&mut problem, &MEYER_START).unwrap());
             assert_eq!(report.iterations, iterations, "{report}");
             taken.allocations
         });
-        assert_eq!(few, many, "{form:?}");
+        assert!([few, few + CURVATURE].contains(&many), "{form:?}: {few}, {many}");
     }
 }
 
@@ -154,16 +158,15 @@ fn iterations_leave_the_heap_alone() {
     let always = [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Dual].map(LinearSolver::Always);
     for form in auto.into_iter().chain(always) {
         for acceleration in [Acceleration::Never, Acceleration::WhereCurved, Acceleration::Always] {
-            // The first solve of a thread also pays for what the kernels keep for the thread. Room for the curvature of the residuals is
-            // taken once the first steps have disappointed.
-            let [_, few, many] = [20, 20, 40].map(|iterations| {
+            // The first solve of a thread also pays for what the kernels keep for the thread.
+            let [_, few, many] = [3, 3, 30].map(|iterations| {
                 let solver = LevenbergMarquardt::new().with_linear_solver(form).with_acceleration(acceleration);
                 let solver = solver.with_log(false).with_max_iterations(iterations);
                 let (report, taken) = account(|| solver.minimize(&mut AutoDiff(Meyer), &MEYER_START).unwrap());
                 assert_eq!(report.iterations, iterations, "{report}");
                 taken.allocations
             });
-            assert_eq!(few, many, "{form:?}, {acceleration:?}");
+            assert!([few, few + CURVATURE].contains(&many), "{form:?}, {acceleration:?}: {few}, {many}");
         }
     }
 }

@@ -25,7 +25,7 @@ where
     D: DampingPolicy<T>,
 {
     /// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
-    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 14 evaluations of the residuals;
+    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 16 evaluations of the residuals;
     /// `false` where the Jacobian is not formed.
     pub(super) fn derivatives_are_wrong<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -36,8 +36,7 @@ where
             return Ok(false);
         }
         // What rounding errors of the residuals make of a cost.
-        self.displace(false);
-        let noise = self.squared_change(problem)?.sqrt();
+        let noise = self.squared_noise(problem)?.sqrt();
         let noise = noise * (self.sum_of_squares().sqrt() + noise) + T::EPSILON * self.cost.abs();
         if !self.follow_the_gradient(reach) {
             return Ok(false);

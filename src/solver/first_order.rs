@@ -83,13 +83,19 @@ where
     /// The largest cosine is no more than what rounding errors of the residuals make of it. They show where the parameters are
     /// displaced by a few units of their last digit.
     fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
+        let noise = self.squared_noise(problem)?;
+        let unit = T::from_f64(ROUNDING);
+        Ok(self.squared_gradient_cosine() * self.sum_of_squares() <= unit * unit * noise)
+    }
+
+    /// `‖r‖²` of what rounding errors of the parameters and the residuals make of the residuals.
+    pub(super) fn squared_noise<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         let mut noise = T::ZERO;
         for alternate in [false, true] {
             self.displace(alternate);
             noise = noise.max(self.squared_change(problem)?);
         }
-        let unit = T::from_f64(ROUNDING);
-        Ok(self.squared_gradient_cosine() * self.sum_of_squares() <= unit * unit * noise)
+        Ok(noise)
     }
 
     /// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
@@ -138,7 +144,7 @@ where
 
     /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
     /// allow.
-    pub(super) fn displace(&mut self, alternate: bool) {
+    fn displace(&mut self, alternate: bool) {
         let unit = T::from_f64(DISPLACEMENT) * T::EPSILON;
         for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
             let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
@@ -148,10 +154,7 @@ where
     }
 
     /// `‖r(trial) − r(x)‖²`, over all ranks; zero where that cannot be evaluated.
-    pub(super) fn squared_change<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-    ) -> Result<T, EvaluationError> {
+    fn squared_change<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         let (x, trial) = (self.x.as_ref(), self.trial.as_ref());
         let mut sum = T::ZERO;
         let visited = self.tiles.visit_pairs(problem, |problem, first, here, there| {
