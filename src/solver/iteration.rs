@@ -44,7 +44,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// `‖r‖²` of the rows that stand for the loss there, where they are all here: twice the cost unless the problem has a cost of its
     /// own.
     pub(super) squares: T,
-    /// The same at the trial point.
+    /// The same at the trial point, or at the last point where the trial was taken.
     trial_squares: T,
     /// The cost at the start.
     pub(super) initial_cost: T,
@@ -389,8 +389,11 @@ where
         if self.bounds.is_some() || self.plan.form.multiplies() {
             return false;
         }
+        let is_summed_here = self.shards.is_none();
+        let (squares, squares_before) =
+            if is_summed_here { (self.squares, self.trial_squares) } else { (self.cost.abs(), cost_before.abs()) };
         let mut norms = self.column_norms.as_ref().iter().zip(self.correction.as_ref());
-        norms.any(|(&norm, &before)| norm * norm * cost_before < T::EPSILON * before * before * self.cost)
+        norms.any(|(&norm, &before)| norm * norm * squares_before < T::EPSILON * before * before * squares)
     }
 
     /// Brings the scaling up to date with the current point.
@@ -428,7 +431,8 @@ where
             return squared_cosine;
         }
         let norms = self.column_norms.as_ref();
-        if self.squares == T::ZERO && self.cost > T::ZERO && norms.iter().all(|&norm| norm == T::ZERO) {
+        let has_no_weight = self.sum_of_squares() == T::ZERO && self.cost * T::EPSILON > T::ZERO;
+        if has_no_weight && norms.iter().all(|&norm| norm == T::ZERO) {
             return T::ONE;
         }
         let columns = self.model.gradient()[..norms.len()].iter().zip(norms).enumerate();
