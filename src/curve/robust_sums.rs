@@ -42,14 +42,15 @@ impl<T: Real> RobustSums<T> {
 
     /// What `(JᵀJ)⁻¹` of the whitened residuals is multiplied by where `rank` parameters are determined:
     /// `k² (Σψ²/(m − p)) / (mean ψ′)²` with `k = 1 + (p/m) var ψ′ / (mean ψ′)²` (Huber 1981, §7.6, the first of his three;
-    /// statsmodels' `H1`). `None` where it makes no sense: without degrees of freedom, or with `mean ψ′ ≤ 0`.
+    /// statsmodels' `H1`). `None` where it makes no sense: without degrees of freedom, with `mean ψ′ ≤ 0`, or
+    /// where squares underflow because all residuals are far outliers.
     pub(super) fn variance(&self, rank: usize) -> Option<T> {
         let (m, p, mean) = (self.count, T::from_f64(rank as f64), self.mean_curvature());
         if !(m > p && mean > T::ZERO) {
             return None;
         }
         let k = T::ONE + p / m * (self.squared_curvature / m - mean * mean) / (mean * mean);
-        Some(k * k * self.squares / (m - p) / (mean * mean))
+        Some(k * k * self.squares / (m - p) / (mean * mean)).filter(|variance| variance.is_finite())
     }
 
     /// `mean ψ′`.
