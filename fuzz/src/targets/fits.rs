@@ -18,6 +18,11 @@ const LARGEST_COSINE: f64 = 1e-4;
 /// Roundings of responses and parameters, in units of the last digit, that are granted to models.
 const ROUNDINGS: f64 = 1e3;
 
+/// Units of the last digit by which parameters are moved, and how many times the change of the residuals a gradient may be: the
+/// library's own, with some room.
+const DISPLACEMENT: f64 = 16.0;
+const UNRESOLVED: f64 = 16.0;
+
 const MAX_ITERATIONS: usize = 200;
 
 /// Solves that a robust loss without a scale takes at most.
@@ -162,7 +167,19 @@ impl Case {
         if norm(&self.y) == 0.0 {
             uncertainty += (2.0 * report.initial_cost).sqrt();
         }
-        (largest, if largest > 0.0 { ROUNDINGS * f64::EPSILON * uncertainty / length } else { 0.0 })
+        // A parameter that its own digits do not resolve, as the centre of a peak narrower than they are, hides the gradient.
+        let unresolved =
+            [false, true].map(|alternate| self.change(b, &weights, alternate)).into_iter().fold(0.0, f64::max);
+        let rounding = ROUNDINGS * f64::EPSILON * uncertainty + UNRESOLVED * unresolved;
+        (largest, if largest > 0.0 { rounding / length } else { 0.0 })
+    }
+
+    /// The change of the weighted responses when all parameters move by some units of their last digit, upwards or in turns.
+    fn change(&self, b: &[f64], weights: &[f64], alternate: bool) -> f64 {
+        let unit = |index: usize| if alternate && index % 2 == 1 { -DISPLACEMENT } else { DISPLACEMENT };
+        let moved: Vec<f64> = b.iter().enumerate().map(|(index, b)| b + unit(index) * f64::EPSILON * b).collect();
+        let change = |&x: &f64| self.model.response(&[x], &moved) - self.model.response(&[x], b);
+        norm(&self.x.iter().zip(weights).map(|(x, w)| w * change(x)).collect::<Vec<f64>>())
     }
 }
 
