@@ -104,6 +104,10 @@ where
         settings: &Settings<T>,
         problem: &mut P,
     ) -> Result<bool, EvaluationError> {
+        if self.cost.abs() * T::EPSILON == T::ZERO {
+            // Nor is there a cost that could fall: the start had one.
+            return Ok(false);
+        }
         let hidden = |norm: &T| *norm * *norm * T::EPSILON == T::ZERO;
         if self.plan.form.multiplies() || !self.column_norms.as_ref().iter().any(hidden) {
             return Ok(false);
