@@ -1,4 +1,4 @@
-//! What a status promises: converged only at stationary points, a name for what else happened, and nothing that is not finite.
+//! Promises of a status: converged only at stationary points, a name for every other ending, and no parameter that is not finite.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

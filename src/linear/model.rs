@@ -356,7 +356,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T, S> {
         matches!(self, Normal(model, _) if model.uses_curvature())
     }
 
-    /// What the curvature that was learnt adds to the cost after a step; `None` if there is none.
+    /// Share `½δᵀSδ` of the learnt curvature in the cost after a step; `None` before any is learnt.
     pub(crate) fn curvature_along(&self, step: &[T]) -> Option<T> {
         match self {
             Normal(model, _) => model.curvature_along(step),

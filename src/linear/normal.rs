@@ -22,7 +22,7 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     inverse_pivots: S::Vector,
     work: S::Vector,
     scratch: Scratch<T>,
-    /// What is known of the second derivative besides `JᵀJ`, once there is a reason to ask.
+    /// Learnt part of the second derivative that `JᵀJ` leaves out; `None` until a step teaches it.
     curvature: Option<Curvature<T, S>>,
 }
 

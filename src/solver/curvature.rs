@@ -1,4 +1,4 @@
-//! When steps take the curvature of the residuals into account.
+//! Choice between the Gauss–Newton model and the one with the learnt curvature of the residuals.
 //!
 //! Gauss–Newton leaves out the second derivatives of the residuals. Where the residuals are large, its steps are too long or too short
 //! again and again, and it converges slowly or not at all. Once it has failed to foretell the cost several times, each step

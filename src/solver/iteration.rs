@@ -155,8 +155,8 @@ where
         }
     }
 
-    /// What follows a descent that found nothing more to gain: the polish, the descent from where that leads if it is not
-    /// stationary, and the first-order test of the last point.
+    /// The end of a solve whose descent found nothing more to gain: the polish, another descent if the polish led to a point that is
+    /// not stationary, and the first-order test of the last point.
     pub(super) fn finish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,

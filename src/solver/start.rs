@@ -40,7 +40,7 @@ where
         }
     }
 
-    /// What underflows in the rows that are here.
+    /// Error for residuals or a column whose squares underflow, judged by the rows of this rank.
     fn underflow<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,

@@ -128,7 +128,7 @@ where
         (!goes_on).then_some(claim)
     }
 
-    /// What the trial alone would end the solve with.
+    /// Status that the trial alone would end the solve with, before the first-order test.
     #[inline]
     fn claim(&self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();

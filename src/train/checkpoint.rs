@@ -177,7 +177,7 @@ pub enum CheckpointError {
     /// Two parts of the checkpoint contradict each other.
     #[error("the checkpoint contradicts itself: {contradiction}")]
     Inconsistent {
-        /// What does not fit together.
+        /// Description of the contradiction.
         contradiction: String,
     },
     /// The variables at hand are others.

@@ -63,7 +63,7 @@ pub struct Claim {
     pub is_converged: bool,
 }
 
-/// What the first-order test finds.
+/// Result of the first-order test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Finding {
     /// A parameter, a residual or a derivative is infinite or NaN.

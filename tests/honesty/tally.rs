@@ -25,7 +25,7 @@ pub struct Tally {
     /// By how they ended.
     endings: BTreeMap<String, usize>,
     pub panics: Vec<usize>,
-    /// What is false, with the number of the random fit.
+    /// False claims, each with the number of its random fit.
     pub offenders: Vec<(usize, String)>,
 }
 

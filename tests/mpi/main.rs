@@ -86,7 +86,7 @@ fn within_patience(name: &str, scenario: impl FnOnce()) {
     drop(done);
 }
 
-/// What this process has had of the processor, where the system tells.
+/// Processor time of this process; `None` where the system does not tell.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // Numbers follow the name, which may hold anything. The 12th and 13th are of user and system, in hundredths of a second.

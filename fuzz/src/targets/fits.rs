@@ -79,7 +79,7 @@ fn derivative(model: &Named, x: f64, b: &[f64], index: usize) -> f64 {
     model.response(&[x], &seeded).gradient[0]
 }
 
-/// What is fitted, and how.
+/// Model, data, start, bounds and loss of one fit.
 struct Case {
     model: Named,
     x: Vec<f64>,
@@ -130,7 +130,7 @@ impl Case {
         Case { model, x, y, start, bounds, fixed, loss, scale, projects: choices.one_in(6) }
     }
 
-    /// What the residuals count for at this point: `ρ′`.
+    /// Weight `ρ′` of a residual.
     fn weight(&self, residual: f64, scale: Option<f64>) -> f64 {
         match (self.loss, scale) {
             (Some(loss), Some(scale)) => RobustLoss::<f64>::rho(&loss, (residual / scale).powi(2))[1],

@@ -1,4 +1,4 @@
-//! What inputs are given to.
+//! Fuzz targets: the functions that inputs are given to.
 
 mod checkpoint;
 mod edits;

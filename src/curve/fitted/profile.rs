@@ -104,7 +104,7 @@ pub enum ProfileError {
         tau: f64,
         /// Its size at the end that was looked for.
         level: f64,
-        /// What ended the search.
+        /// Error that ended the search.
         source: Box<ProfileError>,
     },
     /// The other parameters could not be fitted.

@@ -21,7 +21,7 @@ pub enum TableError {
     RaggedRow {
         /// Which file.
         source_name: String,
-        /// Where the row ends.
+        /// Line at which the row ends, counted from 1.
         line: usize,
         /// Fields in the row.
         found: usize,
@@ -33,11 +33,11 @@ pub enum TableError {
     NotANumber {
         /// Which file.
         source_name: String,
-        /// Where the row ends.
+        /// Line at which the row ends, counted from 1.
         line: usize,
         /// The column's name.
         column: String,
-        /// What is there.
+        /// Text of the field.
         text: String,
     },
     /// There is a number in a column that is asked for, but it is infinite, or too large for a float.
@@ -45,11 +45,11 @@ pub enum TableError {
     NotFinite {
         /// Which file.
         source_name: String,
-        /// Where the row ends.
+        /// Line at which the row ends, counted from 1.
         line: usize,
         /// The column's name.
         column: String,
-        /// What is there.
+        /// Text of the field.
         text: String,
     },
     /// There is no such column.

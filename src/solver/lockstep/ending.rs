@@ -1,4 +1,4 @@
-//! How the problems in the lanes end.
+//! Status and iteration count of the problem in each lane.
 
 use super::FitStatus;
 use super::truth::{and, choose, is_less, not};

@@ -82,7 +82,7 @@ impl<T: Real + Serialize + DeserializeOwned> Checkpoint<T> {
         serde_json::from_slice(body).map_err(|error| damaged(error.to_string()))
     }
 
-    /// What holds a number that is not finite.
+    /// Name of the part that holds a number that is not finite.
     fn first_non_finite(&self) -> Option<String> {
         let is_finite = self.values.iter().all(|value| value.is_finite());
         if is_finite { self.optimizer.first_non_finite() } else { Some("a variable".to_owned()) }
