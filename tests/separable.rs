@@ -425,3 +425,21 @@ fn what_linear_parameters_explain_has_no_gradient() {
     let report = LevenbergMarquardt::new().minimize(&mut separable, &[0.7]).unwrap();
     assert!(report.is_converged() && report.x == [0.7] && report.gradient_cosine == 0.0, "{report}");
 }
+
+/// A sine of a frequency and a phase near zero is linear in both, as far as can be seen from there.
+#[test]
+fn what_looks_linear_at_the_start_alone_ends_at_a_minimum_of_all_parameters() {
+    let x: Vec<f64> = (0..55).map(|i| i as f64 / 5.5).collect();
+    let y: Vec<f64> = x.iter().map(|x| (10.0 * (5.0 * (0.8 * x + 1.0).sin() - 3.0)).round() / 10.0).collect();
+    for [b, c] in [[-1.6e-7, -1.7e-6], [1e-9, 1e-12], [1e-3, 2e-3]] {
+        let fit = CurveFit::new(|x, [a, b, c, d]| a * (b * x + c).sin() + d, &x, &y, [-3e-4, b, c, 8.8e6])
+            .variable_projection(true)
+            .fit()
+            .expect("the start is valid");
+        if fit.report().is_converged() {
+            let mean: f64 = fit.residuals().iter().sum();
+            let size = fit.residuals().iter().map(|r| r * r).sum::<f64>().sqrt();
+            assert!(mean.abs() <= 1e-6 * size * 55.0_f64.sqrt(), "{fit}");
+        }
+    }
+}

@@ -2,8 +2,12 @@
 
 use super::damping::DampingPolicy;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
+use crate::kernels::vector::dot;
 use crate::problem::{Separable, SeparableError, linear_parameters};
 use crate::{LeastSquares, Real};
+
+/// Costs that are further apart, relative to the lower one, are not the same.
+const MISMATCH: f64 = 1e-2;
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises by variable projection: the parameters that the residuals are affine in are found, as
@@ -12,7 +16,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// The report holds all parameters; iterations and evaluations are those of the reduced problem, and the initial cost
     /// is that of the start with the linear parameters at their best. Where all parameters are linear, the solve is
-    /// direct, and the iteration only confirms it; where none is, this is [`minimize`](Self::minimize).
+    /// direct, and the iteration only confirms it; where none is, or where one turns out not to be, this is
+    /// [`minimize`](Self::minimize).
     ///
     /// A parameter with bounds is not eliminated. The problem's cost must be the plain sum of squares.
     ///
@@ -78,6 +83,20 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         for active in &mut report.active {
             active.parameter = separable.place_of(active.parameter).unwrap_or(active.parameter);
         }
+        if failed.is_none() && !are_linear(problem, &report) {
+            return self.minimize(problem, start);
+        }
         Ok(Report { status, error: report.error.or(failed), ..report })
     }
+}
+
+/// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that looks linear
+/// at the start may not be elsewhere, as the frequency of a sine is near zero.
+fn are_linear<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, found: &Report<T>) -> bool {
+    let mut r = vec![T::ZERO; problem.residual_count()];
+    if problem.residuals(&found.x, 0, &mut r).is_err() {
+        return false;
+    }
+    let cost = T::from_f64(0.5) * dot(&r, &r);
+    cost - found.cost <= T::from_f64(MISMATCH) * found.cost + T::EPSILON * found.initial_cost
 }

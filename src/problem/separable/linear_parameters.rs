@@ -124,6 +124,9 @@ impl<T: Real> Look<T> {
                 moved[k] = if ahead == x[k] { (x[k] - step).max(lower).min(upper) } else { ahead };
                 self.compare(problem, &moved, k)
             });
+            // What looks linear by shares of a tiny number may not be a unit away.
+            moved[k] = (x[k] + T::ONE).max(lower).min(upper);
+            self.compare(problem, &moved, k);
             if !moves {
                 self.changes.iter_mut().skip(k).step_by(x.len()).for_each(|changes| *changes = true);
             }
