@@ -8,7 +8,7 @@
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::{Settings, Status};
-use crate::kernels::vector::scaled_norm;
+use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -20,7 +20,7 @@ const STATIONARY: f64 = 0.41;
 const SHARE_OF_FTOL: f64 = 0.0625;
 
 /// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit.
-const DISPLACEMENT: f64 = 16.0;
+const DISPLACEMENT: f64 = 2.0;
 
 /// A gradient of up to this many times the rounding errors of the residuals is rounding.
 const ROUNDING: f64 = 4.0;
@@ -54,11 +54,7 @@ where
         if !pairs.any(|(d, &norm)| *d > limit * norm || norm > limit * *d) {
             return false;
         }
-        for (d, &norm) in self.d.as_mut().iter_mut().zip(norms) {
-            if norm > T::ZERO {
-                *d = norm;
-            }
-        }
+        super::Scaling::Marquardt.update(self.d.as_mut(), norms);
         self.scaling = super::Scaling::default();
         self.start_damping();
         true
@@ -104,11 +100,11 @@ where
         settings: &Settings<T>,
         problem: &mut P,
     ) -> Result<bool, EvaluationError> {
-        if self.cost.abs() * T::EPSILON == T::ZERO {
+        if underflows(self.cost) {
             // Nor is there a cost that could fall: the start had one.
             return Ok(false);
         }
-        let hidden = |norm: &T| *norm * *norm * T::EPSILON == T::ZERO;
+        let hidden = |norm: &T| underflows(*norm * *norm);
         if self.plan.form.multiplies() || !self.column_norms.as_ref().iter().any(hidden) {
             return Ok(false);
         }

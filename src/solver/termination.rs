@@ -23,7 +23,7 @@ use crate::linear::shape::Shape;
 /// - `ε^0.41`, which is 3.8e-7 in double precision and 1.5e-3 in single,
 /// - `√ftol / 16`, which is 3.8e-7 and 3e-4 at the defaults,
 ///
-/// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by 16 units of
+/// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by two units of
 /// their last digit. The test depends neither on the damping nor on the scaling nor on units. Where the Jacobian is not formed, it is
 /// one test for all parameters, of the mean of their squared cosines. A column that is exactly zero passes; one that is so small that
 /// only its squares vanish does not.
@@ -157,7 +157,7 @@ where
     /// Why this rank would stop, which others need not know.
     #[inline]
     fn impatience(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
-        if settings.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
+        if settings.is_cancelled() {
             Some(Status::Cancelled)
         } else if self.evaluations.residuals + self.evaluations.jacobians >= settings.max_evaluations {
             Some(Status::MaxEvaluations)

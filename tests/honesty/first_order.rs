@@ -1,6 +1,6 @@
 //! The first-order test of a point that is claimed to be a minimum, worked out from the formula alone.
 
-use marquardt::{Dual, Loss, Residuals, RobustLoss, Scalar};
+use marquardt::{Dual, Loss, Number, Real, Residuals, RobustLoss, Scalar};
 
 use crate::sample::Misfit;
 
@@ -11,6 +11,10 @@ const WIDTH: usize = 6;
 /// formula has several of them, each computed from rounded numbers. Fits of exact data one by one, with the polish, come as near
 /// to their minima as a single unit.
 const ROUNDINGS: f64 = 16.0;
+
+/// Points beside a claim that show what rounding does, and how often their change counts.
+const NEIGHBOURS: usize = 8;
+const CHANGES: f64 = 4.0;
 
 /// The arithmetic that a claim was computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,14 +27,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    pub fn epsilon(self) -> f64 {
-        match self {
-            Precision::Double | Precision::Unpolished => f64::EPSILON,
-            Precision::Single => f64::from(f32::EPSILON),
-        }
-    }
-
-    /// Derivatives below vanish in the arithmetic.
+    /// Smaller derivatives lose digits in the arithmetic, or vanish.
     fn smallest(self) -> f64 {
         match self {
             Precision::Double | Precision::Unpolished => f64::MIN_POSITIVE,
@@ -81,47 +78,105 @@ pub enum Finding {
 }
 
 impl Claim {
-    /// Looks at each free parameter by itself. The cosine of its column with the residuals may be as large as rounding makes it:
-    /// residual `i` is known to `δᵢ = 16ε(|fᵢ| + |yᵢ| + Σⱼ |Jᵢⱼ xⱼ|)`, the terms of which are the rounding of the response, of
-    /// the difference, and of the parameters and what is computed from them; so `Σ Jᵢⱼ wᵢ rᵢ` is to `Σ |Jᵢⱼ| hᵢ δᵢ`, with the
-    /// curvature `h` of the loss. A parameter at a bound is free where the cost falls inwards.
+    /// Looks at each free parameter by itself, in the arithmetic of the claim. The cosine of its column with the residuals may be as
+    /// large as rounding makes it:
+    ///
+    /// - residual `i` is known to `δᵢ = 16ε(|fᵢ| + |yᵢ| + Σⱼ |Jᵢⱼ xⱼ|)`, the terms of which are the rounding of the response, of
+    ///   the difference, and of the parameters and what is computed from them; so `Σ Jᵢⱼ wᵢ rᵢ` is to `Σ |Jᵢⱼ| hᵢ δᵢ`, with the
+    ///   curvature `h` of the loss;
+    /// - a derivative below the smallest normal number is known to that number;
+    /// - what a formula loses on the way shows at points that differ in the last digits of their parameters: the cosine is known to
+    ///   four times its change from here to there, and to four times the change of the residuals.
+    ///
+    /// A row whose weight is zero says nothing, nor do residuals whose squares underflow: a start of that kind is an error.
+    ///
+    /// A parameter at a bound is free where the cost falls inwards.
     pub fn examine(&self) -> Finding {
-        let (m, n) = (self.misfit.x.len(), self.x.len());
-        let b: Vec<_> = self.x.iter().enumerate().map(|(j, &x)| Dual::<f64, WIDTH>::variable(x, j)).collect();
-        let mut rows = vec![Dual::constant(0.0); m];
-        self.misfit.evaluate(&b, 0, &mut rows).expect("formulas do not fail");
+        match self.precision {
+            Precision::Single => self.examine_in::<f32>(),
+            Precision::Double | Precision::Unpolished => self.examine_in::<f64>(),
+        }
+    }
+
+    fn examine_in<T: Real>(&self) -> Finding {
+        let mut here = self.rows::<T>(&self.x);
+        for row in &mut here {
+            if row.value.is_finite() && self.weights(row.value).0 == 0.0 {
+                *row = Row { value: 0.0, gradient: [0.0; WIDTH] };
+            }
+        }
         let is_finite =
-            |row: &Dual<f64, WIDTH>| row.value.is_finite() && row.gradient.iter().all(|slope| slope.is_finite());
-        if !self.x.iter().all(|x| x.is_finite()) || !rows.iter().all(is_finite) {
+            |row: &Row| row.value.is_finite() && row.gradient[..self.x.len()].iter().all(|slope| slope.is_finite());
+        if !self.x.iter().all(|x| x.is_finite()) || !here.iter().all(is_finite) {
             return Finding::NotFinite;
         }
-        for slope in rows.iter_mut().flat_map(|row| &mut row.gradient) {
-            *slope = if slope.abs() < self.precision.smallest() { 0.0 } else { *slope };
-        }
-        let epsilon = self.precision.epsilon();
-        let weights: Vec<_> = rows.iter().map(|row| self.weights(row.value)).collect();
-        let weighted = |i: usize, number: f64| weights[i].0.sqrt() * number;
-        let r = Direction::of((0..m).map(|i| weighted(i, rows[i].value)).collect());
+        let neighbours: Vec<_> = (0..NEIGHBOURS).map(|k| self.rows::<T>(&self.neighbour::<T>(k))).collect();
+        let (epsilon, smallest) = (T::EPSILON.to_f64(), self.precision.smallest());
+        let weights: Vec<_> = here.iter().map(|row| self.weights(row.value)).collect();
+        let r = self.residuals(&here);
         // In units of the residuals.
         let rounding = |i: usize| {
-            let y = self.misfit.y[i];
-            let moved: f64 = (0..n).map(|j| (rows[i].gradient[j] * self.x[j]).abs()).sum();
-            ROUNDINGS * epsilon * ((rows[i].value + y).abs() + y.abs() + moved) / r.length * weights[i].1
+            let (y, row) = (self.misfit.y[i], &here[i]);
+            let moved: f64 = row.gradient.iter().zip(&self.x).map(|(slope, x)| (slope * x).abs()).sum();
+            ROUNDINGS * epsilon * ((row.value + y).abs() + y.abs() + moved) / r.length * weights[i].1
         };
+        let lost = |i: usize, slope: f64| if slope.abs() < smallest { smallest * r.unit[i].abs() } else { 0.0 };
         let size = Direction::of(self.misfit.y.clone()).length;
         let test = |j: usize| {
-            let largest = rows.iter().fold(0.0, |largest: f64, row| largest.max(row.gradient[j].abs()));
-            let column = Direction::of((0..m).map(|i| weighted(i, rows[i].gradient[j] / largest)).collect());
-            let product: f64 = column.unit.iter().zip(&r.unit).map(|(a, b)| a * b).sum();
-            let rounded: f64 = (0..m).map(|i| (rows[i].gradient[j] / largest).abs() * rounding(i)).sum();
-            let is_free = self.is_free(j, product);
-            let cosine = if is_free && column.length > 0.0 && r.length > 0.0 { product.abs() } else { 0.0 };
-            let excess = (cosine - rounded / column.length).max(0.0);
-            let is_vanished = column.length * largest * self.x[j].abs() <= epsilon * size;
+            let column = self.column(&here, j);
+            let cosine = column.cosine(&r);
+            let rounded: f64 = here
+                .iter()
+                .enumerate()
+                .map(|(i, row)| row.gradient[j].abs() * rounding(i) + lost(i, row.gradient[j]))
+                .sum();
+            let change = |rows: &Vec<Row>| {
+                // In units of here, where the residuals may all but vanish.
+                let (column_there, r_there) = (self.column(rows, j), self.residuals(rows));
+                let (longer, larger) = (column_there.length / column.length, r_there.length / r.length);
+                let of_cosine = (column_there.cosine(&r_there) * longer * larger - cosine).abs();
+                let of_residuals =
+                    r.unit.iter().zip(&r_there.unit).map(|(r, there)| (larger * there - r).powi(2)).sum::<f64>();
+                of_cosine.max(of_residuals.sqrt())
+            };
+            let change = neighbours.iter().map(change).fold(0.0, f64::max);
+            let is_lost = r.length * r.length == 0.0;
+            let cosine = if self.is_free(j, cosine) && !is_lost { cosine.abs() } else { 0.0 };
+            let excess = (cosine - rounded / column.length - CHANGES * change).max(0.0);
+            let is_vanished = column.length * self.x[j].abs() <= epsilon * size;
             Finding::Steepest { parameter: j, cosine, excess: if cosine > 0.0 { excess } else { 0.0 }, is_vanished }
         };
         let steeper = |a: Finding, b: Finding| if b.excess() > a.excess() { b } else { a };
-        (0..n).map(test).reduce(steeper).unwrap_or(Finding::NotFinite)
+        (0..self.x.len()).map(test).reduce(steeper).unwrap_or(Finding::NotFinite)
+    }
+
+    /// Residuals with their derivatives at these parameters, computed in this float.
+    fn rows<T: Real>(&self, x: &[f64]) -> Vec<Row> {
+        let narrow = |values: &[f64]| values.iter().map(|&value| <T as Number>::from_f64(value)).collect::<Vec<_>>();
+        let misfit = Misfit { family: self.misfit.family, x: narrow(&self.misfit.x), y: narrow(&self.misfit.y) };
+        let b: Vec<_> = narrow(x).into_iter().enumerate().map(|(j, x)| Dual::<T, WIDTH>::variable(x, j)).collect();
+        let mut rows = vec![Dual::constant(T::ZERO); misfit.x.len()];
+        misfit.evaluate(&b, 0, &mut rows).expect("formulas do not fail");
+        rows.iter()
+            .map(|row| Row { value: row.value.to_f64(), gradient: row.gradient.map(|slope| slope.to_f64()) })
+            .collect()
+    }
+
+    /// Parameters that are off by two units of their last digits, up or down, by a pattern of number `k`.
+    fn neighbour<T: Real>(&self, k: usize) -> Vec<f64> {
+        let sign = |j: usize| if (k & (j + 1)).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let displaced = |(j, &x): (usize, &f64)| x + 2.0 * sign(j) * T::EPSILON.to_f64() * x;
+        self.x.iter().enumerate().map(displaced).collect()
+    }
+
+    /// `√w r`.
+    fn residuals(&self, rows: &[Row]) -> Direction {
+        Direction::of(rows.iter().map(|row| self.weights(row.value).0.sqrt() * row.value).collect())
+    }
+
+    /// `√w Jⱼ`.
+    fn column(&self, rows: &[Row], j: usize) -> Direction {
+        Direction::of(rows.iter().map(|row| self.weights(row.value).0.sqrt() * row.gradient[j]).collect())
     }
 
     /// The weight of a residual, and the curvature that its loss has there.
@@ -159,6 +214,12 @@ impl Finding {
     }
 }
 
+/// A residual and its derivatives.
+struct Row {
+    value: f64,
+    gradient: [f64; WIDTH],
+}
+
 /// A vector as a length and a direction, without overflow or underflow.
 struct Direction {
     length: f64,
@@ -174,5 +235,10 @@ impl Direction {
         let scaled: Vec<_> = vector.iter().map(|a| a / largest).collect();
         let length = scaled.iter().map(|a| a * a).sum::<f64>().sqrt();
         Direction { length: length * largest, unit: scaled.iter().map(|a| a / length).collect() }
+    }
+
+    /// Zero where either has no length.
+    fn cosine(&self, other: &Direction) -> f64 {
+        self.unit.iter().zip(&other.unit).map(|(a, b)| a * b).sum()
     }
 }
