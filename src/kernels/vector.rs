@@ -53,6 +53,12 @@ pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
     x.iter().all(|x| x.is_finite())
 }
 
+/// A sum of squares has lost digits to underflow, or all of them.
+#[inline(always)]
+pub(crate) fn underflows<T: Real>(squares: T) -> bool {
+    squares.abs() * T::EPSILON == T::ZERO
+}
+
 /// `y = D²x`.
 #[inline(always)]
 pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {

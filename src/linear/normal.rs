@@ -182,12 +182,22 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
         let n = self.n();
         let Sums { gram, gradient } = &self.sums[self.current];
-        let (gram, gradient) = (gram.as_ref(), gradient.as_ref());
+        let gradient = gradient.as_ref();
         let factor = self.factor.as_mut();
-        factor.copy_from_slice(gram);
+        factor.copy_from_slice(gram.as_ref());
         if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
             for (i, row) in factor.chunks_exact_mut(n).enumerate() {
                 row.iter_mut().zip(curvature.row(i)).for_each(|(entry, &more)| *entry += more);
+            }
+        }
+        for (i, (step, &gradient)) in step.iter_mut().zip(gradient).enumerate() {
+            if !is_held(held, i) {
+                *step = -gradient;
+            }
+        }
+        for j in (0..held.len()).filter(|&j| is_held(held, j)) {
+            for i in (0..n).filter(|&i| !is_held(held, i)) {
+                step[i] -= factor[i.max(j) * n + i.min(j)] * step[j];
             }
         }
         for (j, &d) in d.iter().enumerate() {
@@ -204,20 +214,6 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         }
         if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
             return Err(IllConditioned);
-        }
-        for (i, (step, &gradient)) in step.iter_mut().zip(gradient).enumerate() {
-            if !is_held(held, i) {
-                *step = -gradient;
-            }
-        }
-        for j in (0..held.len()).filter(|&j| is_held(held, j)) {
-            for i in (0..n).filter(|&i| !is_held(held, i)) {
-                let mut coupling = gram[i.max(j) * n + i.min(j)];
-                if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
-                    coupling += curvature.row(i)[j];
-                }
-                step[i] -= coupling * step[j];
-            }
         }
         self.solve_again(step);
         Ok(())

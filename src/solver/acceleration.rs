@@ -68,9 +68,7 @@ where
             return Ok(T::ZERO);
         }
         let probe = T::from_f64(PROBE);
-        for ((ahead, &x), &v) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
-            *ahead = x + probe * v;
-        }
+        self.look_ahead(probe);
         self.model.begin_forcing();
         if self.plan.form.multiplies() {
             self.force_by_products(problem, probe)?

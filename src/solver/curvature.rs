@@ -11,7 +11,7 @@ use crate::Real;
 use crate::linear::shape::Shape;
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
-const DOUBTFUL: usize = 12;
+pub(super) const DOUBTFUL: usize = 12;
 
 /// A gain ratio further from one than this speaks against the linear model.
 const UNFAITHFUL: f64 = 0.25;
@@ -34,12 +34,6 @@ where
         if self.doubtful >= DOUBTFUL && self.arrival == Arrival::Linearize {
             self.learn_curvature(trial);
         }
-    }
-
-    /// The linear model has just failed so often that its derivatives are doubted.
-    #[inline]
-    pub(super) fn is_time_to_check(&self, trial: &Trial<T>) -> bool {
-        self.doubtful == DOUBTFUL && !is_faithful(trial)
     }
 
     fn learn_curvature(&mut self, trial: &Trial<T>) {
@@ -72,6 +66,6 @@ where
 
 /// The linear model has foretold the cost.
 #[inline]
-fn is_faithful<T: Real>(trial: &Trial<T>) -> bool {
+pub(super) fn is_faithful<T: Real>(trial: &Trial<T>) -> bool {
     (trial.gain_ratio() - T::ONE).abs() <= T::from_f64(UNFAITHFUL)
 }

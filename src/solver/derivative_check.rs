@@ -1,6 +1,7 @@
 //! One directional derivative of the cost by differences, where trials contradict the linear model.
 
-use super::damping::DampingPolicy;
+use super::curvature::{DOUBTFUL, is_faithful};
+use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::shape::Shape;
@@ -24,6 +25,12 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
+    /// The linear model has just failed so often that its derivatives are doubted.
+    #[inline]
+    pub(super) fn is_time_to_check(&self, trial: &Trial<T>) -> bool {
+        self.doubtful == DOUBTFUL && !is_faithful(trial)
+    }
+
     /// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
     /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 16 evaluations of the residuals;
     /// `false` where the Jacobian is not formed.
@@ -82,9 +89,7 @@ where
 
     /// The cost after so much of the step.
     fn cost_along<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, length: T) -> Result<T, EvaluationError> {
-        for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
-            *trial = x + length * step;
-        }
+        self.look_ahead(length);
         self.trial_cost(problem)
     }
 }

@@ -243,8 +243,14 @@ where
         if let Some(bounds) = &self.bounds {
             return bounds.arrive(self.x.as_ref(), self.step.as_ref(), self.trial.as_mut());
         }
+        self.look_ahead(T::ONE);
+    }
+
+    /// The trial point is so much of the step ahead, whatever bounds say.
+    #[inline]
+    pub(super) fn look_ahead(&mut self, share: T) {
         for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
-            *trial = x + step;
+            *trial = x + share * step;
         }
     }
 
@@ -255,11 +261,10 @@ where
         problem: &mut P,
         trial: &mut Trial<T>,
     ) -> Result<(), EvaluationError> {
-        if !all_finite(self.trial.as_ref()) {
-            return Ok(());
-        }
         let before = self.cost;
-        self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
+        if self.may_lose_a_column() {
+            self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
+        }
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
         if at_once && self.promising && self.derivatives_are_cheap(problem) {
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
@@ -277,7 +282,7 @@ where
             trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
         }
         if trial.accepted && self.arrival == Arrival::Linearize {
-            if self.loses_a_column(before) {
+            if self.may_lose_a_column() && self.loses_a_column(before) {
                 self.return_from_trial(before);
                 (trial.accepted, trial.actual) = (false, -T::INFINITY);
             } else {
@@ -287,9 +292,12 @@ where
         Ok(())
     }
 
-    /// The cost at the trial point.
+    /// The cost at the trial point; infinite where that is.
     #[inline]
     pub(super) fn trial_cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+        if !all_finite(self.trial.as_ref()) {
+            return Ok(T::INFINITY);
+        }
         self.evaluations.residuals += 1;
         let cost = self.tiles.cost(problem, self.trial.as_ref());
         let cost = match &mut self.shards {
@@ -383,17 +391,19 @@ where
     }
 
     /// The step has led to where a parameter all but loses its influence on the residuals: its column, relative to them, is less
-    /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried. Within bounds such a point
-    /// may be the minimum.
+    /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried.
     fn loses_a_column(&self, cost_before: T) -> bool {
-        if self.bounds.is_some() || self.plan.form.multiplies() {
-            return false;
-        }
         let is_summed_here = self.shards.is_none();
         let (squares, squares_before) =
             if is_summed_here { (self.squares, self.trial_squares) } else { (self.cost.abs(), cost_before.abs()) };
         let mut norms = self.column_norms.as_ref().iter().zip(self.correction.as_ref());
         norms.any(|(&norm, &before)| norm * norm * squares_before < T::EPSILON * before * before * squares)
+    }
+
+    /// Columns are formed at each point that is taken, and no bound makes a minimum of a point without influence.
+    #[inline]
+    fn may_lose_a_column(&self) -> bool {
+        self.arrival == Arrival::Linearize && self.bounds.is_none() && !self.plan.form.multiplies()
     }
 
     /// Brings the scaling up to date with the current point.

@@ -50,8 +50,8 @@ where
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
             let mut moves = self.step.as_ref().iter().zip(self.x.as_ref());
-            if self.is_stationary(settings)
-                && moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
+            if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
+                && self.is_stationary(settings)
             {
                 return Ok(status);
             }

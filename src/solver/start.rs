@@ -3,6 +3,7 @@
 use super::SolveError;
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
+use crate::kernels::vector::underflows;
 use crate::linear::Tiles;
 use crate::linear::shape::Shape;
 use crate::{LeastSquares, Real};
@@ -28,7 +29,7 @@ where
     /// Refuses a start where squares vanish of numbers that do not: their sums would call any point a minimum. Derivatives that are
     /// lost beside the residuals are no underflow, but those of a parameter without influence.
     fn find_underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
-        let cost_is_lost = self.cost.abs() * T::EPSILON == T::ZERO;
+        let cost_is_lost = underflows(self.cost);
         if self.plan.form.multiplies() || !(cost_is_lost || self.column_norms.as_ref().contains(&T::ZERO)) {
             return Ok(());
         }

@@ -139,6 +139,7 @@ fn status_of(error: &CurveError) -> FitStatus {
             FitStatus::NonFiniteStart
         }
         CurveError::Solve(StartOutOfBounds { .. }) => FitStatus::StartOutOfBounds,
+        CurveError::Solve(Underflow { .. }) => FitStatus::Underflow,
         CurveError::Solve(Overflow) | CurveError::Covariance(CovarianceError::NonFinite) => FitStatus::Overflow,
         _ => FitStatus::NoProgress,
     }
