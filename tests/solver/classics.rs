@@ -4,6 +4,9 @@ use std::f64::consts::PI;
 
 use marquardt::{EvaluationError, Residuals, Scalar};
 
+use crate::textbook::data::{BARD, KOWALIK_OSBORNE, MEYER, OSBORNE_1};
+use crate::textbook::fixed::numbered;
+
 /// Problems by their starts, the sums of squares at their minima, and their residuals; `x` counts from 1 as the paper
 /// does.
 macro_rules! classics {
@@ -90,44 +93,12 @@ classics! {
         (x(2) - x(4)) / 10.0.sqrt(),
     ];
     Osborne from [0.5, 1.5, -1.0, 0.01, 0.02], minima [5.46489e-5], |x| {
-        numbered(33).zip(OSBORNE).map(|(i, y)| {
+        numbered(33).zip(OSBORNE_1).map(|(i, y)| {
             let t = 10.0 * (i - 1.0);
             x(1) + x(2) * (-x(4) * t).exp() + x(3) * (-x(5) * t).exp() - y
         }).collect::<Vec<_>>()
     };
 }
-
-/// 1, 2, …, `count`.
-fn numbered(count: u32) -> impl Iterator<Item = f64> {
-    (1..=count).map(f64::from)
-}
-
-const BARD: [f64; 15] = [0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39];
-
-const KOWALIK_OSBORNE: [(f64, f64); 11] = [
-    (0.1957, 4.0),
-    (0.1947, 2.0),
-    (0.1735, 1.0),
-    (0.1600, 0.5),
-    (0.0844, 0.25),
-    (0.0627, 0.167),
-    (0.0456, 0.125),
-    (0.0342, 0.1),
-    (0.0323, 0.0833),
-    (0.0235, 0.0714),
-    (0.0246, 0.0625),
-];
-
-const MEYER: [f64; 16] = [
-    34780.0, 28610.0, 23650.0, 19630.0, 16370.0, 13720.0, 11540.0, 9744.0, 8261.0, 7030.0, 6005.0, 5147.0, 4427.0,
-    3820.0, 3307.0, 2872.0,
-];
-
-const OSBORNE: [f64; 33] = [
-    0.844, 0.908, 0.932, 0.936, 0.925, 0.908, 0.881, 0.850, 0.818, 0.784, 0.751, 0.718, 0.685, 0.658, 0.628, 0.603,
-    0.580, 0.558, 0.538, 0.522, 0.506, 0.490, 0.478, 0.467, 0.457, 0.448, 0.438, 0.431, 0.424, 0.420, 0.414, 0.411,
-    0.406,
-];
 
 impl Residuals<f64> for Classic {
     fn parameter_count(&self) -> usize {

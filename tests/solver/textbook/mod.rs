@@ -9,10 +9,10 @@
 mod bounded;
 mod case;
 mod cases;
-mod data;
+pub mod data;
 mod extra;
 mod first_order;
-mod fixed;
+pub mod fixed;
 mod problem;
 mod run;
 mod variable;
