@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::common::{self, Wavy, close, cost, damped_step, linearized, wavy};
+use crate::common::{Wavy, close, cost, damped_step, linearized, wavy};
 
 const FORMS: [LinearForm; 3] = [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Dual];
 
@@ -95,7 +95,7 @@ fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(common::config())]
+    #![proptest_config(ProptestConfig::default())]
 
     #[test]
     fn linear_problems_end_at_the_answer_of_qr((problem, start) in with_start(overdetermined(0.0)), damping in any_policy()) {
