@@ -192,10 +192,12 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     ) -> Result<Report<T>, SolveError> {
         let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
         let start = map.gather(start);
+        // The engine is compiled once for all curves, and not for each closure anew.
+        let problem: &mut dyn LeastSquares<T> = &mut misfit;
         let mut report = if self.variable_projection {
-            solver.minimize_separable(&mut misfit, &start)?
+            solver.minimize_separable(problem, &start)?
         } else {
-            solver.minimize(&mut misfit, &start)?
+            solver.minimize(problem, &start)?
         };
         map.rename(&mut report);
         report.x = misfit.expand(&report.x).0.to_vec();
@@ -258,7 +260,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         };
         let observations = self.informative_count();
         let padding = observations.next_multiple_of(self.data.outputs()) - observations;
-        let of_free = Covariance::at(&mut misfit, &self.map.gather(at))?.without_residuals(padding);
+        let of_free =
+            Covariance::at(&mut misfit as &mut dyn LeastSquares<T>, &self.map.gather(at))?.without_residuals(padding);
         let rank = observations - of_free.degrees_of_freedom();
         let chain = misfit.expand(&self.map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());

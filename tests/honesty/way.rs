@@ -15,9 +15,22 @@ use crate::family::{Exponential, Family, Formula, Gaussian, InLanes, Pointwise, 
 use crate::first_order::{Claim, Precision};
 use crate::sample::{Misfit, Sample};
 
-/// A way to fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+/// The enumeration of all ways, in the order of [`Way::ALL`].
+macro_rules! ways {
+    ($($name:ident,)*) => {
+        /// A way to fit.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Way {
+            $($name,)*
+        }
+
+        impl Way {
+            pub const ALL: &[Way] = &[$($name,)*];
+        }
+    };
+}
+
+ways! {
     Plain,
     Qr,
     Dual,
@@ -54,27 +67,6 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 const TOGETHER: usize = 8;
 
 impl Way {
-    pub const ALL: &[Way] = &[
-        Plain,
-        Qr,
-        Dual,
-        WithoutPolish,
-        OtherPolicies,
-        Bounded,
-        BoundedQr,
-        Robust,
-        RobustBounded,
-        Curve,
-        CurveRobust,
-        VariableProjection,
-        Ranks,
-        Single,
-        SingleBounded,
-        Many,
-        ManyBounded,
-        ManySingle,
-    ];
-
     /// Random samples fitted in this way: one, or several that are done together.
     pub fn attempts(self, draw: &mut Draw) -> Vec<Attempt> {
         match self {

@@ -5,7 +5,7 @@ use crate::kernels::registers::tests::in_all;
 use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
 use crate::{Dual, Model, Real, model};
 
-#[path = "../../../tests/models/cases.rs"]
+#[path = "../../../tests/curves/models/cases.rs"]
 mod cases;
 
 use cases::{Case, cases, even};

@@ -1,0 +1,8 @@
+//! Allocations of solves and trainings, counted for each thread by the allocator of this binary.
+
+mod allocator;
+mod epochs;
+#[path = "../networks/train/problems.rs"]
+mod problems;
+mod solves;
+mod steps;

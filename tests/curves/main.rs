@@ -1,0 +1,25 @@
+//! Curve fits: their data, parameters, models, statistics, summaries and plots.
+
+mod bootstrap;
+mod bounds;
+#[path = "../common/mod.rs"]
+mod common;
+mod coverage;
+mod data;
+mod fit;
+mod fit_plots;
+mod global;
+mod inference;
+mod models;
+mod multi_start;
+#[path = "../nist/mod.rs"]
+mod nist;
+mod parameters;
+mod plots;
+mod profile;
+#[path = "../reference/mod.rs"]
+mod reference;
+mod robust;
+mod statistics;
+mod summary;
+mod tables;

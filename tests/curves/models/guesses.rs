@@ -1,0 +1,121 @@
+//! Starts from data.
+
+use marquardt::models::{Guess, Named};
+use marquardt::{CurveFit, Model};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::cases::{Case, cases};
+
+fn responses(model: &Named, x: &[f64], b: &[f64]) -> Vec<f64> {
+    x.iter().map(|&x| model.response(&[x], b)).collect()
+}
+
+/// With normal errors of a part of the largest response.
+fn noisy(y: &[f64], part: f64, seed: u64) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let deviation = part * y.iter().fold(0.0_f64, |size, y| size.max(y.abs()));
+    y.iter().map(|y| y + deviation * Distribution::<f64>::sample(&StandardNormal, &mut random)).collect()
+}
+
+/// The fit from the guess of exact data finds the truth.
+fn finds_the_truth(model: &Named, Case { x, truth }: &Case) {
+    let y = responses(model, x, truth);
+    let start = model.guess(x, &y);
+    let fit = CurveFit::model(model.clone(), x, &y, &start).fit().unwrap();
+    for (parameter, &truth) in fit.parameters().iter().zip(truth) {
+        let error = (parameter.value - truth).abs();
+        assert!(error <= 1e-6 * truth.abs().max(1e-3), "{model} from {start:?}: {parameter:?} instead of {truth}");
+    }
+}
+
+/// The fit from the guess of noisy data does as well as the one from the truth, and ends near the truth.
+fn finds_the_best(model: &Named, Case { x, truth }: &Case, seed: u64) {
+    let y = noisy(&responses(model, x, truth), 0.02, seed);
+    let start = model.guess(x, &y);
+    let fit = CurveFit::model(model.clone(), x, &y, &start).fit().unwrap();
+    let best = CurveFit::model(model.clone(), x, &y, truth).fit().unwrap();
+    let [sum, least] = [&fit, &best].map(|fit| fit.report().sum_of_squares());
+    assert!(sum <= least * (1.0 + 1e-6), "{model} {truth:?} from {start:?}: {sum:e} instead of {least:e}");
+    for (parameter, truth) in fit.parameters().iter().zip(truth) {
+        let error = (parameter.value - truth).abs() / parameter.standard_error;
+        assert!(error < 5.0, "{model} from {start:?}: {parameter:?} instead of {truth}");
+    }
+}
+
+macro_rules! fits_from_guesses {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let name = stringify!($name);
+                let model = Named::of_name(name).unwrap();
+                let cases = cases(name);
+                assert!(cases.len() >= 3);
+                for (case, seed) in cases.iter().zip(1..) {
+                    finds_the_truth(&model, case);
+                    finds_the_best(&model, case, seed);
+                }
+            }
+        )*
+
+        #[test]
+        fn all_models_are_tested() {
+            let tested = [$(stringify!($name)),*];
+            assert_eq!(Named::all().map(|model| model.to_string()).collect::<Vec<_>>(), tested);
+        }
+    };
+}
+
+fits_from_guesses! {
+    constant linear quadratic exponential_decay exponential_decay_offset exponential_rise exponential_rise_offset
+    bi_exponential stretched_exponential power_law power_law_offset logarithmic gaussian lorentzian voigt pseudo_voigt
+    moffat exponential_gaussian skewed_gaussian log_normal logistic gompertz richards weibull_growth michaelis_menten hill
+    logistic4 logistic5 boltzmann arctan_step erf_step logistic_step sine damped_sine arrhenius rational polynomial3
+    polynomial4 polynomial5 polynomial6 polynomial7 polynomial8 polynomial9
+}
+
+#[test]
+fn guesses_are_finite_whatever_the_data() {
+    let (huge, tiny) = (1e308, 1e-308);
+    let data: [(&[f64], &[f64]); 9] = [
+        (&[], &[]),
+        (&[2.0], &[3.0]),
+        (&[1.0, 1.0, 1.0], &[2.0, 3.0, 2.0]),
+        (&[1.0, 2.0, 3.0, 4.0], &[0.0; 4]),
+        (&[-3.0, 0.0, 3.0, 5.0, 6.0], &[5.0; 5]),
+        (&[-huge, 0.0, huge], &[huge, -huge, huge]),
+        (&[tiny, 2.0 * tiny, 3.0 * tiny], &[tiny, -tiny, tiny]),
+        (&[1.0, f64::NAN, 3.0, 4.0], &[1.0, 2.0, f64::INFINITY, 7.0]),
+        (&[-4.0, -3.0, -2.0, -1.0], &[1.0, -1.0, 2.0, -2.0]),
+    ];
+    for model in Named::all() {
+        for (x, y) in data {
+            let start = model.guess(x, y);
+            assert_eq!(start.len(), model.parameters().len());
+            assert!(start.iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?}: {start:?}");
+            let [x, y] = [x, y].map(|of| of.iter().map(|&value| value as f32).collect::<Vec<f32>>());
+            assert!(model.guess(&x, &y).iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?} in f32");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_data_does_not_matter() {
+    for name in ["gaussian", "sine", "logistic4", "bi_exponential"] {
+        let model = Named::of_name(name).unwrap();
+        let Case { x, truth } = cases(name).swap_remove(0);
+        let y = responses(&model, &x, &truth);
+        let backwards = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
+        assert_eq!(model.guess(&x, &y), model.guess(&backwards(&x), &backwards(&y)));
+    }
+}
+
+#[test]
+fn many_data_are_no_trouble() {
+    let x: Vec<f64> = (0..200_000).map(|i| f64::from(i) * 1e-3).collect();
+    let model = Named::of_name("gaussian").unwrap();
+    let start = model.guess(&x, &responses(&model, &x, &[3.0, 77.0, 0.9]));
+    assert!((start[1] - 77.0).abs() < 0.3 && (start[2] - 0.9).abs() < 0.5, "{start:?}");
+}

@@ -1,0 +1,21 @@
+//! Networks: tapes, layers, losses, optimizers and the training loop.
+
+mod bad_batches;
+#[path = "../common/mod.rs"]
+mod common;
+mod forms;
+mod gauss_newton;
+mod images;
+mod layers;
+mod optimizers;
+mod products;
+mod random;
+#[path = "../reference/mod.rs"]
+mod reference;
+mod reference_images;
+mod reference_networks;
+mod regressions;
+mod summary;
+mod tape;
+mod train;
+mod training;

@@ -1,0 +1,8 @@
+//! The optimizers: against Keras and PyTorch, against each other, and against bad input.
+
+mod bad_input;
+mod pipeline;
+mod problems;
+mod references;
+mod state;
+mod wrappers;
