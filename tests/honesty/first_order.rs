@@ -105,8 +105,9 @@ impl Claim {
                 *row = Row { value: 0.0, gradient: [0.0; WIDTH] };
             }
         }
+        let is_fixed = |j: usize| self.bounds.as_ref().is_some_and(|(lower, upper)| lower[j] == upper[j]);
         let is_finite =
-            |row: &Row| row.value.is_finite() && row.gradient[..self.x.len()].iter().all(|slope| slope.is_finite());
+            |row: &Row| row.value.is_finite() && (0..self.x.len()).all(|j| row.gradient[j].is_finite() || is_fixed(j));
         if !self.x.iter().all(|x| x.is_finite()) || !here.iter().all(is_finite) {
             return Finding::NotFinite;
         }
@@ -117,12 +118,21 @@ impl Claim {
         // In units of the residuals.
         let rounding = |i: usize| {
             let (y, row) = (self.misfit.y[i], &here[i]);
-            let moved: f64 = row.gradient.iter().zip(&self.x).map(|(slope, x)| (slope * x).abs()).sum();
+            let moved: f64 = row
+                .gradient
+                .iter()
+                .zip(&self.x)
+                .map(|(slope, x)| (slope * x).abs())
+                .filter(|moved| moved.is_finite())
+                .sum();
             ROUNDINGS * epsilon * ((row.value + y).abs() + y.abs() + moved) / r.length * weights[i].1
         };
         let lost = |i: usize, slope: f64| if slope.abs() < smallest { smallest * r.unit[i].abs() } else { 0.0 };
         let size = Direction::of(self.misfit.y.clone()).length;
         let test = |j: usize| {
+            if is_fixed(j) {
+                return Finding::Steepest { parameter: j, cosine: 0.0, excess: 0.0, is_vanished: false };
+            }
             let column = self.column(&here, j);
             let cosine = column.cosine(&r);
             let rounded: f64 = here

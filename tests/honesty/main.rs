@@ -17,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use draw::Draw;
 use far_starts::FarStarts;
 use rayon::prelude::*;
+use sample::{Data, Start};
 use tally::Tally;
 use way::{Attempt, Way};
 
@@ -70,6 +71,22 @@ fn random_fits_make_no_false_claims() {
     println!("seed {seed}\n{tally}");
     assert!(tally.panics.is_empty(), "panics");
     assert_eq!(tally.false_claims(), 0, "false claims");
+}
+
+/// The oracle is no rubber stamp: minima of noisy data, displaced by a thousandth in one parameter, are none.
+#[test]
+fn a_point_beside_the_minimum_is_seen() {
+    let (mut claims, mut seen) = (0, 0);
+    for number in 0..100 {
+        let attempt = Way::Plain.attempts(&mut Draw::new(SEED as u64, number)).remove(0);
+        let Ok(mut claim) = attempt.claim else { continue };
+        if attempt.sample.data == Data::Noisy && attempt.sample.distance == Start::Near && claim.is_converged {
+            claims += 1;
+            claim.x[0] *= 1.001;
+            seen += usize::from(claim.is_false(claim.examine())[0]);
+        }
+    }
+    assert!(claims >= 2 && seen == claims, "{seen} of {claims}");
 }
 
 #[test]
