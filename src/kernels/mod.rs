@@ -20,6 +20,8 @@ mod product;
 pub(crate) mod registers;
 pub(crate) mod samples;
 pub(crate) mod simd;
+mod substitution;
+mod tile;
 pub(crate) mod triangular;
 mod trigonometric;
 pub(crate) mod vector;

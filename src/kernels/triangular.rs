@@ -1,6 +1,8 @@
 //! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
 //! absorbs rows as they come. Matrices are row-major slices.
 
+use super::simd;
+use super::substitution::{Backward, Forward};
 use super::vector::{add_scaled, dot};
 use crate::Real;
 
@@ -15,8 +17,11 @@ pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
     pivot > lost_digits::<T>() * diagonal && pivot.is_finite()
 }
 
-/// The square-root-free Cholesky factorisation `A = LDLᵀ`: overwrites the strict lower triangle of the symmetric `a` with
-/// the unit triangle `L`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
+/// Systems of up to so many unknowns are small: they are factorised and solved in line, by the lower triangle.
+pub(super) const SMALL_SYSTEM: usize = 10;
+
+/// The square-root-free Cholesky factorisation `A = LDLᵀ`: reads the lower triangle of the symmetric `a`, overwrites both strict
+/// triangles with `L` and `Lᵀ`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
 ///
 /// Unblocked, `n³/3` flops: for small systems and for sizes known at compile time.
 #[inline(always)]
@@ -30,10 +35,11 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
         }
         let diagonal = row[i];
         let mut pivot = diagonal;
-        for (entry, &inverse) in row[..i].iter_mut().zip(&*inverse_pivots) {
+        for (k, (entry, &inverse)) in row[..i].iter_mut().zip(&*inverse_pivots).enumerate() {
             let scaled = *entry * inverse;
             pivot -= *entry * scaled;
             *entry = scaled;
+            above[k * n + i] = scaled;
         }
         if !is_sound(pivot, diagonal) {
             return false;
@@ -43,33 +49,39 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
     true
 }
 
-/// Solves `LDLᵀx = b` in place.
+/// Solves `LDLᵀx = b` in place, given the triangles that the factorisation has filled.
 #[inline(always)]
-pub(crate) fn solve_cholesky<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) {
+pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) {
     let n = b.len();
-    forward(l, b);
+    forward(factor, b);
     for (b, &inverse) in b.iter_mut().zip(inverse_pivots) {
         *b *= inverse;
     }
+    if n > SMALL_SYSTEM {
+        return simd::run(Backward { factor, b });
+    }
     for i in (1..n).rev() {
         let x = b[i];
-        add_scaled(&mut b[..i], -x, &l[i * n..i * n + i]);
+        add_scaled(&mut b[..i], -x, &factor[i * n..i * n + i]);
     }
 }
 
-/// `bᵀ(LDLᵀ)⁻¹b`; `b` is overwritten.
+/// `bᵀ(LDLᵀ)⁻¹b`, given the triangles that the factorisation has filled; `b` is overwritten.
 #[inline(always)]
-pub(crate) fn cholesky_inverse_form<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
-    forward(l, b);
+pub(crate) fn cholesky_inverse_form<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
+    forward(factor, b);
     b.iter().zip(inverse_pivots).fold(T::ZERO, |sum, (&b, &inverse)| sum + b * b * inverse)
 }
 
-/// Solves `Lx = b` in place, `L` lower triangular with ones on the diagonal.
+/// Solves `Lx = b` in place.
 #[inline(always)]
-fn forward<T: Real>(l: &[T], b: &mut [T]) {
+fn forward<T: Real>(factor: &[T], b: &mut [T]) {
     let n = b.len();
+    if n > SMALL_SYSTEM {
+        return simd::run(Forward { factor, b });
+    }
     for i in 1..n {
-        b[i] -= dot(&l[i * n..i * n + i], &b[..i]);
+        b[i] -= dot(&factor[i * n..i * n + i], &b[..i]);
     }
 }
 
@@ -239,21 +251,34 @@ mod tests {
         assert!(!cholesky(&mut [f64::INFINITY], &mut [0.0]));
     }
 
-    /// Above a certain size faer takes over.
+    /// Sizes around those at which the kernels change.
+    const SIZES: [usize; 12] = [9, 10, 11, 15, 16, 50, 63, 64, 95, 143, 144, 250];
+
     #[test]
-    fn large_systems_are_solved_and_refused_alike() {
+    fn systems_of_every_size_are_solved_and_refused_alike() {
         in_all(|| {
-            let n = 50;
-            let mut a: Vec<f64> = (0..n * n).map(|at| 1.0 / (1.0 + (at / n) as f64 + (at % n) as f64)).collect();
-            let mut scratch = Scratch::default();
-            assert!(!f64::cholesky(&mut a.clone(), &mut vec![0.0; n], &mut scratch), "the Hilbert matrix");
-            a.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += 1.0);
-            let b: Vec<f64> = a.chunks_exact(n).map(|row| row.iter().sum()).collect();
-            let (mut factor, mut inverse_pivots, mut x) = (a, vec![0.0; n], b);
-            assert!(f64::cholesky(&mut factor, &mut inverse_pivots, &mut scratch));
-            solve_cholesky(&factor, &inverse_pivots, &mut x);
-            assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-12));
+            for n in SIZES {
+                let mut a: Vec<f64> = (0..n * n).map(|at| 1.0 / (1.0 + (at / n) as f64 + (at % n) as f64)).collect();
+                let mut scratch = Scratch::default();
+                let refused = !f64::cholesky(&mut a.clone(), &mut vec![0.0; n], &mut scratch);
+                assert!(refused || n < 15, "the Hilbert matrix of {n}");
+                a.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += 1.0);
+                solved(&a, n, 1e-12);
+                solved(&a.iter().map(|&a| a as f32).collect::<Vec<_>>(), n, 1e-4);
+            }
         });
+    }
+
+    /// Asserts that the solution for the sums of rows is all ones.
+    fn solved<T: Real>(a: &[T], n: usize, tolerance: f64) {
+        let b: Vec<T> = a.chunks_exact(n).map(|row| row.iter().copied().sum()).collect();
+        let (mut factor, mut inverse_pivots, mut x) = (a.to_vec(), vec![T::ZERO; n], b.clone());
+        assert!(T::cholesky(&mut factor, &mut inverse_pivots, &mut Scratch::default()));
+        solve_cholesky(&factor, &inverse_pivots, &mut x);
+        assert!(x.iter().all(|x| (x.to_f64() - 1.0).abs() < tolerance), "{n}: {x:?}");
+        let form = cholesky_inverse_form(&factor, &inverse_pivots, &mut b.clone()).to_f64();
+        let expected = b.iter().map(|b| b.to_f64()).sum::<f64>();
+        assert!((form - expected).abs() < tolerance * expected, "{n}: {form}");
     }
 
     #[test]
