@@ -3,8 +3,8 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-use super::simd::{Kernel, multiply_add};
-use super::tile::Tile;
+use super::simd::Kernel;
+use super::tile::{Tile, eliminate};
 use super::triangular::is_sound;
 use crate::Real;
 
@@ -29,29 +29,6 @@ pub(super) struct Panel<'a, T, const WIDE: usize> {
 /// Numbers of room that a panel of so many rows needs.
 pub(super) fn room(rows: usize) -> usize {
     (rows + 1) * rows
-}
-
-/// Subtracts from each row of a tile the contributions of the rows above it, and does then what else there is to do for the
-/// row. Written out, so that the tile stays in registers.
-macro_rules! eliminate {
-    ($sums:ident, $factors:ident, |$row:ident| $finish:block) => {
-        eliminate!(
-            $sums, $factors, $row, $finish,
-            0: ; 1: 0; 2: 0 1; 3: 0 1 2; 4: 0 1 2 3; 5: 0 1 2 3 4; 6: 0 1 2 3 4 5; 7: 0 1 2 3 4 5 6;
-        )
-    };
-    ($sums:ident, $factors:ident, $row:ident, $finish:block, $($i:literal: $($k:literal)*;)*) => {
-        $(
-            if $i < TALL {
-                $(
-                    let factor = $factors[$k][$i];
-                    $sums.0[$i] = from_fn(|j| multiply_add::<T, FUSED>(factor, $sums.0[$k][j], $sums.0[$i][j]));
-                )*
-                let $row = $i;
-                $finish
-            }
-        )*
-    };
 }
 
 impl<T: Real, const WIDE: usize> Kernel for Panel<'_, T, WIDE> {

@@ -17,6 +17,7 @@ pub mod lanes;
 mod logarithm;
 mod power;
 mod product;
+mod reflections;
 pub(crate) mod registers;
 pub(crate) mod samples;
 pub(crate) mod simd;

@@ -1,6 +1,7 @@
 //! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
 //! absorbs rows as they come. Matrices are row-major slices.
 
+use super::reflections::Reflections;
 use super::simd;
 use super::substitution::{Backward, Forward};
 use super::vector::{add_scaled, dot};
@@ -107,6 +108,9 @@ pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
     }
 }
 
+/// From so many columns on, rows are absorbed by many reflections at once.
+const MANY_COLUMNS: usize = 16;
+
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr` by Householder reflections:
 /// afterwards `RᵀR` has grown by `JᵀJ`. `jacobian` and `r` are overwritten; what is left in `r` is the part of the
 /// right-hand side that no column reaches. `w` is scratch for `n` numbers.
@@ -121,6 +125,13 @@ pub(crate) fn absorb_rows<T: Real>(
     w: &mut [T],
 ) {
     let n = rotated.len();
+    if n >= MANY_COLUMNS && are_moderate(triangle, jacobian, w) {
+        return if size_of::<T>() == size_of::<f32>() {
+            simd::run(Reflections::<T, 16> { triangle, rotated, jacobian, r })
+        } else {
+            simd::run(Reflections::<T, 8> { triangle, rotated, jacobian, r })
+        };
+    }
     for k in 0..n {
         let row = &mut triangle[k * n..k * n + n];
         let column = jacobian.iter().skip(k).step_by(n);
@@ -156,6 +167,16 @@ pub(crate) fn absorb_rows<T: Real>(
             *r += factor * w_rhs;
         }
     }
+}
+
+/// The squares of columns neither over- nor underflow; `sums` is scratch for as many numbers as a row has.
+fn are_moderate<T: Real>(triangle: &[T], jacobian: &[T], sums: &mut [T]) -> bool {
+    let limit = T::from_f64(if size_of::<T>() == size_of::<f32>() { 1e15 } else { 1e140 });
+    sums.fill(T::ZERO);
+    for row in triangle.chunks_exact(sums.len()).chain(jacobian.chunks_exact(sums.len())) {
+        sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a.abs());
+    }
+    sums.iter().all(|&sum| sum == T::ZERO || (sum >= limit.recip() && sum <= limit))
 }
 
 /// Appends the numbers on and above the diagonal of an upper triangle, row after row.
@@ -290,5 +311,28 @@ mod tests {
             assert!((triangle[0].abs() / scale - 5.0).abs() < 1e-12, "{triangle:?}");
             assert!(triangle.iter().all(|r| r.is_finite()));
         }
+    }
+
+    /// Many reflections at once are for columns whose squares are finite and not zero.
+    #[test]
+    fn columns_of_all_sizes_are_reflected() {
+        in_all(|| {
+            let (n, m) = (20, 50);
+            let rows: Vec<f64> = (0..m * n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect();
+            let triangle = |scale: f64| {
+                let (mut triangle, mut w, mut r) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; m]);
+                let mut rows: Vec<f64> =
+                    rows.iter().enumerate().map(|(k, a)| if k % n == 5 { a * scale } else { *a }).collect();
+                absorb_rows(&mut triangle, &mut vec![0.0; n], &mut rows, &mut r, &mut w);
+                triangle
+            };
+            let expected = triangle(1.0);
+            for scale in [1e-200, 1e-100, 1e100, 1e200] {
+                for (k, (found, expected)) in triangle(scale).iter().zip(&expected).enumerate() {
+                    let found = if k % n == 5 { found / scale } else { *found };
+                    assert!((found - expected).abs() < 1e-12, "{scale}: ({}, {})", k / n, k % n);
+                }
+            }
+        });
     }
 }
