@@ -172,8 +172,10 @@ mod tests {
         sound.then_some(pivots)
     }
 
+    type Factorise = fn(&mut [f64], usize) -> Option<Vec<f64>>;
+
     /// The shapes of all sets of registers.
-    const SHAPES: [fn(&mut [f64], usize) -> Option<Vec<f64>>; 5] = [
+    const SHAPES: [Factorise; 5] = [
         factorise::<4, 8, false>,
         factorise::<4, 8, true>,
         factorise::<4, 16, true>,
