@@ -114,8 +114,8 @@ impl<T: Real> Noise<'_, T> {
 pub(super) struct Whitening<T> {
     /// `Σ`, row after row.
     covariance: Vec<T>,
-    /// `L` of `Σ = LDLᵀ`, ones on its diagonal; only the strict lower triangle is looked at.
-    lower: Vec<T>,
+    /// `Lᵀ` of `Σ = LDLᵀ`, ones on its diagonal; only the strict upper triangle is looked at.
+    upper: Vec<T>,
     /// `1 / √D`.
     inverse_roots: Vec<T>,
     /// `√Σ_ii`.
@@ -142,12 +142,12 @@ impl<T: Real> Whitening<T> {
 
     fn factorize(covariance: Vec<T>, m: usize) -> Result<Self, CurveError> {
         let sigma: Vec<T> = (0..m).map(|i| covariance[i * m + i].sqrt()).collect();
-        let (mut lower, mut inverse_pivots) = (covariance.clone(), vec![T::ZERO; m]);
-        if !T::cholesky(&mut lower, &mut inverse_pivots, &mut Scratch::default()) {
+        let (mut upper, mut inverse_pivots) = (covariance.clone(), vec![T::ZERO; m]);
+        if !T::cholesky(&mut upper, &mut inverse_pivots, &mut Scratch::default()) {
             return Err(CurveError::CovarianceNotPositive);
         }
         let inverse_roots = inverse_pivots.iter().map(|pivot| pivot.sqrt()).collect();
-        Ok(Whitening { covariance, lower, inverse_roots, sigma })
+        Ok(Whitening { covariance, upper, inverse_roots, sigma })
     }
 
     /// Responses that it is for.
@@ -170,7 +170,7 @@ impl<T: Real> Whitening<T> {
         for i in 0..m {
             let (above, row) = b[..(i + 1) * n].split_at_mut(i * n);
             for (k, other) in above.chunks_exact(n).enumerate() {
-                let factor = self.lower[i * m + k];
+                let factor = self.upper[k * m + i];
                 zip(&mut *row, other).for_each(|(value, &other)| *value -= factor * other);
             }
         }
@@ -184,8 +184,9 @@ impl<T: Real> Whitening<T> {
         let m = self.count();
         zip(&mut *r, &self.inverse_roots).for_each(|(value, &root)| *value /= root);
         for i in (0..m).rev() {
-            let below: T = zip(&r[..i], &self.lower[i * m..]).map(|(&value, &factor)| value * factor).sum();
-            r[i] += below;
+            let column = self.upper.iter().skip(i).step_by(m);
+            let above: T = zip(&r[..i], column).map(|(&value, &factor)| value * factor).sum();
+            r[i] += above;
         }
     }
 }

@@ -1,121 +1,154 @@
-//! The square-root-free Cholesky factorisation of systems of middling size, in vector registers.
+//! Rows of the square-root-free Cholesky factorisation, in vector registers.
 
-use super::simd::{Kernel, multiply_add};
+use std::array::from_fn;
+use std::ops::Range;
+
+use super::simd::Kernel;
+use super::tile::{Tile, eliminate};
 use super::triangular::is_sound;
 use crate::Real;
 
-/// Columns eliminated in one pass over the rows below them.
-const PANEL: usize = 4;
-
-/// `A = LDLᵀ`: overwrites the strict lower triangle of the row-major `a` with the unit triangle `L`, and fills
-/// `inverse_pivots` with `D⁻¹`. What lies above the diagonal is spoilt. `sound` turns `false` at the first pivot that is
-/// not, and the factorisation ends there.
+/// A panel of rows of the factorisation `A = LDLᵀ`. `A` is row-major and given by its lower triangle, from which the
+/// contributions of the rows above the panel have been subtracted; the panel's rows of the strict upper triangle are
+/// overwritten with those of `Lᵀ`. `pivots` holds the diagonal of `A`, by which the pivots are judged, and is overwritten with
+/// `D`. `sound` turns `false` at the first pivot that is not, and the factorisation ends there.
 ///
-/// Right-looking: a panel of columns is eliminated and copied, so that what is taken from each row below is a sum of
-/// contiguous pieces.
-pub(super) struct BlockedCholesky<'a, T> {
+/// Left-looking: blocks of `TALL × WIDE` entries are [summed in registers](Tile), first those of the panel's own columns, then
+/// strips of `WIDE` columns to the right, which stay in the first-level cache. The last block of a row starts early enough to
+/// be whole: entries that it repeats come out the same, and those that it writes to the lower triangle or to the diagonal are
+/// not read again. The panel must end at column `WIDE` or later.
+pub(super) struct Panel<'a, T, const WIDE: usize> {
     pub(super) a: &'a mut [T],
-    pub(super) inverse_pivots: &'a mut [T],
-    /// Room for [`PANEL`] columns.
-    pub(super) columns: &'a mut [T],
+    pub(super) pivots: &'a mut [T],
+    pub(super) rows: Range<usize>,
+    /// Room for [`room`] numbers: the inverse pivots, and for each block of rows `−LD`, column after column.
+    pub(super) work: &'a mut [T],
     pub(super) sound: &'a mut bool,
 }
 
-/// Numbers of room that a factorisation of size `n` needs.
-pub(super) fn room(n: usize) -> usize {
-    PANEL * n
+/// Numbers of room that a panel of so many rows needs.
+pub(super) fn room(rows: usize) -> usize {
+    (rows + 1) * rows
 }
 
-impl<T: Real> Kernel for BlockedCholesky<'_, T> {
+impl<T: Real, const WIDE: usize> Kernel for Panel<'_, T, WIDE> {
     #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let n = self.inverse_pivots.len();
-        // The pivots are judged by the diagonal that they are left of.
-        for (j, diagonal) in self.inverse_pivots.iter_mut().enumerate() {
-            *diagonal = self.a[j * n + j];
-        }
+    fn run<const TALL: usize, const FUSED: bool>(mut self) {
+        let Range { start, end } = self.rows;
+        // Rows that do not fill a block come first, where sums are short.
+        let whole = start + (end - start) % TALL;
         *self.sound = true;
-        let mut first = 0;
-        while *self.sound && first < n {
-            if first + PANEL <= n {
-                *self.sound = panel::<T, PANEL, FUSED>(self.a, self.inverse_pivots, self.columns, first);
-                first += PANEL;
-            } else {
-                *self.sound = panel::<T, 1, FUSED>(self.a, self.inverse_pivots, self.columns, first);
-                first += 1;
+        for top in start..whole {
+            *self.sound = *self.sound && self.diagonal_block::<1, FUSED>(top);
+        }
+        for top in (whole..end).step_by(TALL) {
+            *self.sound = *self.sound && self.diagonal_block::<TALL, FUSED>(top);
+        }
+        if !*self.sound {
+            return;
+        }
+        let n = self.pivots.len();
+        for left in (end..n).step_by(WIDE) {
+            let left = left.min(n - WIDE);
+            for top in start..whole {
+                self.block::<1, FUSED>(top, left);
+            }
+            for top in (whole..end).step_by(TALL) {
+                self.block::<TALL, FUSED>(top, left);
             }
         }
     }
 }
 
-/// Eliminates `WIDTH` columns.
-#[inline(always)]
-fn panel<T: Real, const WIDTH: usize, const FUSED: bool>(
-    a: &mut [T],
-    inverse_pivots: &mut [T],
-    columns: &mut [T],
-    first: usize,
-) -> bool {
-    let n = inverse_pivots.len();
-    let end = first + WIDTH;
-    // The columns `L D` of the panel, each by itself, and its uppermost part again.
-    let (columns, _) = columns.split_at_mut(WIDTH * n);
-    let mut top = [[T::ZERO; WIDTH]; WIDTH];
-    let mut inverses = [T::ZERO; WIDTH];
-    for i in first..n {
-        let row = &mut a[i * n + first..i * n + end];
-        let mut eliminated = [T::ZERO; WIDTH];
-        let in_panel = (i - first).min(WIDTH);
-        for c in 0..WIDTH {
-            if i < end && c > i - first {
-                break;
-            }
-            let mut value = row[c];
-            for above in 0..c {
-                value = multiply_add::<T, FUSED>(-eliminated[above], top[c][above], value);
-            }
-            columns[c * n + i] = value;
-            if c < in_panel {
-                eliminated[c] = value * inverses[c];
-                row[c] = eliminated[c];
-                if i < end {
-                    top[in_panel][c] = value;
-                }
+impl<T: Real, const WIDE: usize> Panel<'_, T, WIDE> {
+    /// Fills `TALL` rows from `top` on in the columns of the panel; `false` if a pivot is not sound.
+    #[inline(always)]
+    fn diagonal_block<const TALL: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
+        let end = self.rows.end;
+        self.fill_factors::<TALL>(top);
+        let (is_sound, after) = if top + WIDE <= end {
+            (self.corner::<TALL, WIDE, FUSED>(top), top + WIDE)
+        } else {
+            (self.corner::<TALL, TALL, FUSED>(top), top + TALL)
+        };
+        if is_sound {
+            for left in (after..end).step_by(WIDE) {
+                self.block::<TALL, FUSED>(top, left.min(end - WIDE));
             }
         }
-        if i < end {
-            let c = i - first;
-            let pivot = columns[c * n + i];
-            if !is_sound(pivot, inverse_pivots[i]) {
+        is_sound
+    }
+
+    /// Takes `−LD` of `TALL` rows from the columns above them.
+    #[inline(always)]
+    fn fill_factors<const TALL: usize>(&mut self, top: usize) {
+        let n = self.pivots.len();
+        let Range { start, end } = self.rows;
+        let (_, factors) = self.work.split_at_mut(end - start);
+        let factors = &mut factors[(top - start) * (end - start)..].as_chunks_mut::<TALL>().0[..top - start];
+        let rows = self.a[start * n..].chunks_exact(n).zip(&self.pivots[start..]);
+        for (factors, (row, &pivot)) in factors.iter_mut().zip(rows) {
+            for i in 0..TALL {
+                factors[i] = -(row[top + i] * pivot);
+            }
+        }
+    }
+
+    /// A block of the lower triangle, transposed, less the contributions of the panel's rows above.
+    #[inline(always)]
+    fn sums<const TALL: usize, const W: usize, const FUSED: bool>(&self, top: usize, left: usize) -> Tile<T, TALL, W> {
+        let n = self.pivots.len();
+        let Range { start, end } = self.rows;
+        let lower: [&[T]; W] = from_fn(|j| &self.a[(left + j) * n + top..][..TALL]);
+        let mut sums = Tile(from_fn(|i| from_fn(|j| lower[j][i])));
+        let factors = &self.work[(end - start) * (top - start + 1)..].as_chunks::<TALL>().0[..top - start];
+        for (factors, row) in factors.iter().zip(self.a[start * n..].chunks_exact(n)) {
+            if let Some(row) = row[left..].first_chunk::<W>() {
+                sums.add_product::<FUSED>(factors, row);
+            }
+        }
+        sums
+    }
+
+    /// Fills a block to the right of the diagonal.
+    #[inline(always)]
+    fn block<const TALL: usize, const FUSED: bool>(&mut self, top: usize, left: usize) {
+        let n = self.pivots.len();
+        let Range { start, end } = self.rows;
+        let mut sums = self.sums::<TALL, WIDE, FUSED>(top, left);
+        let (inverses, factors) = self.work.split_at(end - start);
+        let inverses = &inverses[top - start..][..TALL];
+        let factors = &factors[(top - start) * (end - start)..].as_chunks::<TALL>().0[top - start..][..TALL];
+        eliminate!(sums, factors, |i| {
+            sums.0[i] = sums.0[i].map(|sum| sum * inverses[i]);
+            self.a[(top + i) * n + left..][..WIDE].copy_from_slice(&sums.0[i]);
+        });
+    }
+
+    /// Fills the leftmost block of these rows, which begins on the diagonal; `false` if a pivot is not sound.
+    #[inline(always)]
+    fn corner<const TALL: usize, const W: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
+        let n = self.pivots.len();
+        let Range { start, end } = self.rows;
+        let mut sums = self.sums::<TALL, W, FUSED>(top, top);
+        let (inverses, factors) = self.work.split_at_mut(end - start);
+        let inverses = &mut inverses[top - start..][..TALL];
+        let factors = &mut factors[(top - start) * (end - start)..].as_chunks_mut::<TALL>().0[top - start..][..TALL];
+        eliminate!(sums, factors, |i| {
+            let pivot = sums.0[i][i];
+            if !is_sound(pivot, self.pivots[top + i]) {
                 return false;
             }
-            inverses[c] = pivot.recip();
-            inverse_pivots[i] = inverses[c];
-        } else {
-            let taken = i + 1 - end;
-            let row = &mut a[i * n + end..][..taken];
-            subtract::<T, WIDTH, FUSED>(row, eliminated, columns, n, end);
-        }
-    }
-    true
-}
-
-/// `row −= Σ_c factors[c] · columns[c]`, from the row `end` of the columns on.
-#[inline(always)]
-fn subtract<T: Real, const WIDTH: usize, const FUSED: bool>(
-    row: &mut [T],
-    factors: [T; WIDTH],
-    columns: &[T],
-    n: usize,
-    end: usize,
-) {
-    let pieces: [&[T]; WIDTH] = std::array::from_fn(|c| &columns[c * n + end..][..row.len()]);
-    for (j, entry) in row.iter_mut().enumerate() {
-        let mut value = *entry;
-        for c in 0..WIDTH {
-            value = multiply_add::<T, FUSED>(-factors[c], pieces[c][j], value);
-        }
-        *entry = value;
+            self.pivots[top + i] = pivot;
+            inverses[i] = pivot.recip();
+            factors[i] = from_fn(|j| -sums.0[i][j]);
+            sums.0[i] = sums.0[i].map(|sum| sum * inverses[i]);
+            let row = &mut self.a[(top + i) * n + top..][..W];
+            for j in 0..W {
+                row[j] = if j > i { sums.0[i][j] } else { row[j] };
+            }
+        });
+        true
     }
 }
 
@@ -130,47 +163,70 @@ mod tests {
         (0..n * n).map(|k| entry(k / n, k % n) + if k / n == k % n { 1.0 } else { 0.0 }).collect()
     }
 
-    fn factorise<const FUSED: bool>(a: &mut [f64], n: usize) -> (Vec<f64>, bool) {
-        let (mut inverse_pivots, mut columns, mut sound) = (vec![0.0; n], vec![0.0; room(n)], false);
-        let kernel =
-            BlockedCholesky { a, inverse_pivots: &mut inverse_pivots, columns: &mut columns, sound: &mut sound };
-        kernel.run::<4, FUSED>();
-        (inverse_pivots, sound)
+    /// Factorises as if the registers had room for blocks of this size; returns `D`.
+    fn factorise<const TALL: usize, const WIDE: usize, const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
+        let mut pivots: Vec<f64> = a.iter().step_by(n + 1).copied().collect();
+        let (mut work, mut sound) = (vec![0.0; room(n)], false);
+        let kernel = Panel::<f64, WIDE> { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
+        kernel.run::<TALL, FUSED>();
+        sound.then_some(pivots)
     }
+
+    type Factorise = fn(&mut [f64], usize) -> Option<Vec<f64>>;
+
+    /// The shapes of all sets of registers.
+    const SHAPES: [Factorise; 5] = [
+        factorise::<4, 8, false>,
+        factorise::<4, 8, true>,
+        factorise::<4, 16, true>,
+        factorise::<8, 8, true>,
+        factorise::<8, 16, true>,
+    ];
 
     #[test]
     fn the_factors_multiply_to_the_matrix() {
-        for n in 1..40 {
+        for n in 16..50 {
             let a = positive(n);
-            for fused in [false, true] {
-                let mut l = a.clone();
-                let (inverse_pivots, sound) =
-                    if fused { factorise::<true>(&mut l, n) } else { factorise::<false>(&mut l, n) };
-                assert!(sound);
-                let unit = |i: usize, j: usize| if i == j { 1.0 } else { l[i * n + j] };
+            for factorise in SHAPES {
+                let mut u = a.clone();
+                let pivots = factorise(&mut u, n).unwrap();
+                let unit = |k: usize, i: usize| if i == k { 1.0 } else { u[k * n + i] };
                 for i in 0..n {
                     for j in 0..=i {
-                        let product: f64 = (0..=j).map(|k| unit(i, k) * unit(j, k) / inverse_pivots[k]).sum();
-                        assert!(
-                            (product - a[i * n + j]).abs() < 1e-12 * n as f64 * a[0].abs().max(n as f64),
-                            "{n}: {i} {j}"
-                        );
+                        let product: f64 = (0..=j).map(|k| unit(k, i) * unit(k, j) * pivots[k]).sum();
+                        assert!((product - a[i * n + j]).abs() < 1e-12 * (n * n) as f64, "{n}: {i} {j}");
                     }
                 }
             }
         }
     }
 
+    /// Only the lower triangle is given.
+    #[test]
+    fn the_upper_triangle_is_not_read() {
+        for n in 16..40 {
+            let a = positive(n);
+            for factorise in SHAPES {
+                let (mut full, mut lower) = (a.clone(), a.clone());
+                (0..n).for_each(|i| lower[i * n + i + 1..(i + 1) * n].fill(f64::NAN));
+                assert_eq!(factorise(&mut full, n), factorise(&mut lower, n));
+                (0..n).for_each(|i| assert_eq!(full[i * n + i + 1..(i + 1) * n], lower[i * n + i + 1..(i + 1) * n]));
+            }
+        }
+    }
+
     #[test]
     fn a_pivot_that_is_rounding_is_not_sound() {
-        for n in 2..12 {
+        for n in 16..30 {
             let mut a = positive(n);
             // The last row is the first.
             for j in 0..n {
                 a[(n - 1) * n + j] = a[j];
             }
             a[n * n - 1] = a[0];
-            assert!(!factorise::<true>(&mut a, n).1, "{n}");
+            for factorise in SHAPES {
+                assert!(factorise(&mut a.clone(), n).is_none(), "{n}");
+            }
         }
     }
 }

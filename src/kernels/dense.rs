@@ -1,40 +1,25 @@
 //! Dense products and factorisations over one float type: by faer, where it was not measured slower than our own.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::ldlt::factor::{LdltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par, Spec};
+use faer::{Accum, MatMut, MatRef, Par};
 
-use super::cholesky::{self, BlockedCholesky};
+use super::cholesky::{self, Panel};
 use super::gram::{FewProducts, Products};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::simd::{self, Kernel};
-use super::triangular::{cholesky as plain_cholesky, is_sound};
+use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use crate::Real;
 
-/// Up to this size a plain factorisation is faster than a blocked one.
-const SMALL_SYSTEM: usize = 12;
-
-/// Up to this size our blocked factorisation is faster than faer's.
-const BLOCKED_SYSTEM: usize = 160;
+/// Rows of `Lᵀ` that are worked out before the rest of the matrix is touched.
+const PANEL: usize = 96;
 
 /// From here on faer's blocking of the cache outweighs our keeping sums in registers.
 const MANY_COLUMNS: usize = 160;
 
 /// Scratch memory of factorisations, kept between calls.
-pub struct Scratch<T> {
-    blocked: Vec<T>,
-    faer: Option<MemBuffer>,
-    /// The size of the system that faer's memory is for.
-    faer_size: usize,
-}
-
-impl<T> Default for Scratch<T> {
-    fn default() -> Self {
-        Scratch { blocked: Vec::new(), faer: None, faer_size: 0 }
-    }
-}
+#[derive(Default)]
+pub struct Scratch<T>(Vec<T>);
 
 /// The left factor of a product.
 #[derive(Debug, Clone, Copy)]
@@ -57,8 +42,8 @@ pub trait Kernels: Sized {
     fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
-    /// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, and fills `inverse_pivots` with
-    /// `D⁻¹`; `false` when a pivot is not sound.
+    /// `A = LDLᵀ`: overwrites the strict upper triangle of `a` with `Lᵀ`, where `L` is unit triangular, and fills
+    /// `inverse_pivots` with `D⁻¹`; `false` when a pivot is not sound. The lower triangle is spoilt.
     fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool;
     /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` when
     /// they do not converge.
@@ -163,10 +148,11 @@ macro_rules! float_kernels {
 
             #[inline(always)]
             fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
-                if inverse_pivots.len() <= SMALL_SYSTEM {
-                    plain_cholesky(a, inverse_pivots)
-                } else {
-                    blocked_cholesky(a, inverse_pivots, scratch)
+                match inverse_pivots.len() {
+                    0..=SMALL_SYSTEM => plain_cholesky(a, inverse_pivots),
+                    // Too few columns for wider blocks.
+                    ..64 => blocked_cholesky::<$float, 8>(a, inverse_pivots, scratch),
+                    _ => blocked_cholesky::<$float, $wide>(a, inverse_pivots, scratch),
                 }
             }
 
@@ -186,40 +172,50 @@ macro_rules! float_kernels {
 float_kernels!(f32, 16);
 float_kernels!(f64, 8);
 
-/// The Cholesky factorisation of systems that are not small: our own, or faer's.
-fn blocked_cholesky<T: faer::traits::RealField + Real>(
+/// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
+/// matrix loses are faer's.
+fn blocked_cholesky<T: faer::traits::ComplexField + Real, const WIDE: usize>(
     a: &mut [T],
     inverse_pivots: &mut [T],
     scratch: &mut Scratch<T>,
 ) -> bool {
     let n = inverse_pivots.len();
-    if n <= BLOCKED_SYSTEM {
-        scratch.blocked.resize(scratch.blocked.len().max(cholesky::room(n)), T::ZERO);
-        let (columns, mut sound) = (scratch.blocked.as_mut_slice(), false);
-        simd::run(BlockedCholesky { a, inverse_pivots, columns, sound: &mut sound });
-        return sound;
+    let pivots = inverse_pivots;
+    for (pivot, &diagonal) in pivots.iter_mut().zip(a.iter().step_by(n + 1)) {
+        *pivot = diagonal;
     }
-    let diagonal = inverse_pivots;
-    for (diagonal, &a) in diagonal.iter_mut().zip(a.iter().step_by(n + 1)) {
-        *diagonal = a;
+    let mut end = 0;
+    while end < n {
+        let start = end;
+        end = if n < start + PANEL + PANEL / 2 { n } else { start + PANEL };
+        let (rows, room) = (start..end, cholesky::room(end - start));
+        let needed = room + rows.len() * (n - end);
+        scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
+        let (work, scaled) = scratch.0[..needed].split_at_mut(room);
+        let mut sound = false;
+        simd::run(Panel::<T, WIDE> { a, pivots, rows: rows.clone(), work, sound: &mut sound });
+        if !sound {
+            return false;
+        }
+        if end < n {
+            let (above, below) = a.split_at_mut(end * n);
+            let above = &above[start * n..];
+            let scaled_rows = scaled.chunks_exact_mut(n - end);
+            for ((scaled, row), &pivot) in scaled_rows.zip(above.chunks_exact(n)).zip(&pivots[rows.clone()]) {
+                for (scaled, &l) in scaled.iter_mut().zip(&row[end..]) {
+                    *scaled = -(l * pivot);
+                }
+            }
+            let above = MatRef::from_row_major_slice(above, rows.len(), n).subcols(end, n - end);
+            let below = MatMut::from_row_major_slice_mut(below, n - end, n).subcols_mut(end, n - end);
+            let scaled = MatRef::from_row_major_slice(scaled, rows.len(), n - end);
+            lower_product(below, Accum::Add, above.transpose(), scaled);
+        }
     }
-    if n > scratch.faer_size {
-        (scratch.faer, scratch.faer_size) = (None, n);
+    for pivot in pivots {
+        *pivot = pivot.recip();
     }
-    let memory = scratch
-        .faer
-        .get_or_insert_with(|| MemBuffer::new(cholesky_in_place_scratch::<T>(n, Par::Seq, Spec::default())));
-    let matrix = MatMut::from_row_major_slice_mut(a, n, n);
-    let as_it_is = LdltRegularization::default();
-    let outcome = cholesky_in_place(matrix, as_it_is, Par::Seq, MemStack::new(memory), Spec::default());
-    simd::clear_upper_halves();
-    let pivots = a.iter().step_by(n + 1);
-    outcome.is_ok()
-        && diagonal.iter_mut().zip(pivots).all(|(diagonal, &pivot)| {
-            let sound = is_sound(pivot, *diagonal);
-            *diagonal = pivot.recip();
-            sound
-        })
+    true
 }
 
 /// `C = AB` or `C += AB`, by faer.

@@ -2,6 +2,7 @@
 
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
+use super::tile::Tile;
 use crate::Real;
 
 /// Bytes of rows that all sums are worked on with before the next ones are read.
@@ -28,7 +29,7 @@ impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
                 let first_row = top.min(n - TALL);
                 for left in (0..first_row + TALL).step_by(WIDE) {
                     let first_column = left.min(n - WIDE);
-                    let sums = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
+                    let Tile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
                     for i in (0..TALL).filter(|i| first_row + i >= top) {
                         let start = (first_row + i) * n + first_column;
                         if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
@@ -51,19 +52,15 @@ fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     n: usize,
     first_row: usize,
     first_column: usize,
-) -> [[T; WIDE]; TALL] {
-    let mut sums = [[T::ZERO; WIDE]; TALL];
+) -> Tile<T, TALL, WIDE> {
+    let mut sums = Tile::zero();
     for row in rows.chunks_exact(n) {
         let (Some(tall), Some(wide)) =
             (row[first_row..].first_chunk::<TALL>(), row[first_column..].first_chunk::<WIDE>())
         else {
             break;
         };
-        for i in 0..TALL {
-            for k in 0..WIDE {
-                sums[i][k] = multiply_add::<T, FUSED>(tall[i], wide[k], sums[i][k]);
-            }
-        }
+        sums.add_product::<FUSED>(tall, wide);
     }
     sums
 }
@@ -171,18 +168,22 @@ mod tests {
     fn single_precision_sums_agree_with_double() {
         in_all(|| {
             for n in [5, 13, 16, 37] {
-                single_agrees(n, 50);
+                single_agrees(n, 50, f32::add_products);
             }
+        });
+        // The copy for AVX-512.
+        single_agrees(37, 50, |gram, gradient, rows, r| {
+            Products::<f32, 16> { gram, gradient, rows, r }.run::<8, true>();
         });
     }
 
-    fn single_agrees(n: usize, m: usize) {
+    fn single_agrees(n: usize, m: usize, sum: impl FnOnce(&mut [f32], &mut [f32], &[f32], &[f32])) {
         let (rows, r) = (numbers(m * n, 1), numbers(m, 2));
         let single = |numbers: &[f64]| numbers.iter().map(|&x| x as f32).collect::<Vec<_>>();
         let (mut gram, mut gradient) = (vec![0.0; n * n], vec![0.0; n]);
         let (mut gram_32, mut gradient_32) = (vec![0.0_f32; n * n], vec![0.0_f32; n]);
         f64::add_products(&mut gram, &mut gradient, &rows, &r);
-        f32::add_products(&mut gram_32, &mut gradient_32, &single(&rows), &single(&r));
+        sum(&mut gram_32, &mut gradient_32, &single(&rows), &single(&r));
         assert!(gradient.iter().zip(&gradient_32).all(|(double, &single)| (double - f64::from(single)).abs() < 1e-4));
         for i in 0..n {
             let lower = i * n..i * n + i + 1;

@@ -1,6 +1,9 @@
 //! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
 //! absorbs rows as they come. Matrices are row-major slices.
 
+use super::reflections::Reflections;
+use super::simd;
+use super::substitution::{Backward, Forward};
 use super::vector::{add_scaled, dot};
 use crate::Real;
 
@@ -15,8 +18,11 @@ pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
     pivot > lost_digits::<T>() * diagonal && pivot.is_finite()
 }
 
-/// The square-root-free Cholesky factorisation `A = LDLᵀ`: overwrites the strict lower triangle of the symmetric `a` with
-/// the unit triangle `L`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
+/// Systems of up to so many unknowns are small: they are factorised and solved in line, by the lower triangle.
+pub(super) const SMALL_SYSTEM: usize = 10;
+
+/// The square-root-free Cholesky factorisation `A = LDLᵀ`: reads the lower triangle of the symmetric `a`, overwrites both strict
+/// triangles with `L` and `Lᵀ`, and fills `inverse_pivots` with `D⁻¹`. Returns `false` at the first pivot that is not sound.
 ///
 /// Unblocked, `n³/3` flops: for small systems and for sizes known at compile time.
 #[inline(always)]
@@ -30,10 +36,11 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
         }
         let diagonal = row[i];
         let mut pivot = diagonal;
-        for (entry, &inverse) in row[..i].iter_mut().zip(&*inverse_pivots) {
+        for (k, (entry, &inverse)) in row[..i].iter_mut().zip(&*inverse_pivots).enumerate() {
             let scaled = *entry * inverse;
             pivot -= *entry * scaled;
             *entry = scaled;
+            above[k * n + i] = scaled;
         }
         if !is_sound(pivot, diagonal) {
             return false;
@@ -43,33 +50,39 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
     true
 }
 
-/// Solves `LDLᵀx = b` in place.
+/// Solves `LDLᵀx = b` in place, given the triangles that the factorisation has filled.
 #[inline(always)]
-pub(crate) fn solve_cholesky<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) {
+pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) {
     let n = b.len();
-    forward(l, b);
+    forward(factor, b);
     for (b, &inverse) in b.iter_mut().zip(inverse_pivots) {
         *b *= inverse;
     }
+    if n > SMALL_SYSTEM {
+        return simd::run(Backward { factor, b });
+    }
     for i in (1..n).rev() {
         let x = b[i];
-        add_scaled(&mut b[..i], -x, &l[i * n..i * n + i]);
+        add_scaled(&mut b[..i], -x, &factor[i * n..i * n + i]);
     }
 }
 
-/// `bᵀ(LDLᵀ)⁻¹b`; `b` is overwritten.
+/// `bᵀ(LDLᵀ)⁻¹b`, given the triangles that the factorisation has filled; `b` is overwritten.
 #[inline(always)]
-pub(crate) fn cholesky_inverse_form<T: Real>(l: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
-    forward(l, b);
+pub(crate) fn cholesky_inverse_form<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
+    forward(factor, b);
     b.iter().zip(inverse_pivots).fold(T::ZERO, |sum, (&b, &inverse)| sum + b * b * inverse)
 }
 
-/// Solves `Lx = b` in place, `L` lower triangular with ones on the diagonal.
+/// Solves `Lx = b` in place.
 #[inline(always)]
-fn forward<T: Real>(l: &[T], b: &mut [T]) {
+fn forward<T: Real>(factor: &[T], b: &mut [T]) {
     let n = b.len();
+    if n > SMALL_SYSTEM {
+        return simd::run(Forward { factor, b });
+    }
     for i in 1..n {
-        b[i] -= dot(&l[i * n..i * n + i], &b[..i]);
+        b[i] -= dot(&factor[i * n..i * n + i], &b[..i]);
     }
 }
 
@@ -95,6 +108,9 @@ pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
     }
 }
 
+/// From so many columns on, rows are absorbed by many reflections at once.
+const MANY_COLUMNS: usize = 16;
+
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr` by Householder reflections:
 /// afterwards `RᵀR` has grown by `JᵀJ`. `jacobian` and `r` are overwritten; what is left in `r` is the part of the
 /// right-hand side that no column reaches. `w` is scratch for `n` numbers.
@@ -109,6 +125,13 @@ pub(crate) fn absorb_rows<T: Real>(
     w: &mut [T],
 ) {
     let n = rotated.len();
+    if n >= MANY_COLUMNS && are_moderate(triangle, jacobian, w) {
+        return if size_of::<T>() == size_of::<f32>() {
+            simd::run(Reflections::<T, 16> { triangle, rotated, jacobian, r })
+        } else {
+            simd::run(Reflections::<T, 8> { triangle, rotated, jacobian, r })
+        };
+    }
     for k in 0..n {
         let row = &mut triangle[k * n..k * n + n];
         let column = jacobian.iter().skip(k).step_by(n);
@@ -144,6 +167,16 @@ pub(crate) fn absorb_rows<T: Real>(
             *r += factor * w_rhs;
         }
     }
+}
+
+/// The squares of columns neither over- nor underflow; `sums` is scratch for as many numbers as a row has.
+fn are_moderate<T: Real>(triangle: &[T], jacobian: &[T], sums: &mut [T]) -> bool {
+    let limit = T::from_f64(if size_of::<T>() == size_of::<f32>() { 1e15 } else { 1e140 });
+    sums.fill(T::ZERO);
+    for row in triangle.chunks_exact(sums.len()).chain(jacobian.chunks_exact(sums.len())) {
+        sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a.abs());
+    }
+    sums.iter().all(|&sum| sum == T::ZERO || (sum >= limit.recip() && sum <= limit))
 }
 
 /// Appends the numbers on and above the diagonal of an upper triangle, row after row.
@@ -239,21 +272,34 @@ mod tests {
         assert!(!cholesky(&mut [f64::INFINITY], &mut [0.0]));
     }
 
-    /// Above a certain size faer takes over.
+    /// Sizes around those at which the kernels change.
+    const SIZES: [usize; 12] = [9, 10, 11, 15, 16, 50, 63, 64, 95, 143, 144, 250];
+
     #[test]
-    fn large_systems_are_solved_and_refused_alike() {
+    fn systems_of_every_size_are_solved_and_refused_alike() {
         in_all(|| {
-            let n = 50;
-            let mut a: Vec<f64> = (0..n * n).map(|at| 1.0 / (1.0 + (at / n) as f64 + (at % n) as f64)).collect();
-            let mut scratch = Scratch::default();
-            assert!(!f64::cholesky(&mut a.clone(), &mut vec![0.0; n], &mut scratch), "the Hilbert matrix");
-            a.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += 1.0);
-            let b: Vec<f64> = a.chunks_exact(n).map(|row| row.iter().sum()).collect();
-            let (mut factor, mut inverse_pivots, mut x) = (a, vec![0.0; n], b);
-            assert!(f64::cholesky(&mut factor, &mut inverse_pivots, &mut scratch));
-            solve_cholesky(&factor, &inverse_pivots, &mut x);
-            assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-12));
+            for n in SIZES {
+                let mut a: Vec<f64> = (0..n * n).map(|at| 1.0 / (1.0 + (at / n) as f64 + (at % n) as f64)).collect();
+                let mut scratch = Scratch::default();
+                let refused = !f64::cholesky(&mut a.clone(), &mut vec![0.0; n], &mut scratch);
+                assert!(refused || n < 15, "the Hilbert matrix of {n}");
+                a.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += 1.0);
+                solved(&a, n, 1e-12);
+                solved(&a.iter().map(|&a| a as f32).collect::<Vec<_>>(), n, 1e-4);
+            }
         });
+    }
+
+    /// Asserts that the solution for the sums of rows is all ones.
+    fn solved<T: Real>(a: &[T], n: usize, tolerance: f64) {
+        let b: Vec<T> = a.chunks_exact(n).map(|row| row.iter().copied().sum()).collect();
+        let (mut factor, mut inverse_pivots, mut x) = (a.to_vec(), vec![T::ZERO; n], b.clone());
+        assert!(T::cholesky(&mut factor, &mut inverse_pivots, &mut Scratch::default()));
+        solve_cholesky(&factor, &inverse_pivots, &mut x);
+        assert!(x.iter().all(|x| (x.to_f64() - 1.0).abs() < tolerance), "{n}: {x:?}");
+        let form = cholesky_inverse_form(&factor, &inverse_pivots, &mut b.clone()).to_f64();
+        let expected = b.iter().map(|b| b.to_f64()).sum::<f64>();
+        assert!((form - expected).abs() < tolerance * expected, "{n}: {form}");
     }
 
     #[test]
@@ -265,5 +311,28 @@ mod tests {
             assert!((triangle[0].abs() / scale - 5.0).abs() < 1e-12, "{triangle:?}");
             assert!(triangle.iter().all(|r| r.is_finite()));
         }
+    }
+
+    /// Many reflections at once are for columns whose squares are finite and not zero.
+    #[test]
+    fn columns_of_all_sizes_are_reflected() {
+        in_all(|| {
+            let (n, m) = (20, 50);
+            let rows: Vec<f64> = (0..m * n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect();
+            let triangle = |scale: f64| {
+                let (mut triangle, mut w, mut r) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; m]);
+                let mut rows: Vec<f64> =
+                    rows.iter().enumerate().map(|(k, a)| if k % n == 5 { a * scale } else { *a }).collect();
+                absorb_rows(&mut triangle, &mut vec![0.0; n], &mut rows, &mut r, &mut w);
+                triangle
+            };
+            let expected = triangle(1.0);
+            for scale in [1e-200, 1e-100, 1e100, 1e200] {
+                for (k, (found, expected)) in triangle(scale).iter().zip(&expected).enumerate() {
+                    let found = if k % n == 5 { found / scale } else { *found };
+                    assert!((found - expected).abs() < 1e-12, "{scale}: ({}, {})", k / n, k % n);
+                }
+            }
+        });
     }
 }
