@@ -44,7 +44,7 @@ where
         }
         // What rounding errors of the residuals make of a cost.
         let noise = self.squared_noise(problem)?.sqrt();
-        let noise = noise * (self.sum_of_squares().sqrt() + noise) + T::EPSILON * self.cost.abs();
+        let noise = noise * (self.squares.sqrt() + noise) + T::EPSILON * self.cost.abs();
         if !self.follow_the_gradient(reach) {
             return Ok(false);
         }

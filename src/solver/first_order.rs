@@ -81,7 +81,7 @@ where
     fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
         let noise = self.squared_noise(problem)?;
         let unit = T::from_f64(ROUNDING);
-        Ok(self.squared_gradient_cosine() * self.sum_of_squares() <= unit * unit * noise)
+        Ok(self.squared_gradient_cosine() * self.squares <= unit * unit * noise)
     }
 
     /// `‖r‖²` of what rounding errors of the parameters and the residuals make of the residuals.
@@ -134,7 +134,7 @@ where
                 shards.sum(squares, Ok(()))?;
             }
         }
-        let tolerance = largest_cosine(settings) * self.sum_of_squares().sqrt();
+        let tolerance = largest_cosine(settings) * self.squares.sqrt();
         let sums = self.step.as_ref().iter().zip(self.correction.as_ref());
         let mut columns = self.column_norms.as_ref().iter().zip(sums).enumerate();
         Ok(columns.any(|(j, (norm, (&gradient, &square)))| {

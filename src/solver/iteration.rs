@@ -41,11 +41,11 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) x: S::Vector,
     /// `½‖r‖²` there, or the loss that it stands for.
     pub(super) cost: T,
-    /// `‖r‖²` of the rows that stand for the loss there, where they are all here: twice the cost unless the problem has a cost of its
-    /// own.
+    /// `‖r‖²` of the rows that stand for the loss there, which is twice the cost unless the problem has a cost of its own; taken to
+    /// be that where the rows are on several ranks, or the Jacobian is not formed.
     pub(super) squares: T,
     /// The same at the trial point, or at the last point where the trial was taken.
-    trial_squares: T,
+    pub(super) trial_squares: T,
     /// The cost at the start.
     pub(super) initial_cost: T,
     /// `‖J_j‖` there.
@@ -262,7 +262,8 @@ where
         trial: &mut Trial<T>,
     ) -> Result<(), EvaluationError> {
         let before = self.cost;
-        if self.may_lose_a_column() {
+        let may_lose_a_column = self.may_lose_a_column();
+        if may_lose_a_column {
             self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
         }
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
@@ -282,7 +283,7 @@ where
             trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
         }
         if trial.accepted && self.arrival == Arrival::Linearize {
-            if self.may_lose_a_column() && self.loses_a_column(before) {
+            if may_lose_a_column && self.loses_a_column() {
                 self.return_from_trial(before);
                 (trial.accepted, trial.actual) = (false, -T::INFINITY);
             } else {
@@ -335,7 +336,11 @@ where
         let cost = self.sum_rows(problem);
         let mut cost = match &mut self.shards {
             None => cost?,
-            Some(shards) => shards.add_up_candidates(&mut self.model, cost)?,
+            Some(shards) => {
+                let cost = shards.add_up_candidates(&mut self.model, cost)?;
+                self.trial_squares = (cost + cost).abs();
+                cost
+            }
         };
         if !self.rule.ridge.is_empty() {
             self.model.add_ridge(&self.rule.ridge, self.trial.as_ref());
@@ -392,12 +397,10 @@ where
 
     /// The step has led to where a parameter all but loses its influence on the residuals: its column, relative to them, is less
     /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried.
-    fn loses_a_column(&self, cost_before: T) -> bool {
-        let is_summed_here = self.shards.is_none();
-        let (squares, squares_before) =
-            if is_summed_here { (self.squares, self.trial_squares) } else { (self.cost.abs(), cost_before.abs()) };
+    fn loses_a_column(&self) -> bool {
+        let (squares, squares_before) = (T::EPSILON * self.squares, self.trial_squares);
         let mut norms = self.column_norms.as_ref().iter().zip(self.correction.as_ref());
-        norms.any(|(&norm, &before)| norm * norm * squares_before < T::EPSILON * before * before * squares)
+        norms.any(|(&norm, &before)| norm * norm * squares_before < before * before * squares)
     }
 
     /// Columns are formed at each point that is taken, and no bound makes a minimum of a point without influence.
@@ -441,7 +444,7 @@ where
             return squared_cosine;
         }
         let norms = self.column_norms.as_ref();
-        let has_no_weight = self.sum_of_squares() == T::ZERO && self.cost * T::EPSILON > T::ZERO;
+        let has_no_weight = self.squares == T::ZERO && self.cost * T::EPSILON > T::ZERO;
         if has_no_weight && norms.iter().all(|&norm| norm == T::ZERO) {
             return T::ONE;
         }
@@ -453,13 +456,7 @@ where
                 largest
             }
         });
-        if largest > T::ZERO { largest / self.sum_of_squares() } else { largest }
-    }
-
-    /// `‖r‖²`, or what is known of it.
-    #[inline]
-    pub(super) fn sum_of_squares(&self) -> T {
-        if self.shards.is_none() && !self.plan.form.multiplies() { self.squares } else { (self.cost + self.cost).abs() }
+        if largest > T::ZERO { largest / self.squares } else { largest }
     }
 }
 

@@ -30,6 +30,7 @@ where
             model.form_gradient(products);
         }
         if let Some(cost) = cost {
+            self.trial_squares = (cost + cost).abs();
             self.move_to_trial(cost);
         }
         Ok(cost)
