@@ -174,7 +174,7 @@ impl Claim {
 
     /// Parameters that are off by two units of their last digits, up or down, by a pattern of number `k`.
     fn neighbour<T: Real>(&self, k: usize) -> Vec<f64> {
-        let sign = |j: usize| if (k & (j + 1)).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |j: usize| if (k & (j + 1)).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
         let displaced = |(j, &x): (usize, &f64)| x + 2.0 * sign(j) * T::EPSILON.to_f64() * x;
         self.x.iter().enumerate().map(displaced).collect()
     }
