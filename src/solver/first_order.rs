@@ -19,8 +19,9 @@ const STATIONARY: f64 = 0.41;
 /// the square of its cosine as a share of the cost.
 const SHARE_OF_FTOL: f64 = 0.0625;
 
-/// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit.
-const DISPLACEMENT: f64 = 2.0;
+/// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit: in double and in
+/// single precision. Formulas err by several units, for which single precision leaves no room between rounding and tolerance.
+const DISPLACEMENTS: [f64; 2] = [2.0, 16.0];
 
 /// A gradient of up to this many times the rounding errors of the residuals is rounding.
 const ROUNDING: f64 = 4.0;
@@ -145,7 +146,8 @@ where
     /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
     /// allow.
     fn displace(&mut self, alternate: bool) {
-        let unit = T::from_f64(DISPLACEMENT) * T::EPSILON;
+        let is_single = size_of::<T>() == size_of::<f32>();
+        let unit = T::from_f64(DISPLACEMENTS[usize::from(is_single)]) * T::EPSILON;
         for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
             let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
             let is_allowed = self.bounds.as_ref().is_none_or(|bounds| bounds.contains(j, displaced));

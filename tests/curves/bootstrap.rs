@@ -164,3 +164,24 @@ fn what_cannot_be_drawn_is_refused() {
     assert_eq!(all_lost.estimates().nrows(), 0);
     assert!(all_lost.standard_errors().iter().chain(&all_lost.bias()).all(|number| number.is_nan()));
 }
+
+/// Residuals of a mean are shorter than the noise by `√(1 − 1/n)`, which three points make visible.
+#[test]
+fn residuals_are_freed_from_the_leverage_of_their_rows() {
+    let y = [1.0, 2.5, 1.6];
+    let fit = CurveFit::new(|_: f64, [a]| a, &[0.0, 1.0, 2.0], &y, [1.0]).fit().unwrap();
+    let bootstrap = fit.bootstrap().replicates(4000).seed(2).run().unwrap();
+    assert_near(&fit, &bootstrap, 0.05);
+}
+
+/// A line through zero leaves residuals of data with an offset on one side: drawn as they are they would move the slope.
+#[test]
+fn residuals_are_centred() {
+    let x: Vec<f64> = (1..=12).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().map(|x| x + 2.0 + 0.3 * (3.0 * x).sin()).collect();
+    let fit = CurveFit::new(|x, [a]| a * x, &x, &y, [1.0]).fit().unwrap();
+    let mean = fit.residuals().iter().sum::<f64>() / 12.0;
+    let bootstrap = fit.bootstrap().replicates(2000).seed(3).run().unwrap();
+    let moved = mean * x.iter().sum::<f64>() / x.iter().map(|x| x * x).sum::<f64>();
+    assert!(bootstrap.bias()[0].abs() < 0.2 * moved.abs(), "{} beside {moved}", bootstrap.bias()[0]);
+}

@@ -3,6 +3,7 @@
 use marquardt::{
     Comparison, ComparisonError, Curve, CurveFit, Dual, FittedCurve, Loss, StatisticsError, Tie, curve_fit, f_test,
 };
+use ndarray::Array2;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -427,4 +428,32 @@ fn held_parameters_are_as_fixed_ones() {
     let (held, fixed) = (numbers(&held), numbers(&fixed));
     assert!(all_close(&held, &fixed, 1e-6), "{held:?} {fixed:?}");
     assert!(held.iter().all(|number| !number.is_nan()));
+}
+
+/// A row of a curve with several responses counts once.
+#[test]
+fn a_row_of_several_responses_is_named_by_its_number() {
+    let y = Array2::from_shape_vec((3, 2), vec![1.0, 1.1, 1.4, 1.5, 1.7, 1.9]).unwrap();
+    let two = |x: &[f64], [a, b]: [Dual<f64, 2>; 2]| [a * x[0].sqrt(), b + x[0]];
+    let fit = CurveFit::with_responses(two, &[1.0, 2.0, 3.0], &y, [1.0, 0.0]).fit().unwrap();
+    for bad in 0..3 {
+        let mut x = [1.0, 2.0, 3.0];
+        x[bad] = -1.0;
+        let error = fit.confidence_band(&x, 0.95).unwrap_err();
+        assert!(matches!(error, StatisticsError::NonFiniteCurve { row } if row == bad), "{error}");
+    }
+}
+
+/// A point that alone decides a parameter has the leverage one, but for rounding.
+#[test]
+fn what_is_met_whatever_it_is_has_no_studentized_residual() {
+    for far in [0.1, 0.3, 0.7, 1.1, 1.9, 2.3, 7.7, 13.1_f64] {
+        let x = [0.0, 0.0, 0.0, far];
+        let fit = curve_fit(|x, [a, b]| a + b * x, &x, &[1.1, 0.9, 1.3, 2.0], [1.0, 1.0]).unwrap();
+        let influence = fit.influence().unwrap();
+        assert!((influence.leverage[3] - 1.0).abs() < 1e-14);
+        assert_eq!(influence.standardized_residuals[3], 0.0);
+        assert_eq!(influence.studentized_residuals.unwrap()[3], 0.0);
+        assert_eq!(influence.cooks_distance[3], f64::INFINITY);
+    }
 }

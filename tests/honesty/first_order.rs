@@ -27,6 +27,11 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// The move of parameters, in units of the last digit, by which `Status` measures rounding.
+    fn units(self) -> f64 {
+        if self == Precision::Single { 16.0 } else { 2.0 }
+    }
+
     /// Smaller derivatives lose digits in the arithmetic, or vanish.
     fn smallest(self) -> f64 {
         match self {
@@ -172,10 +177,10 @@ impl Claim {
             .collect()
     }
 
-    /// Parameters that are off by two units of their last digits, up or down, by a pattern of number `k`.
+    /// Parameters that are off by some units of their last digits, up or down, by a pattern of number `k`.
     fn neighbour<T: Real>(&self, k: usize) -> Vec<f64> {
         let sign = |j: usize| if (k & (j + 1)).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
-        let displaced = |(j, &x): (usize, &f64)| x + 2.0 * sign(j) * T::EPSILON.to_f64() * x;
+        let displaced = |(j, &x): (usize, &f64)| x + self.precision.units() * sign(j) * T::EPSILON.to_f64() * x;
         self.x.iter().enumerate().map(displaced).collect()
     }
 
