@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod bounds;
+mod certified;
 #[path = "../common/mod.rs"]
 mod common;
 mod coverage;

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::{
-    Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Loss, Minima, Model, MultiStart,
-    MultiStartError, ScalarOf, SolveError, Status, Tie,
+    Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Loss, Minima, MultiStart, MultiStartError,
+    SolveError, Status, Tie,
 };
 
+use crate::certified::Certified;
 use crate::nist::{self, DataSet};
 
 /// Noisy samples of `sin(3x)`, not evenly spaced, or other frequencies would do as well.
@@ -64,19 +65,6 @@ fn a_seed_gives_the_same_minima_whatever_the_number_of_threads() {
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert_eq!(first, pool.install(|| run(1)));
-    }
-}
-
-struct Certified(nist::Model, usize);
-
-impl Model<f64> for Certified {
-    fn parameter_count(&self) -> usize {
-        self.1
-    }
-
-    #[inline(always)]
-    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.0.response(b, x)
     }
 }
 

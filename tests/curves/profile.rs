@@ -5,29 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use marquardt::{
-    CancelToken, Curve, CurveFit, Dual, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss, Model,
-    ProfileError, Scalar, ScalarOf, StatisticsError, Status, Tie, curve_fit,
+    CancelToken, Curve, CurveFit, Dual, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss, ProfileError,
+    Scalar, StatisticsError, Status, Tie, curve_fit,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
+use crate::certified::Certified;
 use crate::nist::{self, DataSet};
 use crate::reference::Reference;
-
-/// A model of the NIST collection.
-struct Certified(nist::Model, usize);
-
-impl Model<f64> for Certified {
-    fn parameter_count(&self) -> usize {
-        self.1
-    }
-
-    #[inline(always)]
-    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.0.response(b, x)
-    }
-}
 
 fn certified(model: nist::Model) -> FittedCurve<'static, f64, FromModel<Certified>> {
     let set: &'static DataSet = Box::leak(Box::new(DataSet::load(model)));

@@ -9,15 +9,9 @@ use marquardt::optim::{Adam, Optimizer};
 use marquardt::{Gradients, LeastSquares, LevenbergMarquardt, Objective, Real, Variables};
 use ndarray::{Array2, Array4, array};
 
-const IMAGE: Shape = Shape::Image { channels: 2, height: 3, width: 4 };
+use crate::layers::refusal;
 
-/// What building says, having added no variable.
-fn refusal(network: Sequential<f64>) -> String {
-    let mut variables = Variables::new();
-    let error = network.build(&mut variables, 0).unwrap_err();
-    assert!(variables.is_empty(), "variables were added");
-    error.to_string()
-}
+const IMAGE: Shape = Shape::Image { channels: 2, height: 3, width: 4 };
 
 #[test]
 fn shapes_that_do_not_fit_are_refused_by_name() {

@@ -9,7 +9,7 @@ use marquardt::{Gradient, Gradients, LeastSquares, LevenbergMarquardt, Objective
 use ndarray::{Array2, array};
 
 /// What building says, having added no variable.
-fn refusal(network: Sequential<f64>) -> String {
+pub fn refusal(network: Sequential<f64>) -> String {
     let mut variables = Variables::new();
     let error = network.build(&mut variables, 0).unwrap_err();
     assert!(variables.is_empty(), "variables were added");
