@@ -7,7 +7,7 @@
 
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
-use super::{Settings, Status};
+use super::{Scaling, Settings, Status};
 use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
@@ -55,8 +55,8 @@ where
         if !pairs.any(|(d, &norm)| *d > limit * norm || norm > limit * *d) {
             return false;
         }
-        super::Scaling::Marquardt.update(self.d.as_mut(), norms);
-        self.scaling = super::Scaling::default();
+        Scaling::Marquardt.update(self.d.as_mut(), norms);
+        self.scaling = Scaling::default();
         self.start_damping();
         true
     }

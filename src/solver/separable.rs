@@ -90,8 +90,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     }
 }
 
-/// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that looks linear
-/// at the start may not be elsewhere, as the frequency of a sine is near zero.
+/// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that
+/// looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
 fn are_linear<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, found: &Report<T>) -> bool {
     let mut r = vec![T::ZERO; problem.residual_count()];
     if problem.residuals(&found.x, 0, &mut r).is_err() {

@@ -24,9 +24,9 @@ use crate::linear::shape::Shape;
 /// - `√ftol / 16`, which is 3.8e-7 and 3e-4 at the defaults,
 ///
 /// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by two units of
-/// their last digit, in single precision by sixteen. The test depends neither on the damping nor on the scaling nor on units. Where the Jacobian is not formed, it is
-/// one test for all parameters, of the mean of their squared cosines. A column that is exactly zero passes; one that is so small that
-/// only its squares vanish does not.
+/// their last digit, in single precision by sixteen. The test depends neither on the damping nor on the scaling nor on units.
+/// Where the Jacobian is not formed, it is one test for all parameters, of the mean of their squared cosines. A column that is
+/// exactly zero passes; one that is so small that only its squares vanish does not.
 ///
 /// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on; if nothing
 /// helps it ends with [`NoProgress`](Status::NoProgress).
