@@ -1,9 +1,10 @@
 //! Times of 10,000 small fits: in lockstep, in either precision, on one and two threads, and one after the other by the
-//! scalar path of fixed size.
+//! scalar path of fixed size. Times of 1,000 fits of 6 to 20 parameters on one thread: up to 16 are fitted in lockstep.
 //!
 //! ```text
 //! cargo bench --bench many
 //! cargo bench --bench many -- peaks
+//! cargo bench --bench many -- sizes
 //! ```
 
 #[path = "problems/mod.rs"]
@@ -11,11 +12,15 @@ mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
+use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use marquardt::{FitMany, FixedAutoDiff, LevenbergMarquardt, ManyFits, Model, Real};
+use marquardt::{FitMany, FixedAutoDiff, LevenbergMarquardt, ManyFits, Model, Number, Real, ScalarOf};
 use nalgebra::SVector;
 use ndarray::{Array1, Array2};
 use problems::{CurveResiduals, Formula};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Uniform};
 use workloads::{Decays, GaussianPeaks, ManyCurves};
 
 const FITS: usize = 10_000;
@@ -104,5 +109,67 @@ mod decays {
     #[divan::bench(sample_count = 10)]
     fn scalar(bencher: Bencher) {
         one_by_one::<Decays>(bencher);
+    }
+}
+
+/// Gaussian peaks side by side, of three parameters each, on a polynomial that takes up the parameters left over.
+mod sizes {
+    use super::*;
+
+    const FITS: usize = 1_000;
+
+    /// Distance of one peak from the next; widths are 0.5 to 1.
+    const SPACING: f64 = 4.0;
+
+    #[derive(Clone, Copy)]
+    struct Peaks<const N: usize>;
+
+    impl<const N: usize> Model<f64> for Peaks<N> {
+        fn parameter_count(&self) -> usize {
+            N
+        }
+
+        #[inline(always)]
+        fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
+            let mut sum = S::constant(S::Real::from_f64(0.0));
+            for &coefficient in &b[N - N % 3..N] {
+                sum = sum * x[0] + coefficient;
+            }
+            for k in 0..N / 3 {
+                let u = (-b[3 * k + 1] + x[0]) / b[3 * k + 2];
+                sum += b[3 * k] * (u * u * -0.5).exp();
+            }
+            sum
+        }
+    }
+
+    fn data<const N: usize>() -> Data<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        let mut uniform = |low: f64, high: f64| Uniform::new(low, high).expect("a range").sample(&mut random);
+        let points = POINTS.max(16 * N / 3);
+        let width = SPACING * (N / 3) as f64;
+        let x = Array1::linspace(-0.5 * SPACING, width - 0.5 * SPACING, points);
+        let (mut y, mut start) = (Array2::zeros((FITS, points)), Array2::zeros((FITS, N)));
+        for (mut y, mut start) in y.rows_mut().into_iter().zip(start.rows_mut()) {
+            let mut truth = [0.0; N];
+            for k in 0..N / 3 {
+                let center = SPACING * k as f64 + uniform(-0.5, 0.5);
+                truth[3 * k..3 * k + 3].copy_from_slice(&[uniform(0.5, 2.0), center, uniform(0.5, 1.0)]);
+            }
+            for (y, &x) in y.iter_mut().zip(&x) {
+                *y = Peaks::<N>.response(&[x], &truth) + uniform(-0.05, 0.05);
+            }
+            for (start, truth) in start.iter_mut().zip(&truth[..N - N % 3]) {
+                *start = truth + 0.15 * uniform(-1.0, 1.0);
+            }
+        }
+        Data { x, y, start }
+    }
+
+    #[divan::bench(consts = [6, 9, 12, 16, 20], sample_count = 10)]
+    fn fits<const N: usize>(bencher: Bencher) {
+        let data = data::<N>();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("the system gives threads");
+        bencher.counter(ItemsCount::new(FITS)).bench_local(|| pool.install(|| data.fit(Peaks::<N>)));
     }
 }

@@ -14,9 +14,9 @@ use std::f64::consts::PI;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use marquardt::Variables;
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::train::{OnEpochEnd, Trainer};
+use marquardt::{Real, Variables};
 use ndarray::Array2;
 use optimizers::Named;
 
@@ -47,18 +47,25 @@ struct Options {
     /// Ends as soon as the loss over all data is as low as this; looked at once an epoch
     #[arg(long)]
     until: Option<f64>,
+    /// Computes in single precision
+    #[arg(long)]
+    single: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
+    if options.single { train::<f32>(options) } else { train::<f64>(options) }
+}
+
+fn train<T: Real>(options: Options) -> Result<(), Box<dyn Error>> {
     if options.points < 2 {
         return Err("the data need two points".into());
     }
-    let (x, y) = sinc(options.points);
+    let (x, y) = sinc::<T>(options.points);
     let mut variables = Variables::new();
     let layers = options.hidden.iter().fold(Sequential::new(1), |layers, &units| layers.dense(units).tanh());
     let mut network = layers.dense(1).compile(&mut variables, options.seed, MeanSquaredError)?;
-    let mut optimizer = options.optimizer.with_learning_rate(options.learning_rate);
+    let mut optimizer = options.optimizer.with_learning_rate::<T>(options.learning_rate);
 
     let bar = ProgressBar::new(options.epochs as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} epoch {pos}/{len}  loss {msg}  {eta} left")?);
@@ -84,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(trainer);
     bar.finish_and_clear();
 
-    let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?;
+    let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?.to_f64();
     let seconds: f64 = history.column("seconds").into_iter().flatten().sum();
     let (steps, Options { optimizer: name, seed, .. }) = (optimizer.iterations(), options);
     println!("optimizer={name} seed={seed} steps={steps} seconds={seconds:.3} loss={loss:.3e}");
@@ -92,8 +99,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Points of sinc(10x), evenly spaced; sinc(t) = sin(πt) / (πt).
-fn sinc(points: usize) -> (Array2<f64>, Array2<f64>) {
-    let x = Array2::from_shape_fn((points, 1), |(i, _)| 2.0 * i as f64 / (points - 1) as f64 - 1.0);
+fn sinc<T: Real>(points: usize) -> (Array2<T>, Array2<T>) {
+    let x: Array2<f64> = Array2::from_shape_fn((points, 1), |(i, _)| 2.0 * i as f64 / (points - 1) as f64 - 1.0);
     let y = x.mapv(|x| if x == 0.0 { 1.0 } else { (10.0 * PI * x).sin() / (10.0 * PI * x) });
-    (x, y)
+    (x.mapv(T::from_f64), y.mapv(T::from_f64))
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use marquardt::LevenbergMarquardt;
 use marquardt::optim::{Adagrad, Adam, AdamW, Optimizer, RmsProp, Sgd};
+use marquardt::{LevenbergMarquardt, Real};
 
 /// An optimizer, as it is called on the command line.
 #[derive(Clone, Copy, ValueEnum)]
@@ -20,7 +20,7 @@ pub enum Named {
 
 impl Named {
     /// The optimizer, at this learning rate or its default.
-    pub fn with_learning_rate(self, rate: Option<f64>) -> Box<dyn Optimizer<f64>> {
+    pub fn with_learning_rate<T: Real>(self, rate: Option<f64>) -> Box<dyn Optimizer<T>> {
         match self {
             Named::Lm => Box::new(LevenbergMarquardt::new().with_learning_rate(rate.unwrap_or(1.0))),
             Named::Adam => Box::new(Adam::new(rate.unwrap_or(0.01))),

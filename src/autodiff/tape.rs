@@ -1,6 +1,7 @@
 //! What numbers were made of.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::fmt;
 
 use super::adjoint::Adjoint;
 use crate::kernels::lanes::{Lanes, Register};
@@ -21,16 +22,47 @@ struct Node<T, R> {
 
 /// The variables of a formula, and after them all its intermediate results that have two of them before it: a list that
 /// [`Adjoint`] numbers write, and that is read backwards for the derivatives.
-#[derive(Debug)]
+///
+/// Writing is in the inner loop, and the tape does not grow there: it counts the nodes that it has no room for, and
+/// [`with_room_for_all`](Self::with_room_for_all) is for another try.
 pub(crate) struct Tape<T, R> {
     variables: usize,
-    nodes: RefCell<Vec<Node<T, R>>>,
+    nodes: Vec<Cell<Node<T, R>>>,
+    /// Nodes written, and those that there was no room for.
+    count: Cell<usize>,
+}
+
+impl<T, R> fmt::Debug for Tape<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape").field("variables", &self.variables).field("count", &self.count).finish_non_exhaustive()
+    }
 }
 
 impl<T: Real, R: Register<T>> Tape<T, R> {
     /// For a formula of so many variables.
     pub(crate) fn new(variables: usize) -> Self {
-        Tape { variables, nodes: RefCell::new(Vec::with_capacity(4 * variables)) }
+        Self::with_room(variables, 4 * variables)
+    }
+
+    /// As large as it should have been.
+    pub(crate) fn with_room_for_all(&self) -> Self {
+        Self::with_room(self.variables, self.count.get())
+    }
+
+    fn with_room(variables: usize, nodes: usize) -> Self {
+        let blank = Node { derivatives: [Lanes::splat(T::ZERO); 2], of: [Place(0); 2] };
+        Tape { variables, nodes: vec![Cell::new(blank); nodes], count: Cell::new(0) }
+    }
+
+    /// There was room for all nodes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.count.get() <= self.nodes.len()
+    }
+
+    /// Places that there is room for.
+    pub(crate) fn places(&self) -> usize {
+        self.variables + self.nodes.len()
     }
 
     /// The place of a variable.
@@ -39,39 +71,39 @@ impl<T: Real, R: Register<T>> Tape<T, R> {
         Place(index as u32)
     }
 
-    /// Writes down what has these derivatives by these places.
+    /// Records a node with two parents and its derivatives by them.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push(&self, of: [Place; 2], derivatives: [Lanes<T, R>; 2]) -> Place {
-        let mut nodes = self.nodes.borrow_mut();
-        let place = self.variables + nodes.len();
-        nodes.push(Node { derivatives, of });
-        Place(place as u32)
+        let number = self.count.get();
+        if let Some(node) = self.nodes.get(number) {
+            node.set(Node { derivatives, of });
+        }
+        self.count.set(number + 1);
+        Place((self.variables + number) as u32)
     }
 
-    /// Works out the derivatives by all places of a result, those by the variables first, and forgets the nodes.
+    /// Computes the derivatives of a result by all [places](Self::places), those by the variables first, and forgets the nodes,
+    /// which must be [complete](Self::is_complete).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn differentiate(&self, result: Adjoint<'_, T, R>, adjoints: &mut Vec<Lanes<T, R>>) {
+    pub(crate) fn differentiate(&self, result: Adjoint<'_, T, R>, adjoints: &mut [Lanes<T, R>]) {
         let zero = Lanes::splat(T::ZERO);
-        let mut nodes = self.nodes.borrow_mut();
-        if adjoints.len() < self.variables + nodes.len() {
-            adjoints.resize(self.variables + nodes.len(), zero);
-        }
-        for adjoint in &mut *adjoints {
+        let nodes = &self.nodes[..self.count.get()];
+        for adjoint in &mut adjoints[..self.variables + nodes.len()] {
             *adjoint = zero;
         }
         if let (slope, Some(Place(place))) = result.origin() {
             adjoints[place as usize] = slope;
         }
-        for k in (0..nodes.len()).rev() {
-            let (before, from) = adjoints.split_at_mut(self.variables + k);
-            let (adjoint, Node { derivatives, of }) = (from[0], nodes[k]);
+        for (k, node) in nodes.iter().enumerate().rev() {
+            let Node { derivatives, of } = node.get();
+            let adjoint = adjoints[self.variables + k];
             let size = adjoint.abs();
             for side in 0..2 {
                 // What a branch not taken has, possibly NaN, counts for nothing.
                 let part = zero.select_less(size, adjoint * derivatives[side], size);
-                before[of[side].0 as usize] += part;
+                adjoints[of[side].0 as usize] += part;
             }
         }
-        nodes.clear();
+        self.count.set(0);
     }
 }

@@ -30,6 +30,10 @@ pub fn curve_fit<'a, T: Real, const N: usize>(
 impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Fits a closure `|x, [a, b, …]|` of one predictor. The parameters arrive as [`Dual`] numbers, so the derivatives are
     /// exact; write it as over floats, with the functions of [`Scalar`](crate::Scalar).
+    ///
+    /// Every operation carries all derivatives along, one point at a time. A [`Model`], also one by [`model!`](crate::model!), takes
+    /// several points at once and works many derivatives out backwards: next to it, a closure of 3 parameters takes about 1.2 times
+    /// as long, of 8 parameters 2.5 times, of 60 parameters 12 times.
     pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a>(
         curve: F,
         x: impl Into<Rows<'a, T>>,

@@ -197,30 +197,33 @@ impl<'a, T: Real> Data<'a, T> {
     /// where any of its numbers is NaN or infinite.
     pub(super) fn check(self, mask: Option<&[bool]>, policy: NanPolicy) -> Result<Self, CurveError> {
         self.check_shapes(mask)?;
-        let mut kept = Vec::new();
         let mut omitted = Vec::new();
         for row in 0..self.y_rows {
             let masked = mask.is_some_and(|mask| !mask[row]);
             let missing = if masked { None } else { self.missing(row) };
             match missing {
                 Some(error) if policy == NanPolicy::Raise => return Err(error),
-                None if !masked => kept.push(row),
+                None if !masked => {}
                 _ => omitted.push(row),
             }
         }
-        if kept.is_empty() && !self.is_shared() {
+        if omitted.len() == self.y_rows && !self.is_shared() {
             return Err(CurveError::NoObservations);
         }
+        let kept = || (0..self.y_rows).filter(|row| omitted.binary_search(row).is_err());
         if let Noise::Sigma(sigma) = &self.noise {
-            for &row in &kept {
+            for row in kept() {
                 let range = row * self.outputs..(row + 1) * self.outputs;
                 if let Some(&value) = sigma[range].iter().find(|&&sigma| !(sigma > T::ZERO)) {
                     return Err(CurveError::NonPositiveSigma { row, value: value.to_f64() });
                 }
             }
         }
-        let all_omitted = omitted.len();
-        if omitted.is_empty() { Ok(self) } else { Ok(Data { omitted, all_omitted, ..self.select(&kept)? }) }
+        if omitted.is_empty() {
+            return Ok(self);
+        }
+        let kept: Vec<usize> = kept().collect();
+        Ok(Data { all_omitted: omitted.len(), omitted, ..self.select(&kept)? })
     }
 
     /// Counts the rows of all ranks. One that has none learns from the others what rows are like. Collective.

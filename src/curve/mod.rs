@@ -31,6 +31,7 @@ mod plot;
 #[cfg(feature = "progress")]
 mod progress;
 mod ranks;
+mod reverse_rows;
 mod robust;
 mod robust_sums;
 mod rows;

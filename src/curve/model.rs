@@ -99,7 +99,7 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 
 /// The curve of a [`Model`], exactly differentiated.
 #[derive(Debug, Clone, Copy)]
-pub struct FromModel<M>(pub(super) M);
+pub struct FromModel<M>(pub(in crate::curve) M);
 
 impl<M> FromModel<M> {
     /// What it is the curve of.

@@ -1,8 +1,7 @@
 //! A model at many rows of predictors, one in each lane of the widest registers.
 
-use crate::autodiff::adjoint::Adjoint;
+use super::reverse_rows::{Reverse, ReverseRows};
 use crate::autodiff::jet::Jet;
-use crate::autodiff::tape::Tape;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::problem::room_for;
 use crate::{Model, Number, Real, Scalar};
@@ -42,7 +41,7 @@ pub(in crate::curve) fn forwards<T: Real, M: Model<T>, const N: usize>(
     T::run_in_lanes(Forwards::<T, M, N> { model, x: Predictors { x, width }, b, y, jacobian });
 }
 
-/// [`linearize`] in reverse.
+/// [`linearize`] in reverse; [`responses`] where there is no room for derivatives.
 pub(in crate::curve) fn backwards<T: Real, M: Model<T>>(
     model: &M,
     x: &[T],
@@ -82,6 +81,9 @@ impl<T: Real> Predictors<'_, T> {
 
 /// Predictors, and parameters without derivatives, on the stack.
 const FEW: usize = 8;
+
+/// Rows of each lane that are differentiated in reverse before their derivatives are written to the Jacobian.
+const TILE: usize = 8;
 
 struct Responses<'a, T, M> {
     model: &'a M,
@@ -135,7 +137,7 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, 
             self.x.gather(first, y.len(), x);
             let response = self.model.response(x, &b[..n]);
             y.copy_from_slice(&response.value.as_slice()[..y.len()]);
-            scatter(&response.gradient, &mut self.jacobian[first * n..(first + y.len()) * n], n);
+            scatter(&response.gradient, 1, &mut self.jacobian[first * n..(first + y.len()) * n], n);
         }
     }
 }
@@ -154,28 +156,43 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Backwards<'_, T, M> {
     #[inline(always)]
     fn run<R: Register<T>>(self) {
         let n = self.b.len();
-        let (tape, mut adjoints) = (Tape::<T, R>::new(n), Vec::new());
-        let b = self.b.iter().enumerate().map(|(j, &b)| Adjoint::variable(Lanes::splat(b), j, &tape));
-        let b: Vec<Adjoint<'_, T, R>> = b.collect();
-        let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
-        let x = room_for(self.x.width, &mut few_x, &mut many_x);
-        for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
-            let first = block * R::LANES;
-            self.x.gather(first, y.len(), x);
-            let response = self.model.response(x, &b);
-            y.copy_from_slice(&response.value.as_slice()[..y.len()]);
-            tape.differentiate(response, &mut adjoints);
-            scatter(&adjoints, &mut self.jacobian[first * n..(first + y.len()) * n], n);
+        let varies = !self.jacobian.is_empty();
+        let mut reverse = Reverse::<T, R>::new(n);
+        let b: Vec<Lanes<T, R>> = self.b.iter().map(|&b| Lanes::splat(b)).collect();
+        reverse.set_parameters(&b);
+        let (zero, width) = (Lanes::<T, R>::splat(T::ZERO), self.x.width);
+        let (mut x, mut responses) = (vec![zero; TILE * width], [zero; TILE]);
+        let mut gradients = vec![zero; if varies { TILE * n } else { 0 }];
+        for (tile, y) in self.y.chunks_mut(TILE * R::LANES).enumerate() {
+            let (first, blocks) = (tile * TILE * R::LANES, y.len().div_ceil(R::LANES));
+            for block in 0..blocks {
+                let count = R::LANES.min(y.len() - block * R::LANES);
+                self.x.gather(first + block * R::LANES, count, &mut x[block * width..(block + 1) * width]);
+            }
+            reverse.evaluate(&mut ReverseRows {
+                model: self.model,
+                x: &x,
+                width,
+                responses: &mut responses[..blocks],
+                derivatives: &mut gradients,
+                stride: TILE,
+            });
+            for (block, y) in y.chunks_mut(R::LANES).enumerate() {
+                y.copy_from_slice(&responses[block].as_slice()[..y.len()]);
+                if varies {
+                    let rows = first + block * R::LANES..first + block * R::LANES + y.len();
+                    scatter(&gradients[block..], TILE, &mut self.jacobian[rows.start * n..rows.end * n], n);
+                }
+            }
         }
     }
 }
 
-/// Writes the first `n` derivatives of each lane into a row of its own.
+/// Writes `n` derivatives of each lane, the first of so many each, into a row of its own.
 #[inline(always)]
-fn scatter<T: Real, R: Register<T>>(gradient: &[Lanes<T, R>], rows: &mut [T], n: usize) {
-    let gradient = &gradient[..n];
+fn scatter<T: Real, R: Register<T>>(gradient: &[Lanes<T, R>], stride: usize, rows: &mut [T], n: usize) {
     for (l, row) in rows.chunks_exact_mut(n.max(1)).take(R::LANES).enumerate() {
-        for (derivative, gradient) in row.iter_mut().zip(gradient) {
+        for (derivative, gradient) in row.iter_mut().zip(gradient.iter().step_by(stride)) {
             *derivative = gradient.as_slice()[l];
         }
     }

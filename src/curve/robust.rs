@@ -63,16 +63,13 @@ impl<T: Real> Search<T> {
     fn add(&mut self, report: &Report<T>) {
         self.iterations += report.iterations;
         self.accepted += report.accepted;
-        self.evaluations.residuals += report.evaluations.residuals;
-        self.evaluations.jacobians += report.evaluations.jacobians;
-        self.evaluations.factorizations += report.evaluations.factorizations;
+        self.evaluations += report.evaluations;
     }
 
     /// The solver with what is left of its time, its evaluations, and a multiple of its iterations.
     fn left_of(&self, solver: &LevenbergMarquardt<T>) -> LevenbergMarquardt<T> {
         let mut solver = solver.clone();
-        let evaluations = self.evaluations.residuals + self.evaluations.jacobians;
-        solver.settings.spend(self.iterations, SOLVES, evaluations, self.begun.elapsed());
+        solver.settings.spend(self.iterations, SOLVES, self.evaluations.total(), self.begun.elapsed());
         solver
     }
 

@@ -16,7 +16,7 @@ mod hyperbolic;
 pub mod lanes;
 mod logarithm;
 mod power;
-mod product;
+pub(crate) mod product;
 mod reflections;
 pub(crate) mod registers;
 pub(crate) mod samples;

@@ -1,6 +1,8 @@
 //! Products with a vector in them.
 
-use super::simd::{Kernel, multiply_add};
+use std::array::from_fn;
+
+use super::simd::{self, Kernel, multiply_add};
 use crate::Real;
 
 /// Columns summed side by side: eight registers of four doubles, so that no sum waits for the one before.
@@ -69,27 +71,73 @@ pub(super) struct RowDots<'a, T> {
 /// Numbers of a row multiplied side by side.
 const LANES: usize = 8;
 
+/// The same at the end of a row, where fewer are left.
+const FEW_LANES: usize = LANES / 2;
+
 impl<T: Real> Kernel for RowDots<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { y, accumulate, rows, x } = self;
         let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+        let (x_few, x_last) = x_rest.as_chunks::<FEW_LANES>();
         for (y, row) in y.iter_mut().zip(rows.chunks_exact(x.len())) {
             let (blocks, rest) = row.as_chunks::<LANES>();
+            let (few, last) = rest.as_chunks::<FEW_LANES>();
             let mut lanes = [T::ZERO; LANES];
             for (a, x) in blocks.iter().zip(x_blocks) {
-                for lane in 0..LANES {
-                    lanes[lane] = multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]);
-                }
+                lanes = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]));
             }
-            for ((lane, &a), &x) in lanes.iter_mut().zip(rest).zip(x_rest) {
-                *lane = multiply_add::<T, FUSED>(a, x, *lane);
+            // The end of a row has sums of its own: added to some of the lanes, it would send them all through memory.
+            let mut sums: [T; FEW_LANES] = from_fn(|lane| lanes[lane] + lanes[lane + FEW_LANES]);
+            for (a, x) in few.iter().zip(x_few) {
+                sums = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], sums[lane]));
             }
-            let sum = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+            let last = last.iter().zip(x_last).fold(T::ZERO, |sum, (&a, &x)| multiply_add::<T, FUSED>(a, x, sum));
+            // In the order of the lanes: in pairs, LLVM would work with half as many lanes throughout.
+            let sum = sums.into_iter().fold(last, |sum, lane| sum + lane);
             *y = if accumulate { *y + sum } else { sum };
         }
     }
 }
+
+/// `product = Ku`, for the lower triangle of a symmetric `K`.
+pub(crate) fn symmetric_times<T: Real>(gram: &[T], u: &[T], product: &mut [T]) {
+    simd::run(SymmetricTimes { gram, u, product });
+}
+
+struct SymmetricTimes<'a, T> {
+    gram: &'a [T],
+    u: &'a [T],
+    product: &'a mut [T],
+}
+
+impl<T: Real> Kernel for SymmetricTimes<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Self { gram, u, product } = self;
+        for (i, row) in gram.chunks_exact(u.len()).enumerate() {
+            // A row is read once, for its own product and for its part in those above.
+            let (above, own) = product.split_at_mut(i);
+            let (blocks, rest) = row[..i].as_chunks::<LANES>();
+            let (u_blocks, u_rest) = u[..i].as_chunks::<LANES>();
+            let (above_blocks, above_rest) = above.as_chunks_mut::<LANES>();
+            let mut lanes = [T::ZERO; LANES];
+            for ((above, a), u_block) in above_blocks.iter_mut().zip(blocks).zip(u_blocks) {
+                lanes = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], u_block[lane], lanes[lane]));
+                *above = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], u[i], above[lane]));
+            }
+            let mut sum = row[i] * u[i];
+            for ((above, &a), &u_rest) in above_rest.iter_mut().zip(rest).zip(u_rest) {
+                sum = multiply_add::<T, FUSED>(a, u_rest, sum);
+                *above = multiply_add::<T, FUSED>(a, u[i], *above);
+            }
+            own[0] = lanes.into_iter().fold(sum, |sum, lane| sum + lane);
+        }
+    }
+}
+
+/// Numbers of a row that are worked on side by side where it may be short.
+const BLOCK: usize = 4;
 
 /// `C = abᵀ` or `C += abᵀ`, for a `C` whose rows have as many numbers as `b`.
 pub(super) struct Outer<'a, T> {
@@ -102,9 +150,17 @@ pub(super) struct Outer<'a, T> {
 impl<T: Real> Kernel for Outer<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        for (c, &a) in self.c.chunks_exact_mut(self.b.len()).zip(self.a) {
-            for (c, &b) in c.iter_mut().zip(self.b) {
-                *c = if self.accumulate { multiply_add::<T, FUSED>(a, b, *c) } else { a * b };
+        let Self { c, accumulate, a, b } = self;
+        let entry = |a: T, b: T, c: T| if accumulate { multiply_add::<T, FUSED>(a, b, c) } else { a * b };
+        // In blocks of one register, as rows are often too short for the longer ones that a compiler chooses.
+        let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
+        for (c, &a) in c.chunks_exact_mut(b.len()).zip(a) {
+            let (blocks, rest) = c.as_chunks_mut::<BLOCK>();
+            for (c, b) in blocks.iter_mut().zip(b_blocks) {
+                *c = from_fn(|lane| entry(a, b[lane], c[lane]));
+            }
+            for (c, &b) in rest.iter_mut().zip(b_rest) {
+                *c = entry(a, b, *c);
             }
         }
     }
@@ -196,6 +252,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_triangle_stands_for_a_symmetric_matrix() {
+        in_all(|| {
+            for n in (1..30).chain([40]) {
+                let mut gram: Vec<f64> = numbers(n * n, 1);
+                let u = numbers(n, 2);
+                let entry = |i: usize, j: usize| gram[i.max(j) * n + i.min(j)];
+                let expected: Vec<f64> = (0..n).map(|i| (0..n).map(|j| entry(i, j) * u[j]).sum()).collect();
+                for i in 0..n {
+                    gram[i * n + i + 1..(i + 1) * n].fill(f64::NAN);
+                }
+                let mut product = vec![f64::NAN; n];
+                symmetric_times(&gram, &u, &mut product);
+                assert_eq!(product, expected, "{n}");
+            }
+        });
     }
 
     /// What stands behind a short row is read along with it, but must not count.

@@ -66,12 +66,3 @@ pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {
         *y = d * d * x;
     }
 }
-
-/// `product = Ku`, for the lower triangle of `K`.
-pub(crate) fn symmetric_times<T: Real>(gram: &[T], u: &[T], product: &mut [T]) {
-    for (i, row) in gram.chunks_exact(u.len()).enumerate() {
-        let (left, diagonal) = (&row[..i], row[i]);
-        product[i] = dot(left, &u[..i]) + diagonal * u[i];
-        add_scaled(&mut product[..i], u[i], left);
-    }
-}

@@ -66,3 +66,22 @@ impl<T: Real, S: Shape<T>> Curvature<T, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::shape::Dynamic;
+
+    #[test]
+    fn a_step_teaches_what_the_gauss_newton_model_leaves_out() {
+        let mut curvature = Curvature::<f64, Dynamic>::new(2);
+        curvature.change = [vec![1.0, 2.0], vec![0.0, 0.0]];
+        curvature.update(&[1.0, 1.0]);
+        assert_eq!(curvature.quadratic_form(&[1.0, 1.0]), 0.0, "nothing was left out");
+        curvature.change = [vec![1.0, 2.0], vec![0.5, -0.25]];
+        curvature.update(&[1.0, 1.0]);
+        let product = [0, 1].map(|i| dot(curvature.row(i), &[1.0, 1.0]));
+        assert!((product[0] - 0.5).abs() < 1e-15 && (product[1] + 0.25).abs() < 1e-15, "Sδ = {product:?}");
+        assert_eq!(curvature.row(0)[1], curvature.row(1)[0], "S is symmetric");
+    }
+}

@@ -6,8 +6,9 @@ use super::model::IllConditioned;
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::Scratch;
+use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{dot, scale_twice, symmetric_times};
+use crate::kernels::vector::{dot, scale_twice};
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -232,5 +233,39 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         scale_twice(work, d, step);
         free_part(work, held);
         cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::shape::Dynamic;
+
+    /// The step that taught the curvature leads, by the model, to the change of the gradient.
+    #[test]
+    fn products_and_solutions_have_the_same_curvature() {
+        let mut model = NormalEquations::<f64, Dynamic>::new(2);
+        for (r, jacobian) in
+            [([1.0, 2.0, -1.0], [1.0, 0.5, 0.2, 2.0, 0.3, -1.0]), ([0.8, 1.5, -1.2], [1.2, 0.4, 0.1, 2.3, 0.5, -0.9])]
+        {
+            model.begin();
+            model.add_rows(&r, &jacobian);
+            model.swap();
+        }
+        let (taught, mut product) = ([-0.1, -0.2], [0.0; 2]);
+        model.learn_curvature(&taught);
+        model.use_curvature(true);
+        model.gram_times(&taught, &mut product);
+        let [here, before] = [model.current, 1 - model.current].map(|which| &model.sums[which].gradient);
+        for j in 0..2 {
+            assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
+        }
+        let mut step = [0.0; 2];
+        model.solve(0.0, &[1.0; 2], &[], &mut step).unwrap();
+        model.gram_times(&step, &mut product);
+        for (product, gradient) in product.iter().zip(model.gradient()) {
+            assert!((product + gradient).abs() < 1e-13, "{product} is not −{gradient}");
+        }
+        assert!((model.quadratic_form(&step) - dot(&step, &product)).abs() < 1e-13);
     }
 }

@@ -5,8 +5,9 @@ use super::conjugate_gradients::ConjugateGradients;
 use super::form::LinearForm;
 use super::model::IllConditioned;
 use crate::kernels::Scratch;
+use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
-use crate::kernels::vector::{add_scaled, all_finite, dot, symmetric_times};
+use crate::kernels::vector::{add_scaled, all_finite, dot};
 use crate::{EvaluationError, JacobianProducts, Real};
 
 /// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
@@ -264,8 +265,10 @@ impl<T: Real> Solver<T> {
     fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
         match self {
             Solver::Dense(Dense { gram, factor, inverse_pivots, scratch }) => {
-                factor.copy_from_slice(gram);
-                factor.iter_mut().step_by(inverse_pivots.len() + 1).for_each(|diagonal| *diagonal += lambda);
+                let n = inverse_pivots.len();
+                let rows = factor.chunks_exact_mut(n).zip(gram.chunks_exact(n)).enumerate();
+                rows.for_each(|(i, (factor, gram))| factor[..=i].copy_from_slice(&gram[..=i]));
+                factor.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += lambda);
                 if T::cholesky(factor, inverse_pivots, scratch) { Ok(()) } else { Err(IllConditioned) }
             }
             Solver::Iterative(gradients) => gradients.damp(lambda),

@@ -106,6 +106,9 @@ impl<T: Real> Term<T> {
         let root_weights = tile.batch.root_weights(&tile.rows);
         scale_rows(residuals, width, root_weights, root_share);
         scale_rows(roots, root_width, root_weights, root_share);
+        if width == group {
+            return r.copy_from_slice(residuals);
+        }
         for (r, residuals) in r.chunks_exact_mut(group).zip(residuals.chunks_exact(width)) {
             r[self.first_row..self.first_row + width].copy_from_slice(residuals);
         }
@@ -150,6 +153,9 @@ impl<T: Real> Term<T> {
         let width = self.output.width();
         let (form, root_width) = self.root();
         let (adjoint, add) = workspace.seed(tile, self.output);
+        if width == group && form == CurvatureRoot::Diagonal {
+            return put(adjoint, add, buffers.roots.iter().zip(factors).map(|(&s, &u)| s * u));
+        }
         let rows = adjoint.chunks_exact_mut(width).zip(factors.chunks_exact(group));
         for ((adjoint, factors), root) in rows.zip(buffers.roots.chunks_exact(root_width)) {
             let factors = &factors[self.first_row..self.first_row + width];
@@ -175,6 +181,9 @@ impl<T: Real> Term<T> {
     ) {
         let width = self.output.width();
         let (form, root_width) = self.root();
+        if let Some(change) = change.filter(|_| width == group && form == CurvatureRoot::Diagonal) {
+            return put(derivatives, false, buffers.roots.iter().zip(change).map(|(&s, &d)| s * d));
+        }
         let columns = self.first_row..self.first_row + width;
         let rows = derivatives.chunks_exact_mut(group);
         let Some(change) = change else {

@@ -39,15 +39,12 @@ where
         problem: &mut P,
         reach: T,
     ) -> Result<bool, EvaluationError> {
-        if self.plan.form.multiplies() || !(reach.is_finite() && reach > T::ZERO) {
+        if self.plan.form.multiplies() || !self.follow_the_gradient(reach) {
             return Ok(false);
         }
         // What rounding errors of the residuals make of a cost.
         let noise = self.squared_noise(problem)?.sqrt();
         let noise = noise * (self.squares.sqrt() + noise) + T::EPSILON * self.cost.abs();
-        if !self.follow_the_gradient(reach) {
-            return Ok(false);
-        }
         let slope = dot(self.model.gradient(), self.step.as_ref());
         for length in LENGTHS {
             let length = T::from_f64(length);
@@ -70,7 +67,8 @@ where
         Ok(false)
     }
 
-    /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where that is zero.
+    /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where it is zero, or not
+    /// finite.
     fn follow_the_gradient(&mut self, reach: T) -> bool {
         for j in 0..self.plan.n {
             let (g, d) = (self.model.gradient()[j], self.d.as_ref()[j]);

@@ -1,6 +1,7 @@
 //! The result of a solve.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use super::{ActiveBound, IterationRecord, Status};
@@ -16,6 +17,21 @@ pub struct Evaluations {
     pub jacobians: usize,
     /// Damped systems factorised.
     pub factorizations: usize,
+}
+
+impl Evaluations {
+    /// Evaluations of all residuals, with their Jacobian or without.
+    pub(crate) fn total(&self) -> usize {
+        self.residuals + self.jacobians
+    }
+}
+
+impl AddAssign for Evaluations {
+    fn add_assign(&mut self, other: Self) {
+        self.residuals += other.residuals;
+        self.jacobians += other.jacobians;
+        self.factorizations += other.factorizations;
+    }
 }
 
 /// What a solve found: the best point, and why it ended there.
@@ -81,6 +97,20 @@ impl<T: Real, V> Report<T, V> {
             log: self.log,
             error: self.error,
         }
+    }
+
+    /// The same report with the work of an earlier solve that led to nothing counted in.
+    pub(super) fn after(mut self, earlier: Report<T, V>) -> Self {
+        self.iterations += earlier.iterations;
+        self.accepted += earlier.accepted;
+        self.evaluations += earlier.evaluations;
+        self.elapsed += earlier.elapsed;
+        let renumbered = self.log.into_iter().map(|mut record| {
+            record.iteration += earlier.iterations;
+            record
+        });
+        self.log = earlier.log.into_iter().chain(renumbered).collect();
+        self
     }
 
     /// The solve ended at a minimum; short for `status.is_converged()`.

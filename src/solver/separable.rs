@@ -4,7 +4,7 @@ use super::damping::DampingPolicy;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
 use crate::problem::{Separable, SeparableError, linear_parameters};
-use crate::{LeastSquares, Real};
+use crate::{EvaluationError, LeastSquares, Real};
 
 /// Costs that are further apart, relative to the lower one, are not the same.
 const MISMATCH: f64 = 1e-2;
@@ -16,8 +16,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// The report holds all parameters; iterations and evaluations are those of the reduced problem, and the initial cost
     /// is that of the start with the linear parameters at their best. Where all parameters are linear, the solve is
-    /// direct, and the iteration only confirms it; where none is, or where one turns out not to be, this is
-    /// [`minimize`](Self::minimize).
+    /// direct, and the iteration only confirms it; where none is, this is [`minimize`](Self::minimize). Where one turns out not
+    /// to be, all parameters are solved for from the start; the report counts the work of both solves, and limits hold for both
+    /// together.
     ///
     /// A parameter with bounds is not eliminated. The problem's cost must be the plain sum of squares.
     ///
@@ -74,29 +75,38 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         }
         let report = self.minimize(&mut separable, &alpha)?;
         // Another evaluation that fails now must not lose what was found.
-        let (x, failed) = match separable.full(&report.x) {
-            Ok(x) => (x, None),
-            Err(error) => (separable.beside(start, &report.x), Some(error)),
+        let (x, completed) = match separable.full(&report.x) {
+            Ok(x) => (x, Ok(())),
+            Err(error) => (separable.beside(start, &report.x), Err(error)),
         };
-        let status = if failed.is_some() { Status::EvaluationFailed } else { report.status };
         let mut report = report.map(|_| x);
         for active in &mut report.active {
             active.parameter = separable.place_of(active.parameter).unwrap_or(active.parameter);
         }
-        if failed.is_none() && !are_linear(problem, &report) {
-            return self.minimize(problem, start);
+        // Derivatives that contradict the residuals may be those by parameters that are not linear.
+        let is_consistent = report.status != Status::WrongDerivatives;
+        match completed.and_then(|()| Ok(is_consistent && are_linear(problem, &report)?)) {
+            Ok(true) => Ok(report),
+            Ok(false) => {
+                let mut rest = self.clone();
+                rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
+                Ok(rest.minimize(problem, start)?.after(report))
+            }
+            Err(error) => {
+                Ok(Report { status: Status::EvaluationFailed, error: report.error.or(Some(error)), ..report })
+            }
         }
-        Ok(Report { status, error: report.error.or(failed), ..report })
     }
 }
 
 /// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that
 /// looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
-fn are_linear<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, found: &Report<T>) -> bool {
+fn are_linear<T: Real, P: LeastSquares<T> + ?Sized>(
+    problem: &mut P,
+    found: &Report<T>,
+) -> Result<bool, EvaluationError> {
     let mut r = vec![T::ZERO; problem.residual_count()];
-    if problem.residuals(&found.x, 0, &mut r).is_err() {
-        return false;
-    }
+    problem.residuals(&found.x, 0, &mut r)?;
     let cost = T::from_f64(0.5) * dot(&r, &r);
-    cost - found.cost <= T::from_f64(MISMATCH) * found.cost + T::EPSILON * found.initial_cost
+    Ok(cost - found.cost <= T::from_f64(MISMATCH) * found.cost + T::EPSILON * found.initial_cost)
 }

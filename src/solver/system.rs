@@ -83,4 +83,8 @@ impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for Syst
     fn is_bounded(&self) -> bool {
         self.bounds.is_some()
     }
+
+    fn is_cheap(&self) -> bool {
+        !self.model.form().multiplies()
+    }
 }

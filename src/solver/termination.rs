@@ -159,7 +159,7 @@ where
     fn impatience(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
         if settings.is_cancelled() {
             Some(Status::Cancelled)
-        } else if self.evaluations.residuals + self.evaluations.jacobians >= settings.max_evaluations {
+        } else if self.evaluations.total() >= settings.max_evaluations {
             Some(Status::MaxEvaluations)
         } else if settings.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {
             Some(Status::TimeLimit)

@@ -5,6 +5,7 @@
 
 pub(crate) mod distributions;
 mod latin_hypercube;
+mod moments;
 mod normality;
 mod quantile;
 pub(crate) mod random;
@@ -14,6 +15,7 @@ mod serial_correlation;
 mod shapiro_wilk;
 
 pub(crate) use latin_hypercube::latin_hypercube;
+pub(crate) use moments::Moments;
 pub use normality::{dagostino_pearson, jarque_bera};
 pub(crate) use quantile::sample_quantile;
 pub(crate) use root::root;

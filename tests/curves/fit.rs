@@ -1,8 +1,8 @@
 //! The curve door: every way in gives the same fit, and the report says what it should.
 
 use marquardt::{
-    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Scalar, ScalarOf, Status,
-    curve_fit,
+    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Scalar, ScalarOf,
+    StatisticsError, Status, curve_fit,
 };
 use ndarray::{Array1, Array2, ArrayView1, array, s};
 
@@ -28,7 +28,7 @@ impl Model<f64> for Decay {
     }
 }
 
-/// The same, with derivatives by hand.
+/// The same, with derivatives by hand, and refused before time zero.
 struct DecayByHand;
 
 impl Curve<f64> for DecayByHand {
@@ -37,6 +37,9 @@ impl Curve<f64> for DecayByHand {
     }
 
     fn responses(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64]) -> Result<(), EvaluationError> {
+        if x.iter().any(|&x| x < 0.0) {
+            return Err("before the start".into());
+        }
         for (y, x) in y.iter_mut().zip(x.chunks_exact(width)) {
             *y = b[0] * (-b[1] * x[0]).exp();
         }
@@ -89,6 +92,16 @@ fn all_ways_in_give_the_same_fit() {
     for (difference, tolerance) in [(Difference::Central, 1e-8), (Difference::Forward, 1e-5)] {
         let numeric = CurveFit::numeric(|x, b| b[0] * (-b[1] * x[0]).exp(), difference, &X, &Y, &START).fit().unwrap();
         assert_close(&figures(&numeric), &expected, tolerance);
+    }
+}
+
+#[test]
+fn the_error_of_a_curve_is_passed_on() {
+    let fit = CurveFit::curve(DecayByHand, &X, &Y, &START).fit().unwrap();
+    assert_eq!(fit.predict(&[-1.0]).unwrap_err().to_string(), "before the start");
+    for band in [fit.confidence_band(&[1.0, -1.0], 0.95), fit.prediction_band(&[1.0, -1.0], 0.95)] {
+        let error = band.unwrap_err();
+        assert!(matches!(&error, StatisticsError::Evaluation(_)), "{error}");
     }
 }
 

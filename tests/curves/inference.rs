@@ -272,8 +272,11 @@ fn what_was_wrong_is_named() {
     assert_eq!(error, "there is no parameter rate; there are a, k, c");
     let error = fit.derived(&Tie::new(["a", "q"], |[a, q]| a * q)).unwrap_err().to_string();
     assert_eq!(error, "there is no parameter q; there are a, k, c");
-    let error = fit.derived(&Tie::new(["a"], |[a]| (-a).ln())).unwrap_err().to_string();
-    assert_eq!(error, "the quantity of a, or its derivative, is not finite");
+    let quantities = [Tie::new(["a"], |[a]| (-a).ln()), Tie::new(["a"], |[a]| (a - a).sqrt())];
+    for without_value_or_derivative in &quantities {
+        let error = fit.derived(without_value_or_derivative).unwrap_err().to_string();
+        assert_eq!(error, "the quantity of a, or its derivative, is not finite");
+    }
     let error = fit.confidence_band(&ndarray::array![[1.0, 2.0]], 0.95).unwrap_err().to_string();
     assert_eq!(error, "the curve has 1 predictors, not 2");
     let error = fit.confidence_band(&[1.0, f64::NAN], 0.95).unwrap_err().to_string();
@@ -377,6 +380,10 @@ fn counts_have_no_negative_mean() {
     let StatisticsError::NegativeMean { row, value } = error else { panic!("{error}") };
     assert!(row == 2 && value < 0.0);
     assert!(fit.confidence_band(&[50.0], 0.95).unwrap()[0].value < 0.0);
+    // Zero is a mean, of counts that are all zero.
+    let line = CurveFit::new(|x, [b]| b * x, &X, &counts, [1.0]).counts();
+    let zero = line.mask(X.map(|x| x > 0.0).to_vec()).fit().unwrap().prediction_band(&[0.0], 0.95).unwrap()[0];
+    assert_eq!([zero.value, zero.standard_error], [0.0, 0.0]);
 }
 
 /// A prior adds its own likelihood to that of the counts.

@@ -1,12 +1,12 @@
 //! Profile-likelihood intervals and contours.
 
-use std::f64::consts::FRAC_PI_4;
+use std::f64::consts::{FRAC_PI_4, TAU};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use marquardt::{
-    CancelToken, Curve, CurveFit, Dual, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss, ProfileError,
-    Scalar, StatisticsError, Status, Tie, curve_fit,
+    CancelToken, Curve, CurveFit, Dual, EvaluationError, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss,
+    ProfileError, Scalar, StatisticsError, Status, Tie, curve_fit,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -91,13 +91,26 @@ fn linear_curves_have_the_intervals_of_students_t() {
         assert!((point.tau - tau).abs() < 1e-9, "{point:?}");
         assert_eq!(point.parameters[1], point.value);
     }
+    // Evenly spread on either side.
+    for quarter in (-4..=4).map(|quarter| 0.25 * f64::from(quarter)) {
+        let is_there = profile.points.iter().any(|point| (point.tau - quarter * t).abs() < 1e-9);
+        assert!(is_there, "{quarter} of {t}: {profile:?}");
+    }
     // On the ellipse, uᵀ C⁻¹ u is twice the quantile of F(2, 6).
     let c = fit.covariance().matrix();
     let determinant = c[[0, 0]] * c[[1, 1]] - c[[0, 1]] * c[[0, 1]];
     let contour = fit.contour("b1", "b2", 0.95, 12).unwrap();
     assert_eq!(contour.points.len(), 12);
-    for point in &contour.points {
+    let (errors, correlation) = ([0, 1].map(|j| fit.parameters()[j].standard_error), fit.covariance().correlation());
+    let correlation = correlation[[0, 1]];
+    for (k, point) in contour.points.iter().enumerate() {
         let [u, v] = [0, 1].map(|j| point.at[j] - fit.parameters()[j].value);
+        // Evenly spread over the circle that the ellipse is in units of the errors, without the correlation.
+        let along = u / errors[0];
+        let across = (v / errors[1] - correlation * along) / (1.0 - correlation * correlation).sqrt();
+        let (sine, cosine) = (TAU * k as f64 / 12.0).sin_cos();
+        let radius = along.hypot(across);
+        assert!((along - radius * cosine).abs() < 1e-8 && (across - radius * sine).abs() < 1e-8, "{point:?}");
         let form = (c[[1, 1]] * u * u - 2.0 * c[[0, 1]] * u * v + c[[0, 0]] * v * v) / determinant;
         // 2 · scipy.stats.f.ppf(0.95, 2, 6)
         assert_close(form, 10.286_505_699_569_439, 1e-9);
@@ -279,6 +292,16 @@ fn a_robust_loss_has_profiles_of_its_own() {
     assert!((robust.low - plain.low).abs() < 0.05 && (robust.high - plain.high).abs() < 0.05, "{robust:?}, {plain:?}");
 }
 
+/// As long as no residual of a mean crosses the scale of the loss, its cost is a parabola with the curvature of the others.
+#[test]
+fn the_profile_of_a_robust_mean_is_that_of_its_standard_error() {
+    let y = [1.0, 1.3, 0.8, 1.1, 0.9, 1.2, 30.0, 40.0];
+    let fit = CurveFit::new(|_, [mean]| mean, &X, &y, [1.0]).robust(Loss::Huber).f_scale(5.0).fit().unwrap();
+    let (profile, linear) = (fit.profile_interval("b1", 0.5).unwrap(), fit.confidence_interval("b1", 0.5).unwrap());
+    assert_close(profile.low, linear.low, 1e-9);
+    assert_close(profile.high, linear.high, 1e-9);
+}
+
 /// A generalised logistic curve turns into Gompertz's, which the data do not exclude: one direction leads far away.
 #[test]
 fn a_direction_that_is_lost_does_not_take_the_others_along() {
@@ -313,6 +336,16 @@ fn a_wall_of_the_curve_ends_an_interval() {
     assert!(contour.points.iter().all(|point| point.at[1] > 0.0), "{contour:?}");
     assert_eq!(contour.points.len() + contour.failed.len(), 12);
     assert!(contour.failed.iter().all(|error| matches!(error, ProfileError::Unfinished { .. })), "{contour:?}");
+}
+
+/// Between 1 and 2 the curve has no value. The first look goes beyond, where the level is exceeded.
+#[test]
+fn a_gap_of_the_curve_is_an_edge_and_no_jump() {
+    let y = [-2.5, 2.75].repeat(4);
+    let with_gap = |_, [b]: [Dual<f64, 1>; 1]| b * b * b + ((b - 1.0) * (b - 2.0)).sqrt() * 0.0;
+    let interval = CurveFit::new(with_gap, &X, &y, [0.4]).fit().unwrap().profile_interval("b1", 0.95).unwrap();
+    assert_eq!((interval.low_end, interval.high_end), (IntervalEnd::Level, IntervalEnd::Edge));
+    assert!((interval.high - 1.0).abs() < 1e-9, "{interval:?}");
 }
 
 /// Noise as large as this leads to walls, to valleys without end, and to other minima; every search comes to an end that
@@ -392,6 +425,66 @@ fn a_fit_that_uses_up_its_time_ends_the_search() {
     assert!(matches!(**source, ProfileError::NotConverged { status: Status::TimeLimit, .. }), "{error}");
     // At once, and from no other start.
     assert!(rows.load(Ordering::Relaxed) <= 4 * X.len(), "{rows:?}");
+}
+
+#[test]
+fn a_search_whose_fits_all_fail_gives_up() {
+    let solver = LevenbergMarquardt::new().with_max_iterations(0);
+    let error = decay().solver(solver).fit().unwrap().profile_interval("k", 0.95).unwrap_err();
+    let ProfileError::Unfinished { tau, source, .. } = &error else { panic!("{error}") };
+    let is_of_the_limit = matches!(**source, ProfileError::NotConverged { status: Status::MaxIterations, .. });
+    assert!(*tau == 0.0 && is_of_the_limit, "{error}");
+}
+
+/// The mean, which is refused beyond 1.3.
+struct Limited;
+
+impl Curve<f64> for Limited {
+    fn parameter_count(&self) -> usize {
+        1
+    }
+
+    fn responses(&self, _: &[f64], _: usize, b: &[f64], y: &mut [f64]) -> Result<(), EvaluationError> {
+        y.fill(b[0]);
+        if b[0] > 1.3 { Err("out of range".into()) } else { Ok(()) }
+    }
+
+    fn linearize(
+        &self,
+        x: &[f64],
+        width: usize,
+        b: &[f64],
+        y: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        jacobian.fill(1.0);
+        self.responses(x, width, b, y)
+    }
+}
+
+#[test]
+fn a_search_comes_close_to_where_fits_fail() {
+    let y = [-1.0, 3.0].repeat(4);
+    let error = CurveFit::curve(Limited, &X, &y, &[0.5]).fit().unwrap().profile_interval("b1", 0.95).unwrap_err();
+    let ProfileError::Unfinished { reached, .. } = &error else { panic!("{error}") };
+    let reached: f64 = reached.strip_prefix("b1 = ").unwrap().parse().unwrap();
+    // Within a thousandth of the way from 1.
+    assert!(reached <= 1.3 && reached > 1.2997, "{error}");
+}
+
+/// Neither a standard error nor the value says how far to look.
+#[test]
+fn a_parameter_held_at_zero_has_an_interval() {
+    let y = X.map(|x| 1.0 + 0.01 * x + 0.1 * (7.0 * x).sin());
+    let line = || CurveFit::new(|x, [a, b]| a + b * x, &X, &y, [0.0, -1.0]);
+    let held = line().bounds("b2", ..=0.0).fit().unwrap();
+    assert_eq!(held.parameters()[1].value, 0.0);
+    let interval = held.profile_interval("b2", 0.95).unwrap();
+    assert_eq!((interval.high, interval.high_end, interval.low_end), (0.0, IntervalEnd::Bound, IntervalEnd::Level));
+    let low = line().fix_at("b2", interval.low).fit().unwrap();
+    let excess = (low.chi_square() - held.chi_square()) / held.reduced_chi_square().unwrap();
+    // scipy.stats.t.ppf(0.975, 7) squared
+    assert_close(excess, 2.364_624_251_592_784_4_f64.powi(2), 1e-9);
 }
 
 #[test]

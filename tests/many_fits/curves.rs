@@ -1,6 +1,6 @@
 //! Models, random data of theirs, and single fits to compare with.
 
-use marquardt::{Bounds, Curve, Dual, FitMany, FittedCurve, ManyFits, Model, Real, model};
+use marquardt::{Bounds, Curve, Dual, FitMany, FittedCurve, ManyFits, Model, Number, Real, ScalarOf, model};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -47,6 +47,56 @@ pub fn two_peaks_on_parabola() -> impl Formula {
     model!(|x; a, b, c, d, e, f, bend, slope, intercept| {
         a * exp(-0.5 * ((x - b) / c).powi(2)) + d * exp(-0.5 * ((x - e) / f).powi(2)) + (bend * x + slope) * x + intercept
     })
+}
+
+/// Peaks side by side, of three parameters each; parameters left over are the coefficients of a polynomial.
+#[derive(Debug, Clone, Copy)]
+pub struct Peaks {
+    pub parameters: usize,
+}
+
+/// Distance of one peak from the next.
+const SPACING: f64 = 4.0;
+
+impl<T: Real> Model<T> for Peaks {
+    fn parameter_count(&self) -> usize {
+        self.parameters
+    }
+
+    #[inline(always)]
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+        let (peaks, coefficients) = b[..self.parameters].as_chunks::<3>();
+        let mut sum = S::constant(S::Real::from_f64(0.0));
+        for &coefficient in coefficients {
+            sum = sum * (x[0] * T::from_f64(0.1)) + coefficient;
+        }
+        for &[height, center, width] in peaks {
+            let u = (-center + x[0]) / width;
+            sum += height * (u * u * T::from_f64(-0.5)).exp();
+        }
+        sum
+    }
+}
+
+impl Peaks {
+    /// Random curves.
+    pub fn draw<T: Real>(self, fits: usize, points: usize, seed: u64) -> Curves<T> {
+        let truth = self.truth();
+        self.design(&truth).draw(self, fits, points, seed)
+    }
+
+    /// Between which numbers each parameter lies.
+    pub fn truth(self) -> Vec<(f64, f64)> {
+        let peaks = (0..self.parameters / 3).flat_map(|k| {
+            let center = SPACING * k as f64;
+            [(1.0, 2.0), (center - 0.5, center + 0.5), (0.5, 0.8)]
+        });
+        peaks.chain([(-0.2, 0.2); 2]).take(self.parameters).collect()
+    }
+
+    pub fn design(self, truth: &[(f64, f64)]) -> Design<'_> {
+        Design { range: (-2.0, SPACING * (self.parameters / 3) as f64 - 2.0), truth, noise: 0.02, off: 0.2 }
+    }
 }
 
 /// What random curves are like.
@@ -149,7 +199,7 @@ impl<T: Real> Curves<T> {
 }
 
 /// The largest cosine between the residuals and the derivatives with respect to a parameter that no bound holds, in double
-/// precision; `points` are predictor, response and standard deviation.
+/// precision, of up to `N` parameters; `points` are predictor, response and standard deviation.
 pub fn largest_cosine<T: Real, const N: usize>(
     model: &impl Model<f64>,
     points: &[[f64; 3]],
@@ -158,7 +208,8 @@ pub fn largest_cosine<T: Real, const N: usize>(
 ) -> f64 {
     let (mut cost, mut gradient, mut norms) = (0.0, [0.0; N], [0.0; N]);
     for &[x, y, sigma] in points {
-        let variables: [Dual<f64, N>; N] = std::array::from_fn(|j| Dual::variable(at[j].to_f64(), j));
+        let value = |j: usize| at.get(j).map_or(0.0, |value| value.to_f64());
+        let variables: [Dual<f64, N>; N] = std::array::from_fn(|j| Dual::variable(value(j), j));
         let residual = (model.response(&[x], &variables) - y) / sigma;
         cost += residual.value * residual.value;
         for (j, derivative) in residual.gradient.into_iter().enumerate() {
@@ -170,7 +221,7 @@ pub fn largest_cosine<T: Real, const N: usize>(
         let (lower, upper) = (bounds.lower()[j], bounds.upper()[j]);
         norms[j] > 0.0 && !(at[j] <= lower && gradient[j] > 0.0 || at[j] >= upper && gradient[j] < 0.0)
     };
-    let cosines = (0..N).filter(|&j| is_free(j)).map(|j| gradient[j].abs() / (norms[j] * cost).sqrt());
+    let cosines = (0..at.len()).filter(|&j| is_free(j)).map(|j| gradient[j].abs() / (norms[j] * cost).sqrt());
     cosines.fold(0.0, f64::max)
 }
 

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
 use crate::curves::{
-    Curves, DECAY, Design, Formula, LOGISTIC, PEAK, RATE, SATURATION, TWO_PEAKS, TWO_PEAKS_ON_PARABOLA, decay,
+    Curves, DECAY, Design, Formula, LOGISTIC, PEAK, Peaks, RATE, SATURATION, TWO_PEAKS, TWO_PEAKS_ON_PARABOLA, decay,
     largest_cosine, logistic, peak, rate, saturation, two_peaks, two_peaks_on_parabola,
 };
 
@@ -60,6 +60,7 @@ fn tolerance<T: Real>() -> Tolerance {
     }
 }
 
+/// Of up to `N` parameters.
 fn compare<T: Real, const N: usize>(
     model: impl Formula + Model<T>,
     design: &Design,
@@ -73,7 +74,7 @@ fn compare<T: Real, const N: usize>(
     if setting.incomplete {
         y.mapv_inplace(|y| if uniform(0.0, 1.0) < 0.1 { T::from_f64(f64::NAN) } else { y });
     }
-    let mut bounds = Bounds::unbounded(N);
+    let mut bounds = Bounds::unbounded(design.truth.len());
     if setting.bounded {
         for (j, &(low, high)) in design.truth.iter().enumerate() {
             let width = high - low;
@@ -162,5 +163,16 @@ proptest! {
     #[test]
     fn of_nine_parameters(setting in settings(60..70)) {
         compare_both::<9>(two_peaks_on_parabola(), &TWO_PEAKS_ON_PARABOLA, &setting)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    /// In lockstep up to sixteen.
+    #[test]
+    fn of_nine_to_eighteen_parameters(setting in settings(100..120), parameters in 9..19_usize) {
+        let model = Peaks { parameters };
+        compare_both::<18>(model, &model.design(&model.truth()), &setting)?;
     }
 }

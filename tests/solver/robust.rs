@@ -312,6 +312,14 @@ fn first_order_optimizers_step_on_it_too() {
     assert!((found[[0]] - TRUTH[0]).abs() < 0.05 && (found[[1]] - TRUTH[1]).abs() < 0.05, "{found}");
 }
 
+/// Without any weight there is no gradient, which is no evidence of a minimum.
+#[test]
+fn a_point_where_all_rows_are_outliers_is_no_minimum() {
+    let mut problem = Robust::new(AutoDiff(Curve::with_outliers(2, 0)), Loss::Tukey, 1e-3).unwrap();
+    let report = LevenbergMarquardt::new().minimize(&mut problem, &[7.0, 5.0]).unwrap();
+    assert!(!report.is_converged() && report.gradient_cosine == 1.0, "{report}");
+}
+
 #[test]
 fn a_scale_must_make_sense() {
     for value in [0.0, -1.0, f64::INFINITY, f64::NAN] {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use marquardt::{
-    Analytic, AutoDiff, Bounded, Bounds, CurveFit, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt,
-    Real, Residuals, Scalar, Separable, SeparableError, SolveError,
+    Analytic, AutoDiff, Bounded, Bounds, CurveFit, Dual, EvaluationError, FiniteDifference, LeastSquares,
+    LevenbergMarquardt, Real, Residuals, Scalar, Separable, SeparableError, SolveError, Status,
 };
 use proptest::prelude::*;
 
@@ -356,6 +356,38 @@ fn what_goes_wrong_is_said_as_ever() {
     assert!(matches!(&error, SolveError::Evaluation(error) if error.to_string() == "no data"), "{error}");
 }
 
+/// `a exp(k t)`, whose evaluations fail after so many.
+#[test]
+fn an_evaluation_that_fails_late_does_not_lose_what_was_found() {
+    let solve = |good: usize| {
+        let mut calls = 0;
+        let mut problem = Analytic::new(2, 4, |x: &[f64], r: &mut [f64], mut jacobian: Option<&mut [f64]>| {
+            calls += 1;
+            if calls > good {
+                return Err("no more".into());
+            }
+            for (i, y) in [3.1, 1.9, 1.0, 0.7].into_iter().enumerate() {
+                let power = (x[1] * i as f64).exp();
+                r[i] = x[0] * power - y;
+                if let Some(jacobian) = &mut jacobian {
+                    jacobian[2 * i..2 * i + 2].copy_from_slice(&[power, x[0] * i as f64 * power]);
+                }
+            }
+            Ok(())
+        });
+        LevenbergMarquardt::new().minimize_separable(&mut problem, &[1.0, -2.0])
+    };
+    let whole = solve(usize::MAX).unwrap();
+    assert!(whole.is_converged(), "{whole}");
+    let found = (0..).map(solve).skip_while(Result::is_err).map(Result::unwrap);
+    let failed: Vec<_> = found.take_while(|report| report.status == Status::EvaluationFailed).collect();
+    assert!(failed.iter().all(|report| report.error.is_some() && report.cost <= report.initial_cost));
+    // The last call confirms the whole point; without an earlier one the linear parameter is the start's.
+    let (last, earlier) = failed.split_last().unwrap();
+    assert_eq!(last.x, whole.x);
+    assert!(!earlier.is_empty() && earlier.iter().all(|report| report.x[0] == 1.0));
+}
+
 #[test]
 fn without_linear_parameters_it_is_the_plain_solve() {
     let set = DataSet::load(Model::Chwirut2);
@@ -439,4 +471,22 @@ fn what_looks_linear_at_the_start_alone_ends_at_a_minimum_of_all_parameters() {
             assert!(mean.abs() <= 1e-6 * size * 55.0_f64.sqrt(), "{fit}");
         }
     }
+}
+
+/// A parameter is linear up to five, and so a unit away from the start, and not beyond, where the minimum is.
+#[test]
+fn the_work_of_both_solves_is_counted_where_a_parameter_is_not_linear() {
+    let x: Vec<f64> = (0..20).map(|i| 0.2 * f64::from(i)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 20.0 * x + (-0.5 * x).exp()).collect();
+    let fit = |is_separable: bool| {
+        let slope = |b: Dual<f64, 2>| if b.value < 5.0 { b } else { b * b / 5.0 };
+        let curve = CurveFit::new(move |x, [b, c]| slope(b) * x + (c * x).exp(), &x, &y, [1.0, -1.0]);
+        curve.variable_projection(is_separable).fit().expect("the start is valid")
+    };
+    let (whole, both) = (fit(false), fit(true));
+    let (whole, both) = (whole.report(), both.report());
+    assert_eq!(both.x, whole.x, "all parameters are solved for from the start");
+    assert!(both.iterations > whole.iterations && both.accepted > whole.accepted, "{both}");
+    assert!(both.evaluations.residuals > whole.evaluations.residuals, "{both}");
+    assert!(both.log.iter().map(|record| record.iteration).eq(1..=both.iterations), "{both}");
 }

@@ -91,6 +91,21 @@ fn inexact_derivatives_are_not_called_wrong() {
     }
 }
 
+/// A jump of the cost is no minimum, and a parameter without influence, whose scale is never up to date, no reason to go on.
+#[test]
+fn a_solve_that_ends_at_a_jump_makes_no_progress() {
+    let mut problem = Analytic::new(2, 1, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        r[0] = if x[0] >= 1.0 { x[0] } else { x[0] + 5.0 };
+        if let Some(jacobian) = jacobian {
+            jacobian.copy_from_slice(&[1.0, 0.0]);
+        }
+        Ok(())
+    });
+    let report = solver().minimize(&mut problem, &[3.0, 1.0]).unwrap();
+    assert_eq!(report.status, Status::NoProgress, "{report}");
+    assert!(report.iterations < 200 && (report.x[0] - 1.0).abs() < 1e-9, "{report}");
+}
+
 /// Residuals so small that their squares vanish are refused, and so are derivatives.
 #[test]
 fn underflow_is_an_error() {
@@ -279,6 +294,39 @@ impl LeastSquares<f64> for Deceptive {
 fn a_gradient_that_is_not_finite_is_no_place_to_stay() {
     let report = solver().minimize(&mut Deceptive, &[3.0]).unwrap();
     assert!(report.x[0] >= 1.0 && report.gradient_norm.is_finite(), "{report}");
+}
+
+/// A line whose cost is one where its residual is zero.
+struct Raised;
+
+impl LeastSquares<f64> for Raised {
+    fn parameter_count(&self) -> usize {
+        1
+    }
+
+    fn residual_count(&self) -> usize {
+        1
+    }
+
+    fn residuals(&mut self, x: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        r[0] = x[0] - 2.0;
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], _: usize, r: &mut [f64], jacobian: &mut [f64]) -> Result<(), EvaluationError> {
+        jacobian[0] = 1.0;
+        self.residuals(x, 0, r)
+    }
+
+    fn cost_of(&mut self, _: usize, r: &[f64]) -> f64 {
+        0.5 * r[0] * r[0] + 1.0
+    }
+}
+
+#[test]
+fn a_cost_above_zero_has_a_minimum_without_residuals() {
+    let report = solver().minimize(&mut Raised, &[3.0]).unwrap();
+    assert_eq!((report.status, report.gradient_cosine), (Status::GradientTolerance, 0.0), "{report}");
 }
 
 /// NaN beyond a wall.

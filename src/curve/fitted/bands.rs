@@ -149,7 +149,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     }
 }
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     pub(super) fn is_of_counts(&self) -> bool {
         matches!(self.setting.likelihood, Likelihood::Poisson)
     }

@@ -17,11 +17,10 @@ impl<T: Real> Basis<T> {
         let noise = T::from_f64(10.0 * rows.max(n) as f64) * T::EPSILON;
         for j in 0..n {
             let mut column: Vec<T> = matrix.iter().skip(j).step_by(n).copied().collect();
-            if normalize(&mut column) > T::ZERO {
-                basis.reject(&mut column);
-                if normalize(&mut column) > noise {
-                    basis.columns.push(column);
-                }
+            normalize(&mut column);
+            basis.reject(&mut column);
+            if normalize(&mut column) > noise {
+                basis.columns.push(column);
             }
         }
         basis

@@ -1,11 +1,11 @@
-//! What a constant leaves of the responses.
+//! What a constant leaves of correlated responses.
 
 use crate::Real;
 use crate::curve::data::Data;
 use crate::distributed::CommunicatorError;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
 
-/// The fit of a constant to the responses, to each of several in a row its own, with the weights of the noise.
+/// The fit of a constant to correlated responses, to each of several in a row its own.
 pub(super) struct Constants<'d, T: Clone> {
     data: &'d Data<'d, T>,
     /// Whitened responses; then, what the constants leave of them.
@@ -28,18 +28,16 @@ impl<'d, T: Real> Constants<'d, T> {
         Constants { data, rest: double(rest), columns: double(columns) }
     }
 
-    /// The sum of squares that the best constants leave; zero where that is rounding. Collective.
-    pub(super) fn squares_about_mean(mut self) -> Result<T, CommunicatorError> {
+    /// The sum of squares that the best constants leave. Collective.
+    pub(super) fn squares_about_mean(mut self) -> Result<f64, CommunicatorError> {
         let (outputs, ranks) = (self.data.outputs(), self.data.ranks());
         let mut sums = self.gram();
         sums.extend(self.along());
-        sums.push(self.squares());
         ranks.all_sum(&mut sums)?;
-        let (gram, sums) = sums.split_at_mut(outputs * outputs);
-        let (mean, about_zero) = sums.split_at_mut(outputs);
+        let (gram, mean) = sums.split_at_mut(outputs * outputs);
         let mut inverse_pivots = vec![0.0; outputs];
         if !cholesky(gram, &mut inverse_pivots) {
-            return Ok(T::ZERO);
+            return Ok(0.0);
         }
         solve_cholesky(gram, &inverse_pivots, mean);
         for (rest, row) in self.rest.iter_mut().zip(self.columns.chunks_exact(outputs)) {
@@ -52,10 +50,7 @@ impl<'d, T: Real> Constants<'d, T> {
         let (along, about_mean) = sums.split_at_mut(outputs);
         let mut correction = along.to_vec();
         solve_cholesky(gram, &inverse_pivots, &mut correction);
-        let squares = about_mean[0] - along.iter().zip(correction).map(|(along, step)| along * step).sum::<f64>();
-        let count = (self.data.all_rows() * outputs) as f64;
-        let noise = 10.0 * (T::EPSILON.to_f64() + count * f64::EPSILON);
-        Ok(if squares > noise * noise * about_zero[0] { T::from_f64(squares) } else { T::ZERO })
+        Ok(about_mean[0] - along.iter().zip(correction).map(|(along, step)| along * step).sum::<f64>())
     }
 
     /// Products of the columns, row after row.

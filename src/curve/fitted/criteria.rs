@@ -6,14 +6,14 @@ use statrs::function::gamma::ln_gamma;
 
 use super::FittedCurve;
 use crate::Real;
-use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
 use crate::curve::likelihood::{Likelihood, half_deviance};
+use crate::curve::{Criteria, Curve};
 use crate::distributed::CommunicatorError;
 use crate::statistics::Test;
 use crate::statistics::distributions::chi_squared_tail;
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.
     pub fn number_of_observations(&self) -> usize {
         self.number_of_responses() + self.setting.map.priors().count()
@@ -27,7 +27,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     /// Sum of the squared [whitened residuals](Self::whitened_residuals), and of those of priors. Of counts, it is Pearson's
     /// `Σ (y − μ)²/μ`.
     pub fn chi_square(&self) -> T {
-        self.totals().whitened_squares + self.prior_squares()
+        self.squares.whitened + self.prior_squares()
     }
 
     /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
@@ -45,7 +45,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
 
     /// Sum of the squared residuals of the responses, as they are.
     pub fn residual_sum_of_squares(&self) -> T {
-        self.totals().squares
+        self.squares.residuals
     }
 
     /// `−2 ln L`, less what it is for a curve that meets all responses: [`χ²`](Self::chi_square), but for counts
@@ -70,7 +70,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let about_mean = self.number_of_responses() - self.setting.data.outputs();
         let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.setting.map.priors().count());
         let ratio = T::from_f64(about_mean as f64 / about_curve as f64);
-        let r_squared = self.r_squared().filter(|_| about_mean > 0 && about_curve > 0);
+        let r_squared = self.r_squared().filter(|_| about_curve > 0);
         r_squared.map(|r_squared| T::ONE - (T::ONE - r_squared) * ratio)
     }
 
@@ -154,11 +154,11 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
 
     /// Deviance and logarithm of the likelihood of the counts that are here.
     pub(super) fn of_counts(&self) -> [f64; 2] {
-        [self.deviance_from(&self.responses).to_f64(), self.log_likelihood_of_counts()]
+        [self.deviance_from(self.responses()).to_f64(), self.log_likelihood_of_counts()]
     }
 
     fn log_likelihood_of_counts(&self) -> f64 {
-        let pairs = self.setting.data.y().iter().zip(&self.responses);
+        let pairs = self.setting.data.y().iter().zip(self.responses());
         let terms = pairs.map(|(&count, &mean)| {
             let (count, mean) = (count.to_f64(), mean.to_f64());
             count * mean.ln() - mean - ln_gamma(count + 1.0)

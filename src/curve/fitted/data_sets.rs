@@ -30,7 +30,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
     /// What a curve says when it cannot be evaluated.
     pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
         let (data, curve) = (&self.setting.data, &self.setting.curve);
-        let (all, outputs) = (&self.responses, data.outputs());
+        let (all, outputs) = (self.responses(), data.outputs());
         let of_run = |(part, rows): (usize, Range<usize>)| {
             let responses = rows.start * outputs..rows.end * outputs;
             let (observed, fitted) = (data.y()[responses.clone()].to_vec(), all[responses].to_vec());

@@ -52,7 +52,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         if self.setting.data.is_shared() {
             return Err(StatisticsError::SharedRows { ranks: self.setting.data.ranks().size() });
         }
-        let (covariance, count) = (&self.covariance, self.responses.len());
+        let (covariance, count) = (&self.covariance, self.setting.data.y().len());
         let known = covariance.is_absolute().then_some(T::ONE);
         let variance = known.or(covariance.residual_variance()).ok_or(StatisticsError::NoDegreesOfFreedom)?;
         let basis = self.basis().map_err(StatisticsError::Evaluation)?;

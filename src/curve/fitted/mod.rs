@@ -16,6 +16,7 @@ mod profile;
 mod ray;
 mod resampling;
 mod residuals;
+mod squares;
 mod summary;
 mod synthetic;
 mod totals;
@@ -27,7 +28,6 @@ use ndarray::ArrayView1;
 
 use super::Curve;
 use super::likelihood::Likelihood;
-use super::ranks::agreed;
 use super::robust_sums::RobustSums;
 use super::setting::Setting;
 use super::{CurveError, ParameterState, Rows};
@@ -40,6 +40,7 @@ pub use data_sets::FittedDataSet;
 pub use influence::Influence;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
+use squares::Squares;
 use totals::Totals;
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
@@ -57,11 +58,13 @@ pub struct FittedCurve<'a, T: Real, C> {
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
-    /// Those of the curve to the predictors it was fitted to.
-    responses: Vec<T>,
+    /// Sums of squares over all responses.
+    squares: Squares<T>,
+    /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for.
+    responses: OnceLock<Vec<T>>,
     /// What standard errors under a robust loss are made of.
     robust: Option<RobustSums<T>>,
-    /// Sums over all responses, made when they are asked for; but at once where ranks have to make them together.
+    /// More sums over all responses, made when they are asked for; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
 }
 
@@ -92,10 +95,9 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             state: setting.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
-        let responses = setting.responses(&report.x).map_err(CovarianceError::Evaluation);
-        let responses = agreed(setting.data.ranks(), responses.map_err(CurveError::from))?;
-        let totals = OnceLock::new();
-        let fit = FittedCurve { parameters, setting, report, covariance, responses, robust, totals };
+        let squares = Squares::at(&setting, &report.x)?;
+        let (responses, totals) = (OnceLock::new(), OnceLock::new());
+        let fit = FittedCurve { parameters, setting, report, covariance, squares, responses, robust, totals };
         if fit.setting.data.is_shared() {
             let totals = OnceLock::from(Totals::of(&fit)?);
             return Ok(FittedCurve { totals, ..fit });
@@ -143,9 +145,18 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
         ArrayView1::from(self.setting.data.y())
     }
 
-    /// The responses of the curve to the predictors it was fitted to, this rank's.
+    /// The responses of the curve to the predictors it was fitted to, this rank's. They are evaluated by the first call, and kept.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the curve cannot be evaluated again with the parameters of the fit, with which it has been evaluated before.
     pub fn fitted(&self) -> ArrayView1<'_, T> {
-        ArrayView1::from(&self.responses)
+        ArrayView1::from(self.responses())
+    }
+
+    pub(super) fn responses(&self) -> &[T] {
+        let again = || self.setting.responses(&self.report.x).expect("the curve has been evaluated here before");
+        self.responses.get_or_init(again)
     }
 
     /// The responses of the curve to other predictors.
@@ -184,7 +195,7 @@ impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
     }
 }
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     fn totals(&self) -> &Totals<T> {
         self.totals.get_or_init(|| Totals::of(self).expect("a rank alone waits for no other"))
     }

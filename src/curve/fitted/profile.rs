@@ -187,10 +187,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         for direction in [-1.0, 1.0] {
             let mut ray = Ray::new(self, vec![(index, direction * step)])?;
             let (way, end) = ray.extent(root)?;
-            if way.is_finite() && way > 0.0 {
-                (1..=points).try_for_each(|k| ray.root_at(way * k as f64 / (points + 1) as f64).map(drop))?;
-                ray.root_at(way)?;
-            }
+            (1..=points).try_for_each(|k| ray.root_at(way * k as f64 / (points + 1) as f64).map(drop))?;
             let value = match end {
                 IntervalEnd::Open => T::from_f64(direction) * T::INFINITY,
                 _ => ray.held_at(way).map(|(_, value)| value).next().unwrap_or(self.report.x[index]),
@@ -209,5 +206,26 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         points.extend(above.into_iter().skip(1));
         let interval = ProfileInterval { low, high, low_end, high_end };
         Ok(Profile { name: name.into(), interval, points })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distributed::CommunicatorError;
+
+    #[test]
+    fn only_a_fit_that_fails_by_itself_is_local() {
+        let held = || "a = 1".to_owned();
+        let stopped = |status| ProfileError::NotConverged { held: held(), status };
+        let failed = |source| ProfileError::Solve { held: held(), source };
+        for error in [stopped(Status::MaxIterations), stopped(Status::NoProgress), failed(SolveError::Overflow)] {
+            assert!(error.is_local(), "{error}");
+        }
+        let gone = SolveError::Communicator(CommunicatorError::Gone { rank: 1 });
+        for error in [stopped(Status::Cancelled), stopped(Status::TimeLimit), failed(gone)] {
+            assert!(!error.is_local(), "{error}");
+        }
+        assert!(!ProfileError::Jump { held: held() }.is_local());
     }
 }

@@ -96,7 +96,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
     pub(super) fn new(fit: &'f FittedCurve<'a, T, C>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
         let variance = fit.unit_of_chi_square().ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
-        let (size, epsilon) = (fit.totals().squared_responses, T::EPSILON.to_f64());
+        let (size, epsilon) = (fit.squares.responses, T::EPSILON.to_f64());
         // Sums are rounded at the size of their terms, and residuals at that of the data.
         let rounding = 128.0 * epsilon * fit.report.cost.to_f64() + (64.0 * epsilon).powi(2) * size;
         let slack = 64.0 * epsilon.sqrt() + rounding / variance;
@@ -202,7 +202,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
         if (self.root_at(way)? - level).abs() <= 64.0 * epsilon.sqrt() * level {
             return Ok((way, IntervalEnd::Level));
         }
-        let across = self.visited.iter().find(|point| point.way >= way && point.root >= level);
+        let across = self.visited.iter().find(|point| point.root >= level);
         match across {
             Some(point) if point.way < self.edge => Err(ProfileError::Jump { held: self.describe(way) }),
             _ => Ok((way, IntervalEnd::Edge)),
@@ -334,4 +334,27 @@ fn linear<T: Real, C>(fit: &FittedCurve<'_, T, C>, held: &[(usize, f64)]) -> (Ve
     let tangent = (0..matrix.nrows()).map(|k| finite(follow(k), 0.0)).collect();
     let squared: f64 = held.iter().zip(&weights).map(|(&(_, d), weight)| d * weight).sum();
     (tangent, if squared > 0.0 && squared.is_finite() { squared.sqrt().recip() } else { 1.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FiniteDifference, LevenbergMarquardt};
+
+    /// A fit that rounding stops counts where its gradient is lost beside the residuals.
+    #[test]
+    fn no_progress_is_stationary_without_a_gradient() {
+        let at = |gradient_cosine, status| {
+            let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+                r[0] = x[0];
+                Ok(())
+            });
+            let report = LevenbergMarquardt::new().minimize(&mut problem, &[1.0]).unwrap();
+            Report { gradient_cosine, status, ..report }
+        };
+        assert!(is_stationary(&at(1.0, Status::CostTolerance)));
+        assert!(is_stationary(&at(5e-7, Status::NoProgress)));
+        assert!(!is_stationary(&at(5e-6, Status::NoProgress)));
+        assert!(!is_stationary(&at(5e-7, Status::MaxIterations)));
+    }
 }

@@ -168,7 +168,7 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
         }
         let counts = matches!(setting.likelihood, Likelihood::Poisson);
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
-        let fitted = || self.fit.responses.clone();
+        let fitted = || self.fit.responses().to_vec();
         match scheme {
             Scheme::Residuals if counts => Err(BootstrapError::ResidualsOfCounts),
             Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),

@@ -2,12 +2,13 @@
 
 use super::FittedCurve;
 use crate::Real;
+use crate::curve::Curve;
 use crate::statistics::{self, Test};
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Observed minus fitted responses, row after row; of this rank's rows.
     pub fn residuals(&self) -> Vec<T> {
-        self.setting.data.y().iter().zip(&self.responses).map(|(&observed, &fitted)| observed - fitted).collect()
+        self.setting.data.y().iter().zip(self.responses()).map(|(&observed, &fitted)| observed - fitted).collect()
     }
 
     /// The [residuals](Self::residuals), brought to equal variance: divided by sigma, or by the root of the mean of a count
@@ -15,7 +16,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     pub fn whitened_residuals(&self) -> Vec<T> {
         let mut residuals = self.residuals();
         if self.is_of_counts() {
-            residuals.iter_mut().zip(&self.responses).for_each(|(residual, &mean)| *residual /= mean.sqrt());
+            residuals.iter_mut().zip(self.responses()).for_each(|(residual, &mean)| *residual /= mean.sqrt());
         } else {
             self.setting.data.noise.whiten(0, &mut residuals, &mut [], 1);
         }

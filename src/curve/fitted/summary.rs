@@ -40,7 +40,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             status: report.status.to_string(),
             is_converged: report.is_converged(),
             iterations: report.iterations,
-            evaluations: report.evaluations.residuals + report.evaluations.jacobians,
+            evaluations: report.evaluations.total(),
             derivative_evaluations: report.evaluations.jacobians,
             data: self.data_summary(),
             statistics: self.statistics(),

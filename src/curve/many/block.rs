@@ -9,7 +9,7 @@ use super::outcomes::Outcomes;
 use super::study::Study;
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
-use crate::solver::lockstep::{Arrival, BoxBounds, Fleet, Sums, solve_fleet};
+use crate::solver::lockstep::{Arrival, Fleet, Sums, solve_fleet};
 use crate::{FitStatus, Model, Number, Real};
 
 /// Does a block of fits of at most `N` parameters.
@@ -23,32 +23,26 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
-        let bounds = self.study.bounds.as_ref().map(|bounds| -> BoxBounds<T, N> {
-            let mut pairs = [[-T::INFINITY, T::INFINITY]; N];
-            for (pair, (&lower, &upper)) in pairs.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
-                *pair = [lower, upper];
-            }
-            pairs
-        });
+        let bounds = self.study.box_bounds();
         let mut crew = Crew::<T, R, M>::new(self.study, self.outcomes);
         solve_fleet::<T, R, _, N>(&mut crew, bounds.as_ref(), &self.study.patience);
     }
 }
 
 /// The data of the fits that are in the lanes, and what became of those that were.
-struct Crew<'s, 'a, 'o, T: Real, R, M> {
-    study: &'s Study<'a, T, M>,
+pub(super) struct Crew<'s, 'a, 'o, T: Real, R, M> {
+    pub(super) study: &'s Study<'a, T, M>,
     /// Those not begun.
     fits: Range<usize>,
-    parameters: usize,
+    pub(super) parameters: usize,
     /// Predictors of a point.
-    width: usize,
+    pub(super) width: usize,
     /// Predictors, point after point.
-    x: Vec<Lanes<T, R>>,
+    pub(super) x: Vec<Lanes<T, R>>,
     /// Responses.
-    y: Vec<Lanes<T, R>>,
+    pub(super) y: Vec<Lanes<T, R>>,
     /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
-    weights: Vec<Lanes<T, R>>,
+    pub(super) weights: Vec<Lanes<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
     /// `½‖y‖²` of each lane, in units of the standard deviations.
@@ -59,7 +53,7 @@ struct Crew<'s, 'a, 'o, T: Real, R, M> {
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, M: Model<T>> Crew<'s, 'a, 'o, T, R, M> {
-    fn new(study: &'s Study<'a, T, M>, outcomes: &'s mut Outcomes<'o, T>) -> Self {
+    pub(super) fn new(study: &'s Study<'a, T, M>, outcomes: &'s mut Outcomes<'o, T>) -> Self {
         let (points, width, parameters) = (study.y.ncols(), study.x.width(), study.model.parameter_count());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let mut crew = Crew {
@@ -172,7 +166,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Fleet<T, R, N> for Cr
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sums(&self, b: &[Lanes<T, R>; N]) -> Sums<T, R, N> {
+    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> Sums<T, R, N> {
         let mut variables = [Jet::<T, R, N>::variable(b[0], 0); N];
         for j in 1..N {
             variables[j] = Jet::variable(b[j], j);

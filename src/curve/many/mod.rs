@@ -8,6 +8,7 @@ mod outcomes;
 mod per_fit;
 mod predictors;
 mod study;
+mod tiled_block;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,6 +22,7 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
+use self::tiled_block::{MOST, TiledBlock};
 use super::models::Guess;
 use super::{CurveError, NanPolicy};
 use crate::solver::lockstep::Patience;
@@ -39,8 +41,8 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
 /// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a fit that converges in lockstep.
 ///
-/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to 8
-/// parameters; those with more are fitted one after the other by [`CurveFit`](crate::CurveFit), which is slower by far.
+/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to
+/// 16 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
 ///
 /// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
@@ -190,6 +192,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         match study.model.parameter_count() {
             0..=4 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
             5..=8 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
+            9..=MOST if M::IN_LANES => T::run_in_lanes(TiledBlock { study, outcomes }),
             _ => {}
         }
         OneByOne { study, outcomes }.run();

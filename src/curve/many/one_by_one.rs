@@ -1,13 +1,54 @@
-//! Fits by the full engine, one after the other: those of more parameters than lanes are worth, and those that the lockstep
-//! leaves open.
+//! Fits by the full engine, one after the other: those of more parameters than the lockstep takes, and those that it leaves open.
 
 use ndarray::{ArrayView1, ArrayView2};
 
 use super::outcomes::{Fitted, Outcomes, least_square};
 use super::study::Study;
 use super::{CurveError, default_ftol};
+use crate::curve::model::FromModel;
+use crate::curve::model_rows::backwards;
 use crate::solver::lockstep::Patience;
-use crate::{CovarianceError, CurveFit, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf, SolveError, Status};
+use crate::{
+    CovarianceError, Curve, CurveFit, EvaluationError, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf,
+    SolveError, Status,
+};
+
+/// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
+struct ReverseCurve<'m, M>(&'m M);
+
+impl<T: Real, M: Model<T>> Curve<T> for ReverseCurve<'_, M> {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    /// Two parameters of the model may have one name.
+    fn parameter_name(&self, index: usize) -> String {
+        format!("b{index}")
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        if M::IN_LANES {
+            backwards(self.0, x, width, b, y, &mut []);
+            return Ok(());
+        }
+        FromModel(PointByPoint(self.0)).responses(x, width, b, y)
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        if M::IN_LANES {
+            backwards(self.0, x, width, b, y, jacobian);
+            return Ok(());
+        }
+        FromModel(PointByPoint(self.0)).linearize(x, width, b, y, jacobian)
+    }
+}
 
 /// A model that is evaluated for one point after the other.
 struct PointByPoint<'m, M>(&'m M);
@@ -21,11 +62,6 @@ impl<T: Real, M: Model<T>> Model<T> for PointByPoint<'_, M> {
 
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         self.0.response(x, b)
-    }
-
-    /// Two parameters of the model may have one name.
-    fn parameter_name(&self, index: usize) -> String {
-        format!("b{index}")
     }
 }
 
@@ -63,12 +99,12 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
             sigma.push(point.weight.recip());
         })?;
         let rows = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let mut curve = CurveFit::model(PointByPoint(&study.model), rows, &y, start).solver(Self::solver(study));
+        let mut curve = CurveFit::curve(ReverseCurve(&study.model), rows, &y, start).solver(Self::solver(study));
         if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }
         for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
-            let name = PointByPoint(&study.model).parameter_name(j);
+            let name = Curve::<T>::parameter_name(&ReverseCurve(&study.model), j);
             curve = if lower == upper { curve.fix_at(&name, lower) } else { curve.bounds(&name, lower..=upper) };
         }
         let fitted = match curve.fit() {

@@ -5,7 +5,7 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::NanPolicy;
 use crate::kernels::vector::dot;
-use crate::solver::lockstep::Patience;
+use crate::solver::lockstep::{BoxBounds, Patience};
 use crate::{Bounds, CancelToken, FitStatus, Model, Real};
 
 /// Starts from data.
@@ -153,6 +153,16 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
             bounds.project(start);
         }
         Ok(())
+    }
+
+    /// The bounds of up to `N` parameters, if there are any.
+    pub(super) fn box_bounds<const N: usize>(&self) -> Option<BoxBounds<T, N>> {
+        let bounds = self.bounds.as_ref()?;
+        let mut pairs = [[-T::INFINITY, T::INFINITY]; N];
+        for (pair, (&lower, &upper)) in pairs.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
+            *pair = [lower, upper];
+        }
+        Some(pairs)
     }
 
     /// Points have weights: they have standard deviations, or may be left out.

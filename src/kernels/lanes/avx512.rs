@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::pair::pair;
-use super::{LaneKernel, Register};
+use super::{LaneKernel, Register, Routine};
 use crate::Real;
 use crate::kernels::registers::Registers;
 
@@ -18,6 +18,13 @@ pub(super) fn run<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Ou
     assert!(Registers::Avx512.are_available());
     // SAFETY: the processor has the instructions.
     unsafe { compiled::<T, R, K>(kernel) }
+}
+
+/// Runs a routine in them; only where the processor has them are there any to call it for.
+#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+#[inline(never)]
+fn call<F: Routine>(routine: F) -> F::Output {
+    routine.run()
 }
 
 #[inline(always)]

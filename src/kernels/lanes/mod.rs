@@ -24,7 +24,7 @@ use std::fmt::Debug;
 
 pub use number::Lanes;
 pub(crate) use portable::Portable;
-pub use register::Register;
+pub use register::{Register, Routine};
 
 use super::registers::Registers;
 use crate::Real;

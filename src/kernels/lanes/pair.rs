@@ -18,6 +18,10 @@ macro_rules! pair {
             const FUSED: bool = true;
 
             #[inline(always)]
+            fn call<F: Routine>(routine: F) -> F::Output {
+                unsafe { call(routine) }
+            }
+            #[inline(always)]
             fn splat(value: $float) -> Self {
                 unsafe { $name([$splat(value); 2]) }
             }

@@ -1,6 +1,6 @@
 //! Arrays for registers, for processors whose only wide registers are those that all of their kind have.
 
-use super::Register;
+use super::{Register, Routine};
 use crate::kernels::simd::multiply_add;
 use crate::{Number, Real, Scalar};
 
@@ -33,6 +33,10 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     const LANES: usize = LANES;
     const FUSED: bool = FUSED;
 
+    #[inline(never)]
+    fn call<F: Routine>(routine: F) -> F::Output {
+        routine.run()
+    }
     #[inline(always)]
     fn splat(value: T) -> Self {
         Portable([value; LANES])

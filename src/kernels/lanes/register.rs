@@ -4,12 +4,26 @@ use std::fmt::Debug;
 
 use crate::Real;
 
-/// Floats side by side, worked on by one instruction or a few independent ones. Every function is `#[inline(always)]`.
+/// Work over registers of one kind that is compiled once for them, as a function of its own.
+pub trait Routine {
+    /// What comes out.
+    type Output;
+
+    /// Does the work. As in a [`LaneKernel`](super::LaneKernel), inner loops must be inlined here.
+    fn run(self) -> Self::Output;
+}
+
+/// Floats side by side, worked on by one instruction or a few independent ones. Every function but [`call`](Self::call) is
+/// `#[inline(always)]`.
 pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
     /// How many.
     const LANES: usize;
     /// [`mul_add`](Self::mul_add) rounds once.
     const FUSED: bool;
+
+    /// Runs a routine as a function that has these registers and is not inlined into its caller: callers that differ in their
+    /// types share it.
+    fn call<F: Routine>(routine: F) -> F::Output;
 
     /// The same value in all lanes.
     fn splat(value: T) -> Self;

@@ -128,10 +128,10 @@ impl<T: Real> Function<T> {
         simd::run(Forward { function: self, x, y });
     }
 
-    /// `d[i] *= f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
+    /// `to[i] = d[i] f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
     /// derivative differ, the left one counts; for `|x|` it is zero.
-    pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &mut [T]) {
-        simd::run(TimesDerivative { function: self, x, y, d });
+    pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &[T], to: &mut [T]) {
+        simd::run(TimesDerivative { function: self, x, y, d, to });
     }
 }
 
@@ -176,49 +176,50 @@ struct TimesDerivative<'a, T> {
     function: Function<T>,
     x: &'a [T],
     y: &'a [T],
-    d: &'a mut [T],
+    d: &'a [T],
+    to: &'a mut [T],
 }
 
 impl<T: Real> Kernel for TimesDerivative<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Self { function, x, y, d } = self;
+        let Self { function, x, y, d, to } = self;
         let two = T::from_f64(2.0);
         match function {
-            Function::Tanh => times(y, d, |y| (T::ONE - y) * (T::ONE + y)),
-            Function::Sigmoid => times(y, d, |y| y * (T::ONE - y)),
-            Function::Relu => times(x, d, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
-            Function::LeakyRelu { slope } => times(x, d, |x| if x > T::ZERO { T::ONE } else { slope }),
+            Function::Tanh => times(y, d, to, |y| (T::ONE - y) * (T::ONE + y)),
+            Function::Sigmoid => times(y, d, to, |y| y * (T::ONE - y)),
+            Function::Relu => times(x, d, to, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
+            Function::LeakyRelu { slope } => times(x, d, to, |x| if x > T::ZERO { T::ONE } else { slope }),
             Function::Elu { alpha } => {
-                times_map(x, d, |x| if x > T::ZERO { T::ONE } else { alpha * exp::<T, FUSED>(x) });
+                times_map(x, d, to, |x| if x > T::ZERO { T::ONE } else { alpha * exp::<T, FUSED>(x) });
             }
-            Function::Softplus => times_map(x, d, sigmoid::<T, FUSED>),
-            Function::Silu => times_map(x, d, |x| {
+            Function::Softplus => times_map(x, d, to, sigmoid::<T, FUSED>),
+            Function::Silu => times_map(x, d, to, |x| {
                 let (left, right) = sigmoid_pair::<T, FUSED>(x);
                 left * (T::ONE + x * right)
             }),
-            Function::Gelu => times_map(x, d, gelu_derivative::<T, FUSED>),
-            Function::GeluTanh => times_map(x, d, |x| {
+            Function::Gelu => times_map(x, d, to, gelu_derivative::<T, FUSED>),
+            Function::GeluTanh => times_map(x, d, to, |x| {
                 let (left, right) = sigmoid_pair::<T, FUSED>(gelu_argument(x));
                 // Beyond these bounds the sigmoid is constant, and the slope of its argument may not overflow.
                 let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
                 let slope = T::from_f64(GELU_SCALE) * (T::ONE + T::from_f64(3.0 * GELU_CUBE) * x * x);
                 left * (T::ONE + x * slope * right)
             }),
-            Function::Sin => times(x, d, T::cos),
-            Function::Cos => times(x, d, |x| -x.sin()),
-            Function::Exp => times(y, d, |y| y),
-            Function::Ln => times(x, d, T::recip),
-            Function::Square => times(x, d, |x| two * x),
-            Function::Sqrt => times(y, d, |y| (two * y).recip()),
-            Function::Reciprocal => times(y, d, |y| -y * y),
-            Function::Abs => times(x, d, |x| {
+            Function::Sin => times(x, d, to, T::cos),
+            Function::Cos => times(x, d, to, |x| -x.sin()),
+            Function::Exp => times(y, d, to, |y| y),
+            Function::Ln => times(x, d, to, T::recip),
+            Function::Square => times(x, d, to, |x| two * x),
+            Function::Sqrt => times(y, d, to, |y| (two * y).recip()),
+            Function::Reciprocal => times(y, d, to, |y| -y * y),
+            Function::Abs => times(x, d, to, |x| {
                 let sign = if x < T::ZERO { -T::ONE } else { T::ONE };
                 if x == T::ZERO { T::ZERO } else { sign }
             }),
-            Function::Negate => times(y, d, |_| -T::ONE),
-            Function::Scale { factor } => times(y, d, |_| factor),
-            Function::Shift { .. } => {}
+            Function::Negate => times(y, d, to, |_| -T::ONE),
+            Function::Scale { factor } => times(y, d, to, |_| factor),
+            Function::Shift { .. } => to.copy_from_slice(d),
         }
     }
 }
@@ -231,22 +232,22 @@ fn each<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
     }
 }
 
-/// `d[i] *= f(x[i])` for an `f` that is either quick or a call.
+/// `to[i] = d[i] f(x[i])` for an `f` that is either quick or a call.
 #[inline(always)]
-fn times<T: Real>(x: &[T], d: &mut [T], f: impl Fn(T) -> T) {
-    for (d, &x) in d.iter_mut().zip(x) {
-        *d *= f(x);
+fn times<T: Real>(x: &[T], d: &[T], to: &mut [T], f: impl Fn(T) -> T) {
+    for (to, (&d, &x)) in to.iter_mut().zip(d.iter().zip(x)) {
+        *to = d * f(x);
     }
 }
 
-/// `d[i] *= f(x[i])` for a long `f` without calls.
+/// `to[i] = d[i] f(x[i])` for a long `f` without calls.
 #[inline(always)]
-fn times_map<T: Real>(x: &[T], d: &mut [T], f: impl Fn(T) -> T) {
+fn times_map<T: Real>(x: &[T], d: &[T], to: &mut [T], f: impl Fn(T) -> T) {
     let mut block = [T::ZERO; BLOCK];
-    for (x, d) in x.chunks(BLOCK).zip(d.chunks_mut(BLOCK)) {
+    for ((x, d), to) in x.chunks(BLOCK).zip(d.chunks(BLOCK)).zip(to.chunks_mut(BLOCK)) {
         let slope = &mut block[..x.len()];
         map(x, slope, &f);
-        times(slope, d, |slope| slope);
+        times(slope, d, to, |slope| slope);
     }
 }
 
@@ -303,8 +304,8 @@ mod tests {
 
     /// Twice the derivatives.
     fn twice_derivatives<T: Real>(f: Function<T>, x: &[T]) -> Vec<T> {
-        let mut d = vec![T::from_f64(2.0); x.len()];
-        f.times_derivative(x, &forward(f, x), &mut d);
+        let mut d = vec![T::ZERO; x.len()];
+        f.times_derivative(x, &forward(f, x), &vec![T::from_f64(2.0); x.len()], &mut d);
         d
     }
 

@@ -202,6 +202,7 @@ impl<T: Real> Network<T> {
     /// Where dropout's masks come from.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.masks = Masks { seed, step: 0 };
+        self.forget_values();
         self
     }
 
@@ -213,6 +214,12 @@ impl<T: Real> Network<T> {
     /// Goes on as if so many batches had been bound, to repeat or to resume a training with dropout.
     pub fn set_mask_step(&mut self, step: u64) {
         self.masks.step = step;
+        self.forget_values();
+    }
+
+    /// The values of the bound batch are to be computed anew.
+    fn forget_values(&mut self) {
+        self.workspace.bind(self.batch.rows(), self.variables.values().len());
     }
 
     /// The tape.
@@ -306,6 +313,7 @@ impl<T: Real> Network<T> {
         self.batch.share(share, places);
         // One of 2⁶⁴ masks, after the last of which comes the first again.
         self.masks.step = self.masks.step.wrapping_add(1);
+        self.forget_values();
         Ok(self)
     }
 

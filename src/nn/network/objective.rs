@@ -167,7 +167,7 @@ impl<T: Real> Network<T> {
         self.cost = T::ZERO;
         for rows in workspace.tiles(first..first + r.len() / group) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward_once(&tile, loss_nodes, jacobian.is_some());
             let (start, end) = (rows.start - first, rows.end - first);
             for term in &*terms {
                 term.residuals(&tile, workspace, buffers, &mut r[start * group..end * group], group);
@@ -206,7 +206,7 @@ impl<T: Real> Network<T> {
         for rows in workspace.tiles(first..first + second.len() / group) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
             let second = &mut second[(rows.start - first) * group..(rows.end - first) * group];
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward_once(&tile, loss_nodes, true);
             workspace.curvature(&tile, loss_nodes, v);
             workspace.clear_derivatives();
             for term in &*terms {

@@ -87,7 +87,7 @@ impl<T: Real> Network<T> {
         let Network { tape, workspace, batch, terms, loss_nodes, masks, .. } = self;
         for rows in workspace.tiles(0..batch.rows()) {
             let tile = Tile { tape, x: variables.values(), batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward_once(&tile, loss_nodes, false);
             show(&tile, workspace, terms, &mut see);
         }
         Ok(())

@@ -61,7 +61,7 @@ impl<T: Real> Network<T> {
         for rows in workspace.tiles(0..batch.rows()) {
             let r = &mut r[rows.start * group..rows.end * group];
             let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward_once(&tile, loss_nodes, true);
             factors.keep_inputs(&tile, workspace);
             for term in &*terms {
                 term.residuals(&tile, workspace, buffers, r, group);

@@ -16,8 +16,12 @@ impl<T: Real> Workspace<T> {
     /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
     pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
         self.reserve_curvatures();
-        self.tangent(tile, wanted, direction);
+        let mut bending = std::mem::take(&mut self.bending);
+        find_bending(tile.tape.records(), wanted, &mut bending);
+        self.tangent(tile, &bending, direction);
+        self.bending = bending;
         let Workspace { layout, values, derivatives, reached, curvatures, bent, scratch, .. } = self;
+        let values = values.current();
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         let tangent = Tangents { layout, numbers: derivatives, reached, count };
@@ -65,6 +69,15 @@ impl<T: Real> Workspace<T> {
             }
             bent[index] = bends;
         }
+    }
+}
+
+/// Marks the wanted nodes whose tangents second derivatives are computed from: arguments, and quotients.
+fn find_bending<T: Real>(records: &[Record<T>], wanted: &[bool], bending: &mut [bool]) {
+    bending.fill(false);
+    for (index, Record { operation, .. }) in records.iter().enumerate().filter(|&(index, _)| wanted[index]) {
+        bending[index] = matches!(operation, Operation::Arithmetic { kind: Arithmetic::Div, .. });
+        operation.arguments().for_each(|node| bending[node.index()] = true);
     }
 }
 

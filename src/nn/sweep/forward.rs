@@ -2,7 +2,7 @@
 
 use super::affine::affine;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
-use super::workspace::Values;
+use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
 use crate::Real;
 use crate::nn::tape::{Operation, Record};
@@ -10,50 +10,64 @@ use crate::nn::tape::{Operation, Record};
 impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
-        let Workspace { layout, values, .. } = self;
-        for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
-            if !wanted[index] {
-                continue;
+        sweep(&self.layout, tile, wanted, self.values.passing());
+    }
+
+    /// As [`forward`](Self::forward), for a tile of the bound batch. Values at the same point as those kept last are found
+    /// instead of computed; others take their place if they are to be kept.
+    pub(crate) fn forward_once(&mut self, tile: &Tile<'_, T>, wanted: &[bool], keep: bool) {
+        if self.values.recall(tile.x, &tile.rows) {
+            return;
+        }
+        let values = if keep { self.values.keep(tile.x, &tile.rows) } else { self.values.passing() };
+        sweep(&self.layout, tile, wanted, values);
+    }
+}
+
+/// Computes the values of the wanted nodes.
+fn sweep<T: Real>(layout: &Layout, tile: &Tile<'_, T>, wanted: &[bool], values: &mut [T]) {
+    for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
+        if !wanted[index] {
+            continue;
+        }
+        let (before, y) = layout.split(values, index, tile.rows.len());
+        let value = Values { tile, layout, numbers: &*before };
+        match *operation {
+            Operation::Input(_) => {}
+            Operation::Constant(ref row) => broadcast(row, y),
+            Operation::Variable(variable) => broadcast(&tile.x[variable.range()], y),
+            Operation::Mask { rate } => match tile.masks {
+                Some(masks) => masks.fill(index, tile.batch.places(&tile.rows), *width, rate, y),
+                None => y.fill(T::ONE),
+            },
+            Operation::Dense { x, weight, bias, positions } => {
+                let bias = bias.map(|bias| &tile.x[bias.range()]);
+                affine(value.of(x), &tile.x[weight.range()], x.width() / positions, bias, y, false);
             }
-            let (before, y) = layout.split(values, index, tile.rows.len());
-            let value = Values { tile, layout, numbers: before };
-            match *operation {
-                Operation::Input(_) => {}
-                Operation::Constant(ref row) => broadcast(row, y),
-                Operation::Variable(variable) => broadcast(&tile.x[variable.range()], y),
-                Operation::Mask { rate } => match tile.masks {
-                    Some(masks) => masks.fill(index, tile.batch.places(&tile.rows), *width, rate, y),
-                    None => y.fill(T::ONE),
-                },
-                Operation::Dense { x, weight, bias, positions } => {
-                    let bias = bias.map(|bias| &tile.x[bias.range()]);
-                    affine(value.of(x), &tile.x[weight.range()], x.width() / positions, bias, y, false);
+            Operation::Apply { function, x } => function.forward(value.of(x), y),
+            Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
+            Operation::Concat(ref nodes) => {
+                let mut to = Columns { width: *width, start: 0 };
+                for &node in nodes {
+                    let from = Columns { width: node.width(), start: 0 };
+                    transfer(value.of(node), from, y, to, node.width(), false);
+                    to.start += node.width();
                 }
-                Operation::Apply { function, x } => function.forward(value.of(x), y),
-                Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
-                Operation::Concat(ref nodes) => {
-                    let mut to = Columns { width: *width, start: 0 };
-                    for &node in nodes {
-                        let from = Columns { width: node.width(), start: 0 };
-                        transfer(value.of(node), from, y, to, node.width(), false);
-                        to.start += node.width();
-                    }
-                }
-                Operation::Slice { x, start } => {
-                    let (from, to) = (Columns { width: x.width(), start }, Columns { width: *width, start: 0 });
-                    transfer(value.of(x), from, y, to, *width, false);
-                }
-                Operation::RowSum(x) => row_sums(value.of(x), x.width(), y, false),
-                Operation::Repeat(x) => repeat(value.of(x), y, *width, false),
-                Operation::Pool { kind, x, ref windows } => {
-                    let values = value.of(x);
-                    kind.forward(windows, values, values, x.width(), y);
-                }
-                Operation::Embedding { x, table } => {
-                    let rows = &tile.x[table.range()];
-                    for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {
-                        y.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                    }
+            }
+            Operation::Slice { x, start } => {
+                let (from, to) = (Columns { width: x.width(), start }, Columns { width: *width, start: 0 });
+                transfer(value.of(x), from, y, to, *width, false);
+            }
+            Operation::RowSum(x) => row_sums(value.of(x), x.width(), y, false),
+            Operation::Repeat(x) => repeat(value.of(x), y, *width, false),
+            Operation::Pool { kind, x, ref windows } => {
+                let values = value.of(x);
+                kind.forward(windows, values, values, x.width(), y);
+            }
+            Operation::Embedding { x, table } => {
+                let rows = &tile.x[table.range()];
+                for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {
+                    y.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
                 }
             }
         }

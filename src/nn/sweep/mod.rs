@@ -14,6 +14,7 @@ mod paths;
 mod positions;
 mod reverse;
 mod tangent;
+mod values;
 mod workspace;
 
 pub(crate) use forward::row_number;

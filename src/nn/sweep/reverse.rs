@@ -91,6 +91,7 @@ impl<T: Real> Workspace<T> {
     /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
         let Workspace { layout, values, derivatives, stack, reached, scratch, .. } = self;
+        let values = values.current();
         let value = Values { tile, layout, numbers: values };
         let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
@@ -126,12 +127,10 @@ impl<T: Real> Workspace<T> {
                     for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                         if add {
                             let product = &mut scratch[..delta.len()];
-                            product.copy_from_slice(delta);
-                            function.times_derivative(value.of(x), y, product);
+                            function.times_derivative(value.of(x), y, delta, product);
                             put(adjoint, true, product.iter().copied());
                         } else {
-                            adjoint.copy_from_slice(delta);
-                            function.times_derivative(value.of(x), y, adjoint);
+                            function.times_derivative(value.of(x), y, delta, adjoint);
                         }
                     }
                 }

@@ -29,6 +29,7 @@ impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
     pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
         let Workspace { layout, values, derivatives, reached, .. } = self;
+        let values = values.current();
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
@@ -77,8 +78,7 @@ pub(super) fn propagate<T: Real>(
         Operation::Apply { function, x } => {
             let dx = tangent.of(x);
             if let Some(dx) = dx {
-                dy.copy_from_slice(dx);
-                function.times_derivative(value.of(x), y, dy);
+                function.times_derivative(value.of(x), y, dx, dy);
             }
             dx.is_some()
         }

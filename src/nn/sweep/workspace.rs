@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Masks;
+use super::values::ForwardValues;
 use crate::Real;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
@@ -35,7 +36,7 @@ pub(crate) struct Tile<'a, T> {
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
     pub(super) layout: Layout,
-    pub(super) values: Vec<T>,
+    pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
     /// Adjoints in a stack, and which of them is seeded.
@@ -47,6 +48,8 @@ pub(crate) struct Workspace<T> {
     pub(super) curvatures: Vec<T>,
     /// Which nodes' second derivatives have been written.
     pub(super) bent: Vec<bool>,
+    /// Which nodes' tangents a curvature sweep needs.
+    pub(super) bending: Vec<bool>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
 }
@@ -79,6 +82,11 @@ impl Layout {
         let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
         let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
         Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
+    }
+
+    /// Numbers in the whole row.
+    fn width(&self) -> usize {
+        self.offsets[self.offsets.len() - 1]
     }
 
     /// Where a node's block is, in a tile of so many rows.
@@ -133,16 +141,17 @@ impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
         let layout = Layout::new(tape.records());
-        let numbers = layout.rows * layout.offsets[tape.records().len()];
+        let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
-            values: vec![T::ZERO; numbers],
+            values: ForwardValues::new(layout.rows, layout.width()),
             derivatives: vec![T::ZERO; numbers],
             stack: 1,
             part: 0,
             reached: vec![false; tape.records().len()],
             curvatures: Vec::new(),
             bent: vec![false; tape.records().len()],
+            bending: vec![false; tape.records().len()],
             scratch: vec![T::ZERO; layout.rows * widest],
             layout,
         }
@@ -151,6 +160,11 @@ impl<T: Real> Workspace<T> {
     /// Makes room for second derivatives.
     pub(crate) fn reserve_curvatures(&mut self) {
         self.curvatures.resize(self.derivatives.len(), T::ZERO);
+    }
+
+    /// Forgets the values that were kept, and makes room for those of another batch at points of so many parameters.
+    pub(crate) fn bind(&mut self, rows: usize, parameters: usize) {
+        self.values.prepare(rows, parameters);
     }
 
     /// Rows in a tile at most.
@@ -168,7 +182,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's value, after a forward sweep.
     pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.layout, numbers: &self.values }.of(node)
+        Values { tile, layout: &self.layout, numbers: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
@@ -190,7 +204,7 @@ impl<T: Real> Workspace<T> {
 
     /// Makes room for stacks of adjoints with so many rows.
     pub(crate) fn reserve_stacks(&mut self, rows: usize) {
-        let numbers = self.values.len() / self.layout.rows * rows;
+        let numbers = self.layout.width() * rows;
         self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
     }
 

@@ -13,6 +13,10 @@ use crate::{LevenbergMarquardt, Real};
 ///
 /// The learning rate, momentum and clipping act on the step before it is tried, and the gain ratio is judged on what is
 /// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
+///
+/// In single precision, normal equations cannot be solved with a damping below about `1e-4`. If a step asks for less, QR takes
+/// their place for the rest of the training (with [`LinearSolver::Auto`](crate::LinearSolver::Auto), where QR is affordable). A
+/// step then takes two to three times as long.
 impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// Factor of the step when training. One by default: the damped step is taken whole.
     pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {

@@ -29,6 +29,11 @@ pub trait DampedSystem<T: Real> {
     fn is_bounded(&self) -> bool {
         false
     }
+
+    /// Another solve takes little next to a linearisation, as it does unless the Jacobian is not formed.
+    fn is_cheap(&self) -> bool {
+        true
+    }
 }
 
 /// What became of a step.

@@ -135,3 +135,97 @@ impl<T: Real> DampingPolicy<T> for TrustRegion<T> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system of one variable whose step has the length `10/(1 + λ)`, and that remembers the damping it was solved with.
+    #[derive(Default)]
+    struct Hyperbola {
+        solved: Vec<f64>,
+        is_bounded: bool,
+    }
+
+    impl DampedSystem<f64> for Hyperbola {
+        fn solve(&mut self, lambda: f64) -> Result<f64, IllConditioned> {
+            self.solved.push(lambda);
+            Ok(10.0 / (1.0 + lambda))
+        }
+
+        fn shrink_rate(&mut self) -> f64 {
+            10.0 / (1.0 + self.solved[self.solved.len() - 1]).powi(2)
+        }
+
+        fn gradient_norm(&mut self) -> f64 {
+            10.0
+        }
+
+        fn is_bounded(&self) -> bool {
+            self.is_bounded
+        }
+    }
+
+    /// A policy with this radius, and a damping of four.
+    fn policy(radius: f64) -> TrustRegion<f64> {
+        TrustRegion { lambda: 4.0, ..TrustRegion::new(radius) }
+    }
+
+    #[test]
+    fn the_secular_equation_is_solved_from_the_tangent_where_there_is_one() {
+        for (is_bounded, first) in [(false, 0.9), (true, 0.01)] {
+            let mut system = Hyperbola { is_bounded, ..Hyperbola::default() };
+            let lambda = TrustRegion::new(1.0).damp(&mut system).unwrap();
+            assert!((lambda - 9.0).abs() < 1e-12, "{:?}", system.solved);
+            assert!(system.solved.len() == 3 && (system.solved[1] - first).abs() < 1e-12, "{:?}", system.solved);
+        }
+        // Up to a tenth beyond the radius, the step is taken as it is.
+        for (radius, is_undamped) in [(9.1, true), (9.0, false)] {
+            assert_eq!(TrustRegion::new(radius).damp(&mut Hyperbola::default()) == Ok(0.0), is_undamped);
+        }
+    }
+
+    #[test]
+    fn the_radius_follows_the_gain_ratio() {
+        let after = |lambda: f64, actual: f64| {
+            let mut policy = policy(3.0);
+            policy.update(&Trial { lambda, length: 2.0, slope: -2.0, predicted: 1.0, actual, accepted: actual > 0.0 });
+            [policy.radius, policy.lambda]
+        };
+        // Good and undamped steps double it, from the length of the first step.
+        assert_eq!(after(1.0, 0.9), [4.0, 2.0]);
+        assert_eq!(after(0.0, 0.5), [4.0, 2.0]);
+        assert_eq!(after(1.0, 0.5), [2.0, 4.0]);
+        // Bad ones shrink it: to a half, to the minimum of a parabola, and at most to a tenth.
+        assert_eq!(after(1.0, 0.1), [1.0, 8.0]);
+        assert_eq!(after(1.0, -2.0), [0.5, 16.0]);
+        assert_eq!(after(1.0, -1e3), [0.2, 40.0]);
+        assert_eq!(after(1.0, f64::NEG_INFINITY), [0.2, 40.0]);
+    }
+
+    /// The radius is cut to the length of a step until one is taken.
+    #[test]
+    fn the_first_radius_is_a_guess() {
+        let mut policy = policy(8.0);
+        let trial = |length: f64, actual: f64| Trial {
+            lambda: 1.0,
+            length,
+            slope: -2.0,
+            predicted: 1.0,
+            actual,
+            accepted: actual > 0.0,
+        };
+        policy.update(&trial(4.0, -2.0));
+        assert_eq!(policy.radius, 1.0);
+        policy.update(&trial(0.5, 0.5));
+        assert_eq!(policy.radius, 0.5);
+        policy.update(&trial(0.25, 0.5));
+        assert_eq!(policy.radius, 0.5);
+        policy.start(6.0);
+        assert_eq!((policy.radius, policy.lambda, policy.untried), (48.0, 0.0, true));
+        policy.start(0.0);
+        assert_eq!(policy.radius, 8.0);
+        policy.damp_more();
+        assert_eq!([policy.radius, policy.lambda], [0.8, f64::EPSILON]);
+    }
+}

@@ -9,8 +9,9 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
-    /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`.
-    fn sums(&self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
+    /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or
+    /// consist of [routines](crate::kernels::lanes::Routine).
+    fn sums(&mut self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
 
     /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged.
     fn energies(&self) -> Lanes<T, R>;

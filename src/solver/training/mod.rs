@@ -11,6 +11,7 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use super::step_rule::StepRule;
 use super::{Scaling, Settings, SolveError};
+use crate::kernels::triangular::lost_digits;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::Dynamic;
 use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, Ridge};
@@ -45,6 +46,8 @@ pub(crate) struct Training<T: Real, D> {
     pub(crate) steps: u64,
     /// A step has been made since the damping was set.
     pub(crate) underway: bool,
+    /// Normal equations have been too badly conditioned, and QR has taken their place.
+    orthogonal: bool,
     /// The damping before the step, and whether it was to be accelerated: to return to if it fails.
     before: (D, bool),
 }
@@ -91,6 +94,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             scale: zeros,
             steps: 0,
             underway: false,
+            orthogonal: false,
             before: (damping.clone(), false),
         }
     }
@@ -230,6 +234,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         let loss_after = iteration.cost - iteration.rule.ridge_cost(&iteration.x);
         let (form, rows) = (iteration.model.form(), iteration.plan.m);
+        self.orthogonal |= iteration.plan.form == LinearForm::Cholesky && form == LinearForm::Qr;
         Ok(TrainingStep { loss, loss_after, trial, attempts, form, rows, columns: x.len() })
     }
 
@@ -250,8 +255,13 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         let plan = settings.plan_for(problem, shards.as_ref(), self.scaling, ridge)?;
         iteration.shards = shards;
         iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
-        // A system that is too badly conditioned is answered by more damping.
-        iteration.plan = Plan { may_orthogonalize: false, ..plan };
+        let may_orthogonalize = plan.may_orthogonalize && damping_would_be_high::<T>();
+        let plan = if self.orthogonal && may_orthogonalize && plan.form == LinearForm::Cholesky {
+            Plan { form: LinearForm::Qr, may_orthogonalize: false, ..plan }
+        } else {
+            Plan { may_orthogonalize, ..plan }
+        };
+        iteration.plan = plan;
         if iteration.model.form() != plan.form {
             let next = self.spare.take().filter(|spare| spare.form() == plan.form);
             let next = next.unwrap_or_else(|| LinearModel::new(&plan));
@@ -306,18 +316,20 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// What else is carried besides the slots.
-    pub(crate) fn flags(&self) -> [f64; 3] {
+    pub(crate) fn flags(&self) -> [f64; 4] {
         let uniform = self.scaling == Some(Scaling::Identity);
-        [self.underway, self.iteration.accelerate, uniform].map(|flag| f64::from(u8::from(flag)))
+        [self.underway, self.iteration.accelerate, uniform, self.orthogonal].map(|flag| f64::from(u8::from(flag)))
     }
 
     /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
     pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
         let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
-        let (Some(damping), Some(&[underway, accelerate, uniform])) = (find("damping"), find("flags")) else {
+        let (Some(damping), Some(&[underway, accelerate, uniform, orthogonal])) = (find("damping"), find("flags"))
+        else {
             return false;
         };
         (self.underway, self.iteration.accelerate) = (underway != 0.0, accelerate != 0.0);
+        self.orthogonal = orthogonal != 0.0;
         if self.scaling.is_none() && self.steps > 0 {
             self.scaling = Some(if uniform != 0.0 { Scaling::Identity } else { Scaling::default() });
         }
@@ -337,6 +349,12 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.steps += 1;
         self.underway = true;
     }
+}
+
+/// Normal equations refuse any damping but a high one. In double precision they are solved down to `λ = 2e-13`, and less is not
+/// worth twice the work; in single precision down to `1e-4`, where training would come to a standstill.
+fn damping_would_be_high<T: Real>() -> bool {
+    lost_digits::<T>() > T::from_f64(1e-8)
 }
 
 /// The ridge of a rule, if a solver that always takes one form has room for it.

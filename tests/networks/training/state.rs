@@ -3,7 +3,7 @@
 use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, ExponentialDecay, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
-use marquardt::{Acceleration, LevenbergMarquardt, Real, Scaling, Variables};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, Real, Scaling, Variables};
 use ndarray::Array2;
 
 use super::attempts::POLICIES;
@@ -96,6 +96,26 @@ fn every_moment_can_be_saved() {
         }
         assert!((1..30).contains(&accelerated), "{damping:?}: {accelerated} accelerated");
     }
+}
+
+/// Also when QR takes the place of normal equations that single precision resolves to too few digits.
+#[test]
+fn every_moment_of_single_precision_can_be_saved() {
+    let make = || LevenbergMarquardt::<f32>::new().with_damping(Damping::from(GainRatio::new(1e-5)));
+    let ((mut network, mut variables), mut optimizer) = (network::<f32>(), make());
+    let mut forms = Vec::new();
+    for step in 0..30 {
+        let (mut restored, mut others) = (make(), variables.clone());
+        restored.restore(&optimizer.state(), &variables).unwrap();
+        let report = train(&mut optimizer, &mut network, &mut variables, step..step + 1);
+        let expected = train(&mut restored, &mut self::network().0, &mut others, step..step + 1);
+        assert_eq!(report, expected, "step {step}");
+        assert!(variables.values() == others.values(), "step {step}");
+        assert_eq!(optimizer.state(), restored.state(), "step {step}");
+        forms.extend(report[0].damped.map(|damped| damped.linear_form));
+    }
+    let first = forms.iter().position(|&form| form == LinearForm::Qr).expect("QR is needed");
+    assert!(!forms[first..].contains(&LinearForm::Cholesky), "{forms:?}");
 }
 
 /// A state is of one moment: restoring it into the optimizer it came from goes back.

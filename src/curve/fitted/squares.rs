@@ -1,0 +1,122 @@
+//! Sums of squares over all responses of a fit.
+
+use super::constants::Constants;
+use crate::curve::data::Data;
+use crate::curve::likelihood::Likelihood;
+use crate::curve::noise::Noise;
+use crate::curve::ranks::agreed;
+use crate::curve::setting::Setting;
+use crate::curve::{Curve, CurveError};
+use crate::distributed::{Communicator, CommunicatorError};
+use crate::kernels::vector::dot;
+use crate::statistics::Moments;
+use crate::{CovarianceError, EvaluationError, Real};
+
+/// Responses that are evaluated at a time, so that they stay in the cache.
+const BLOCK: usize = 1024;
+
+/// Sums over the responses of all ranks that every report needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Squares<T> {
+    /// Of the whitened residuals; Pearson's `Σ (y − μ)²/μ` of counts.
+    pub(super) whitened: T,
+    /// Of the residuals.
+    pub(super) residuals: T,
+    /// Of the responses, each by its sigma, about their mean; of each of several in a row, about its own. Zero where that is
+    /// rounding.
+    pub(super) about_mean: T,
+    /// Of the responses, each by its sigma.
+    pub(super) responses: f64,
+}
+
+impl<T: Real> Squares<T> {
+    /// Where a solve has ended. Collective.
+    pub(super) fn at<C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T]) -> Result<Self, CurveError> {
+        let (data, ranks) = (&setting.data, setting.data.ranks());
+        let typical = typical_sigma(data)?;
+        let own = Own::at(setting, at, typical).map_err(CovarianceError::Evaluation);
+        let own = agreed(ranks, own.map_err(CurveError::from))?;
+        let mut sums = [own.whitened, own.residuals, own.responses];
+        ranks.all_sum(&mut sums)?;
+        let [whitened, residuals, responses] = sums;
+        let about_mean = match data.noise {
+            Noise::Correlated(_) => Constants::new(data, typical).squares_about_mean()?,
+            _ => squares_about_mean(&own.moments, ranks)?,
+        };
+        let count = (data.all_rows() * data.outputs()) as f64;
+        let noise = 10.0 * (T::EPSILON.to_f64() + count * f64::EPSILON);
+        let about_mean = if about_mean > noise * noise * responses { about_mean } else { 0.0 };
+        let [whitened, residuals, about_mean] = [whitened, residuals, about_mean].map(T::from_f64);
+        Ok(Squares { whitened, residuals, about_mean, responses })
+    }
+}
+
+/// Sums over this rank's responses.
+struct Own {
+    whitened: f64,
+    residuals: f64,
+    responses: f64,
+    /// Of the responses in units of a typical sigma, weighted by the inverse squares of theirs; of each of several in a row, its own.
+    moments: Vec<Moments>,
+}
+
+impl Own {
+    /// The responses of the curve are evaluated in blocks, and not kept.
+    fn at<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
+        let (data, is_of_counts) = (&setting.data, matches!(setting.likelihood, Likelihood::Poisson));
+        let (outputs, responses) = (data.outputs(), data.y().len());
+        let block = match data.noise {
+            Noise::Correlated(_) => responses,
+            _ => BLOCK.next_multiple_of(outputs).min(responses),
+        };
+        let mut own = Own { whitened: 0.0, residuals: 0.0, responses: 0.0, moments: vec![Moments::default(); outputs] };
+        let (mut fitted, mut residuals) = (vec![T::ZERO; block], vec![T::ZERO; block]);
+        let (mut values, mut roots) = (vec![0.0; block], vec![1.0; block]);
+        for (first, y) in (0..responses).step_by(block.max(1)).zip(data.y().chunks(block.max(1))) {
+            let (fitted, residuals) = (&mut fitted[..y.len()], &mut residuals[..y.len()]);
+            setting.curve.responses(data.predictors(first, y.len()), data.width(), at, fitted)?;
+            for ((residual, &y), &fitted) in residuals.iter_mut().zip(y).zip(&*fitted) {
+                *residual = y - fitted;
+            }
+            own.residuals += dot(residuals, residuals).to_f64();
+            if is_of_counts {
+                residuals.iter_mut().zip(&*fitted).for_each(|(residual, &mean)| *residual /= mean.sqrt());
+            } else {
+                data.noise.whiten(first, residuals, &mut [], 1);
+            }
+            own.whitened += dot(residuals, residuals).to_f64();
+            for (output, moments) in own.moments.iter_mut().enumerate() {
+                let count = y.len() / outputs;
+                let of_output = y.iter().skip(output).step_by(outputs).zip(&mut values).zip(&mut roots).enumerate();
+                for (row, ((&y, value), root)) in of_output {
+                    *value = (y / typical).to_f64();
+                    *root = (typical / data.noise.sigma(first + row * outputs + output)).to_f64();
+                }
+                own.responses +=
+                    values[..count].iter().zip(&roots).map(|(value, root)| (root * value).powi(2)).sum::<f64>();
+                moments.extend(&mut values[..count], &roots[..count]);
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// The standard deviation of the first response of all. Collective.
+fn typical_sigma<T: Real>(data: &Data<'_, T>) -> Result<T, CommunicatorError> {
+    if let Noise::Uniform = data.noise {
+        return Ok(T::ONE);
+    }
+    let own = if data.y().is_empty() { None } else { Some(data.noise.sigma(0)) };
+    let all = data.ranks().all_gather(own.as_slice())?;
+    Ok(all.concat().first().copied().unwrap_or(T::ONE))
+}
+
+/// The sum over these moments, each about the mean of all ranks. Collective.
+fn squares_about_mean(own: &[Moments], ranks: &Communicator) -> Result<f64, CommunicatorError> {
+    let mut sums: Vec<f64> = own.iter().flat_map(|own| [own.weight, own.weight * own.mean]).collect();
+    ranks.all_sum(&mut sums)?;
+    let means = sums.chunks_exact(2).map(|sums| sums[1] / sums[0]);
+    let mut squares = [own.iter().zip(means).map(|(own, mean)| own.squares_about(mean)).sum()];
+    ranks.all_sum(&mut squares)?;
+    Ok(squares[0])
+}

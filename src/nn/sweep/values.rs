@@ -1,0 +1,129 @@
+//! Values of the nodes: those of the last forward sweep, and those kept for later sweeps at the same point.
+
+use std::ops::Range;
+
+use crate::Real;
+
+/// Bytes of values that are kept at most.
+const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Memory of the forward sweeps.
+#[derive(Debug, Clone)]
+pub(super) struct ForwardValues<T> {
+    /// Values of a tile that are not kept.
+    tile: Vec<T>,
+    /// Values of the bound batch, which begin for each tile at its first row; empty where none are to be kept.
+    kept: Vec<T>,
+    /// Numbers in a row of these.
+    width: usize,
+    /// The point that the kept values belong to.
+    x: Vec<T>,
+    /// The tiles whose values are kept, in ascending order.
+    tiles: Vec<Range<usize>>,
+    /// First of the kept values that the last sweep computed or found; `None` if it kept none.
+    place: Option<usize>,
+}
+
+impl<T: Real> ForwardValues<T> {
+    /// Room for a tile of `rows` of `width` numbers.
+    pub(super) fn new(rows: usize, width: usize) -> Self {
+        let tile = vec![T::ZERO; rows * width];
+        ForwardValues { tile, kept: Vec::new(), width, x: Vec::new(), tiles: Vec::new(), place: None }
+    }
+
+    /// Forgets the kept values, and makes room for those of a batch of `rows`, unless they take too much memory or less than
+    /// the point, of so many parameters, that would have to be remembered with them.
+    pub(super) fn prepare(&mut self, rows: usize, parameters: usize) {
+        self.tiles.clear();
+        let numbers = rows.saturating_mul(self.width);
+        let is_worthwhile = parameters <= numbers && numbers <= MOST_KEPT_BYTES / size_of::<T>();
+        self.kept.resize(if is_worthwhile { numbers } else { 0 }, T::ZERO);
+    }
+
+    /// Values of the last forward sweep.
+    pub(super) fn current(&self) -> &[T] {
+        match self.place {
+            Some(place) => &self.kept[place..],
+            None => &self.tile,
+        }
+    }
+
+    /// Room for the values of a forward sweep that are not to be kept.
+    pub(super) fn passing(&mut self) -> &mut [T] {
+        self.place = None;
+        &mut self.tile
+    }
+
+    /// Makes the kept values of a tile at `x` the current ones; `false` if there are none.
+    pub(super) fn recall(&mut self, x: &[T], rows: &Range<usize>) -> bool {
+        let found = self.tiles.binary_search_by_key(&rows.start, |tile| tile.start);
+        let is_kept = found.is_ok_and(|index| self.tiles[index] == *rows) && is_same(&self.x, x);
+        if is_kept {
+            self.place = Some(rows.start * self.width);
+        }
+        is_kept
+    }
+
+    /// Room for the values of a tile at `x`, which are kept if there is room for a batch.
+    pub(super) fn keep(&mut self, x: &[T], rows: &Range<usize>) -> &mut [T] {
+        if self.kept.is_empty() {
+            return self.passing();
+        }
+        let is_next = self.tiles.last().is_some_and(|last| last.end <= rows.start);
+        if !(is_next && is_same(&self.x, x)) {
+            self.tiles.clear();
+            self.x.clear();
+            self.x.extend_from_slice(x);
+        }
+        self.tiles.push(rows.clone());
+        let place = rows.start * self.width;
+        self.place = Some(place);
+        &mut self.kept[place..]
+    }
+}
+
+/// The points are the same to the bit.
+fn is_same<T: Real>(a: &[T], b: &[T]) -> bool {
+    let same = |(&a, &b): (&T, &T)| a == b && T::ONE.copy_sign(a) == T::ONE.copy_sign(b);
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_recalled_at_their_point_alone() {
+        let mut values = ForwardValues::new(2, 1);
+        values.prepare(5, 2);
+        for rows in [0..2, 2..4, 4..5] {
+            assert!(!values.recall(&[0.0, 1.0], &rows));
+            let first = rows.start as f64;
+            values.keep(&[0.0, 1.0], &rows)[0] = first;
+        }
+        values.passing().fill(f64::NAN);
+        assert!(values.recall(&[0.0, 1.0], &(2..4)) && values.current()[0] == 2.0);
+        assert!(!values.recall(&[0.0, 2.0], &(2..4)));
+        assert!(!values.recall(&[-0.0, 1.0], &(2..4)), "a sign can be seen by a quotient");
+        assert!(!values.recall(&[0.0, 1.0], &(2..5)) && !values.recall(&[0.0, 1.0], &(1..2)));
+
+        // Another partition, another point, and another batch each take the place of what was kept.
+        values.keep(&[0.0, 1.0], &(1..3));
+        assert!(!values.recall(&[0.0, 1.0], &(2..4)) && values.recall(&[0.0, 1.0], &(1..3)));
+        values.keep(&[0.0, 3.0], &(3..5));
+        assert!(!values.recall(&[0.0, 1.0], &(1..3)) && values.recall(&[0.0, 3.0], &(3..5)));
+        values.prepare(5, 2);
+        assert!(!values.recall(&[0.0, 3.0], &(3..5)));
+    }
+
+    #[test]
+    fn nothing_is_kept_where_it_would_not_pay() {
+        let mut values = ForwardValues::new(2, 3);
+        for (rows, parameters) in [(5, 16), (usize::MAX, 1), (MOST_KEPT_BYTES, 1)] {
+            values.prepare(rows, parameters);
+            let x = vec![1.0; parameters];
+            assert_eq!(values.keep(&x, &(0..2)).len(), 6);
+            assert!(!values.recall(&x, &(0..2)));
+        }
+    }
+}

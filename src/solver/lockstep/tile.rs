@@ -1,0 +1,79 @@
+//! Sums over a tile of points, whose products are added up in registers.
+
+use super::sums::Sums;
+use crate::kernels::lanes::{Lanes, Register, Routine};
+use crate::{Number, Real};
+
+/// A model evaluated at up to `P` consecutive points of each lane.
+pub(crate) struct Tile<'t, T, R, const P: usize> {
+    /// Responses of the model, of which the weighted residuals are made.
+    pub(crate) residuals: &'t mut [Lanes<T, R>],
+    /// Their derivatives by each parameter; by one more, zeros, where the number of parameters is odd.
+    pub(crate) derivatives: &'t mut [[Lanes<T, R>; P]],
+    /// Responses observed.
+    pub(crate) y: &'t [Lanes<T, R>],
+    /// Reciprocals of standard deviations; none where all are one.
+    pub(crate) weights: &'t [Lanes<T, R>],
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
+    /// Adds a tile of points, by one function for all models.
+    pub(crate) fn add_tile<const P: usize>(&mut self, tile: Tile<'_, T, R, P>) {
+        R::call(TileSums { sums: self, tile });
+    }
+}
+
+/// The sums that a tile is added to.
+struct TileSums<'t, T, R, const N: usize, const P: usize> {
+    sums: &'t mut Sums<T, R, N>,
+    tile: Tile<'t, T, R, P>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSums<'_, T, R, N, P> {
+    type Output = ();
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn run(self) {
+        let TileSums { sums, tile: Tile { residuals, derivatives, y, weights } } = self;
+        let points = residuals.len().min(P);
+        for p in 0..points {
+            residuals[p] -= y[p];
+        }
+        if !weights.is_empty() {
+            for p in 0..points {
+                residuals[p] *= weights[p];
+                for derivatives in &mut *derivatives {
+                    derivatives[p] *= weights[p];
+                }
+            }
+        }
+        for &residual in &residuals[..points] {
+            sums.cost = residual.mul_add(residual * T::from_f64(0.5), sums.cost);
+        }
+        // Two parameters by two: the sums and their factors fill the registers of the narrowest sets.
+        let pairs = derivatives.as_chunks::<2>().0;
+        for i in 0..pairs.len().min(N / 2) {
+            let [first, second] = &pairs[i];
+            let [mut a, mut b] = [sums.gradient[2 * i], sums.gradient[2 * i + 1]];
+            for p in 0..points {
+                a = first[p].mul_add(residuals[p], a);
+                b = second[p].mul_add(residuals[p], b);
+            }
+            [sums.gradient[2 * i], sums.gradient[2 * i + 1]] = [a, b];
+            for k in 0..=i {
+                let [third, fourth] = &pairs[k];
+                let [mut a, mut b] = [sums.gram[2 * i][2 * k], sums.gram[2 * i][2 * k + 1]];
+                let [mut c, mut d] = [sums.gram[2 * i + 1][2 * k], sums.gram[2 * i + 1][2 * k + 1]];
+                for p in 0..points {
+                    a = first[p].mul_add(third[p], a);
+                    b = first[p].mul_add(fourth[p], b);
+                    c = second[p].mul_add(third[p], c);
+                    d = second[p].mul_add(fourth[p], d);
+                }
+                // Above the diagonal, where k is i, nothing reads the sum.
+                [sums.gram[2 * i][2 * k], sums.gram[2 * i][2 * k + 1]] = [a, b];
+                [sums.gram[2 * i + 1][2 * k], sums.gram[2 * i + 1][2 * k + 1]] = [c, d];
+            }
+        }
+    }
+}
