@@ -198,20 +198,27 @@ impl<T: Real> Curves<T> {
     }
 }
 
-/// The largest cosine between the residuals and the derivatives with respect to a parameter that no bound holds, in double
-/// precision, of up to `N` parameters; `points` are predictor, response and standard deviation.
-pub fn largest_cosine<T: Real, const N: usize>(
+/// Fit at one point, in double precision.
+pub struct AtPoint {
+    /// Half the sum of the squared residuals.
+    pub cost: f64,
+    /// Largest cosine between the residuals and the derivatives with respect to a parameter that no bound holds.
+    pub cosine: f64,
+}
+
+/// Of up to `N` parameters; `points` are predictor, response and standard deviation.
+pub fn at_point<T: Real, const N: usize>(
     model: &impl Model<f64>,
     points: &[[f64; 3]],
     at: &[T],
     bounds: &Bounds<T>,
-) -> f64 {
-    let (mut cost, mut gradient, mut norms) = (0.0, [0.0; N], [0.0; N]);
+) -> AtPoint {
+    let (mut squares, mut gradient, mut norms) = (0.0, [0.0; N], [0.0; N]);
     for &[x, y, sigma] in points {
         let value = |j: usize| at.get(j).map_or(0.0, |value| value.to_f64());
         let variables: [Dual<f64, N>; N] = std::array::from_fn(|j| Dual::variable(value(j), j));
         let residual = (model.response(&[x], &variables) - y) / sigma;
-        cost += residual.value * residual.value;
+        squares += residual.value * residual.value;
         for (j, derivative) in residual.gradient.into_iter().enumerate() {
             gradient[j] += derivative * residual.value;
             norms[j] += derivative * derivative;
@@ -221,8 +228,18 @@ pub fn largest_cosine<T: Real, const N: usize>(
         let (lower, upper) = (bounds.lower()[j], bounds.upper()[j]);
         norms[j] > 0.0 && !(at[j] <= lower && gradient[j] > 0.0 || at[j] >= upper && gradient[j] < 0.0)
     };
-    let cosines = (0..at.len()).filter(|&j| is_free(j)).map(|j| gradient[j].abs() / (norms[j] * cost).sqrt());
-    cosines.fold(0.0, f64::max)
+    let cosines = (0..at.len()).filter(|&j| is_free(j)).map(|j| gradient[j].abs() / (norms[j] * squares).sqrt());
+    AtPoint { cost: 0.5 * squares, cosine: cosines.fold(0.0, f64::max) }
+}
+
+/// [`AtPoint::cosine`] alone.
+pub fn largest_cosine<T: Real, const N: usize>(
+    model: &impl Model<f64>,
+    points: &[[f64; 3]],
+    at: &[T],
+    bounds: &Bounds<T>,
+) -> f64 {
+    at_point::<T, N>(model, points, at, bounds).cosine
 }
 
 /// One of many fits is this one: the same cost to 1e-8, the same standard errors to 1e-5, the same parameters to 1e-4 of

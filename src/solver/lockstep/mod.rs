@@ -39,8 +39,8 @@ use super::termination::UNDAMPED;
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::{Number, Real, Scalar};
 
-/// A step whose promise drowns in the rounding of the costs, so many units of the last digit, is taken unless the cost rises by more.
-const DROWNED: f64 = 16.0;
+/// Rounding of a cost that comes from its sum, in units of its last digit.
+const SUMMATION: f64 = 16.0;
 
 /// What the fading maximum of squared column norms keeps from one step to the next; see [`Scaling`](super::Scaling).
 const FADE: f64 = 0.49;
@@ -89,7 +89,7 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N> + ?Sized, c
     lockstep.board(fleet);
     while lockstep.is_busy() && !fleet.is_cancelled() {
         let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(&sums, patience);
+        let accepted = lockstep.judge(&sums, fleet.energies(), patience);
         lockstep.arrive(accepted, &sums);
         lockstep.choose_steps(bounds, fleet.energies(), patience);
         lockstep.leave(fleet, bounds, false);
@@ -169,7 +169,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Judges the trials, and learns from them: true where the trial point is taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn judge(&mut self, trial: &Sums<T, R, N>, patience: &Patience<T>) -> Lanes<T, R> {
+    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, patience: &Patience<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
@@ -179,7 +179,11 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
-        let rounding = before * (T::from_f64(DROWNED) * T::EPSILON);
+        // A step whose promise drowns in the rounding of the costs is taken unless the cost rises by more: half a unit of the last
+        // digit of each response, and the summation.
+        let responses = before.sqrt() * energy.sqrt();
+        let responses = choose(is_less(responses, infinity), responses, zero);
+        let rounding = before.mul_add(Lanes::from_f64(SUMMATION), responses) * T::EPSILON;
         let drowns = and(not(is_less(rounding, predicted)), not(is_less(rounding, actual.abs())));
         let accepted = and(is_usable, or(self.starts, or(gains, drowns)));
 
