@@ -1,0 +1,239 @@
+//! Dense kernels in every set of vector registers that the processor has, beside faer's, in Gflop/s.
+//!
+//! ```text
+//! cargo bench --bench registers
+//! ```
+//!
+//! One process measures one set, as the variable `MARQUARDT_REGISTERS` is read once. Each number is the best of [`ROUNDS`]
+//! rounds, and that of faer the best of the orientations and factorisations it has. `peak` is the speed of independent fused
+//! multiplications and additions in the widest registers. A set that is slower than a narrower one by more than [`NOISE`] is
+//! marked with `!`, and then the process fails.
+
+use std::env;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par, Spec};
+use marquardt::Real;
+
+/// Measures one set and prints the numbers.
+const ONE_SET: &str = "--one-set";
+
+const ROUNDS: usize = 7;
+
+/// Shortest time of a round.
+const ROUND: Duration = Duration::from_millis(3);
+
+/// Share by which a wider set may seem slower.
+const NOISE: f64 = 0.1;
+
+/// Columns of `JᵀJ`.
+const COLUMNS: [usize; 14] = [4, 7, 8, 12, 16, 20, 32, 61, 64, 100, 128, 160, 200, 400];
+
+/// Numbers in the rows of which `JᵀJ` is summed.
+const ROWS_TIMES_COLUMNS: usize = 1 << 16;
+
+/// Sizes of systems.
+const SYSTEMS: [usize; 14] = [4, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 500, 640, 1000];
+
+fn main() -> ExitCode {
+    if env::args().any(|argument| argument == ONE_SET) {
+        print_one_set();
+        return ExitCode::SUCCESS;
+    }
+    let sets: Vec<(&str, Vec<Line>)> = sets().into_iter().map(|name| (name, measure(name))).collect();
+    print!("{:<28}", "Gflop/s");
+    sets.iter().for_each(|(name, _)| print!("{name:>10} "));
+    println!("{:>10} {:>12} {:>10}", "faer", "best/faer", "best/peak");
+    let peaks = [0, 1].map(|place| sets[sets.len() - 1].1[place].speed);
+    let mut is_sound = true;
+    for place in 0..sets[0].1.len() {
+        let line = &sets[0].1[place];
+        print!("{:<28}", line.name);
+        let (mut best, mut faer): (f64, f64) = (0.0, 0.0);
+        for (_, lines) in &sets {
+            let Line { speed, by_faer, .. } = lines[place];
+            let is_slower = speed < best * (1.0 - NOISE);
+            is_sound &= !is_slower;
+            print!("{speed:>10.1}{}", if is_slower { '!' } else { ' ' });
+            (best, faer) = (best.max(speed), faer.max(by_faer));
+        }
+        let peak = peaks[usize::from(line.name.ends_with("f64"))];
+        println!("{faer:>10.1} {:>12.2} {:>10.2}", best / faer, best / peak);
+    }
+    if is_sound {
+        return ExitCode::SUCCESS;
+    }
+    println!("! slower than a narrower set of registers");
+    ExitCode::FAILURE
+}
+
+/// Names of the sets that the processor has, from the narrowest on.
+fn sets() -> Vec<&'static str> {
+    let mut sets = vec!["portable"];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        sets.extend(has_avx2.then_some("avx2"));
+        let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        sets.extend((has_avx2 && has_avx512).then_some("avx512"));
+    }
+    sets
+}
+
+/// Speeds of one kernel.
+struct Line {
+    name: String,
+    speed: f64,
+    by_faer: f64,
+}
+
+/// What a process of its own measures in one set.
+fn measure(set: &str) -> Vec<Line> {
+    let program = env::current_exe().expect("the program has a path");
+    let output = Command::new(program).arg(ONE_SET).env("MARQUARDT_REGISTERS", set).output().expect("it starts again");
+    let text = String::from_utf8(output.stdout).expect("names and numbers");
+    let line = |line: &str| {
+        let [name, speed, by_faer] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let number = |text: &str| text.parse().expect("a number");
+        Line { name: name.to_owned(), speed: number(speed), by_faer: number(by_faer) }
+    };
+    text.lines().map(line).collect()
+}
+
+fn print_one_set() {
+    print_line("peak f32", peak::<f32>(), 0.0);
+    print_line("peak f64", peak::<f64>(), 0.0);
+    print_kernels::<f32>("f32");
+    print_kernels::<f64>("f64");
+}
+
+fn print_line(name: &str, speed: f64, by_faer: f64) {
+    println!("{name}\t{speed}\t{by_faer}");
+}
+
+/// Gflop/s of a call.
+fn speed(flops: f64, mut call: impl FnMut()) -> f64 {
+    call();
+    let mut best = Duration::MAX;
+    for _ in 0..ROUNDS {
+        let (mut calls, begun) = (0, Instant::now());
+        while begun.elapsed() < ROUND {
+            call();
+            calls += 1;
+        }
+        best = best.min(begun.elapsed() / calls);
+    }
+    flops / best.as_secs_f64() * 1e-9
+}
+
+fn print_kernels<T: Real + faer::traits::ComplexField>(precision: &str) {
+    for n in COLUMNS {
+        let (ours, by_faer) = products::<T>(n);
+        print_line(&format!("JᵀJ, {n} columns, {precision}"), ours, by_faer);
+    }
+    for n in SYSTEMS {
+        let (ours, by_faer) = cholesky::<T>(n);
+        print_line(&format!("Cholesky, {n}, {precision}"), ours, by_faer);
+    }
+}
+
+fn numbers<T: Real>(count: usize) -> Vec<T> {
+    (0..count).map(|k| T::from_f64((k as f64 * 0.37).sin())).collect()
+}
+
+/// `JᵀJ` and `Jᵀr`, of which faer sums the former alone.
+fn products<T: Real + faer::traits::ComplexField>(n: usize) -> (f64, f64) {
+    let m = ROWS_TIMES_COLUMNS / n;
+    let (rows, r) = (numbers::<T>(m * n), numbers::<T>(m));
+    let (mut gram, mut gradient) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
+    let of_gram = (m * n * (n + 1)) as f64;
+    let ours = speed(of_gram + (2 * m * n) as f64, || T::add_products(&mut gram, &mut gradient, black_box(&rows), &r));
+    let by_faer = speed(of_gram, || {
+        let rows = MatRef::from_row_major_slice(black_box(&rows), m, n);
+        let gram = MatMut::from_row_major_slice_mut(&mut gram, n, n);
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        triangular::matmul(gram, lower, Accum::Add, rows.transpose(), full, rows, full, T::ONE, Par::Seq);
+    });
+    (ours, by_faer)
+}
+
+/// Of a positive definite matrix, copied before each factorisation.
+fn cholesky<T: Real + faer::traits::ComplexField>(n: usize) -> (f64, f64) {
+    let mut matrix = numbers::<T>(n * n);
+    for i in 0..n {
+        for j in 0..i {
+            matrix[j * n + i] = matrix[i * n + j];
+        }
+        matrix[i * n + i] = T::from_f64(n as f64);
+    }
+    let flops = (n * n * n) as f64 / 3.0;
+    let (mut a, mut pivots) = (matrix.clone(), vec![T::ZERO; n]);
+    let mut scratch = Default::default();
+    let ours = speed(flops, || {
+        a.copy_from_slice(&matrix);
+        assert!(T::cholesky(black_box(&mut a), &mut pivots, &mut scratch));
+    });
+    let params = Spec::default();
+    let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(n, Par::Seq, params));
+    let mut by_llt = |by_rows: bool| {
+        speed(flops, || {
+            a.copy_from_slice(&matrix);
+            let a = MatMut::from_column_major_slice_mut(black_box(&mut a), n, n);
+            let a = if by_rows { a.transpose_mut() } else { a };
+            let stack = MemStack::new(&mut memory);
+            llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, params).expect("it is definite");
+        })
+    };
+    let (by_columns, by_rows) = (by_llt(false), by_llt(true));
+    (ours, by_columns.max(by_rows))
+}
+
+/// Independent chains of fused multiplications and additions.
+#[inline(always)]
+fn chains<T: Real, const LANES: usize, const CHAINS: usize, const FUSED: bool>(steps: usize) -> T {
+    let factor: [T; LANES] = black_box([T::from_f64(0.999); LANES]);
+    let mut sums: [[T; LANES]; CHAINS] = black_box([[T::ONE; LANES]; CHAINS]);
+    for _ in 0..steps {
+        for sum in &mut sums {
+            for (sum, factor) in sum.iter_mut().zip(factor) {
+                *sum = if FUSED { sum.mul_add(factor, factor) } else { *sum * factor + factor };
+            }
+        }
+    }
+    black_box(sums)[0][0]
+}
+
+/// Gflop/s of [`chains`] in the registers that the environment names.
+fn peak<T: Real>() -> f64 {
+    const STEPS: usize = 10_000;
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn in_avx2<T: Real, const LANES: usize>(steps: usize) -> T {
+            chains::<T, LANES, 10, true>(steps)
+        }
+        #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+        fn in_avx512<T: Real, const LANES: usize>(steps: usize) -> T {
+            chains::<T, LANES, 10, true>(steps)
+        }
+        let set = env::var("MARQUARDT_REGISTERS").expect("the process was started with it");
+        let flops = |bytes: usize| (2 * 10 * STEPS * bytes / size_of::<T>()) as f64;
+        let is_single = size_of::<T>() == 4;
+        // SAFETY: the process is started for sets that the processor has.
+        match (set.as_str(), is_single) {
+            ("avx2", true) => return speed(flops(32), || _ = black_box(unsafe { in_avx2::<T, 8>(STEPS) })),
+            ("avx2", false) => return speed(flops(32), || _ = black_box(unsafe { in_avx2::<T, 4>(STEPS) })),
+            ("avx512", true) => return speed(flops(64), || _ = black_box(unsafe { in_avx512::<T, 16>(STEPS) })),
+            ("avx512", false) => return speed(flops(64), || _ = black_box(unsafe { in_avx512::<T, 8>(STEPS) })),
+            _ => {}
+        }
+    }
+    speed((2 * 8 * STEPS * 16 / size_of::<T>()) as f64, || {
+        black_box(if size_of::<T>() == 4 { chains::<T, 4, 8, false>(STEPS) } else { chains::<T, 2, 8, false>(STEPS) });
+    })
+}
