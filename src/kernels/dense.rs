@@ -12,10 +12,13 @@ use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use crate::Real;
 
 /// Rows of `Lᵀ` that are worked out before the rest of the matrix is touched.
-const PANEL: usize = 96;
+const PANEL: usize = 64;
+
+/// Fewer rows than this are worked out at once.
+const LAST_PANEL: usize = 144;
 
 /// From here on faer's blocking of the cache outweighs our keeping sums in registers.
-const MANY_COLUMNS: usize = 160;
+const MANY_COLUMNS: usize = 100;
 
 /// Scratch memory of factorisations, kept between calls.
 #[derive(Default)]
@@ -150,9 +153,7 @@ macro_rules! float_kernels {
             fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
                 match inverse_pivots.len() {
                     0..=SMALL_SYSTEM => plain_cholesky(a, inverse_pivots),
-                    // Too few columns for wider blocks.
-                    ..64 => blocked_cholesky::<$float, 8>(a, inverse_pivots, scratch),
-                    _ => blocked_cholesky::<$float, $wide>(a, inverse_pivots, scratch),
+                    _ => blocked_cholesky(a, inverse_pivots, scratch),
                 }
             }
 
@@ -174,7 +175,7 @@ float_kernels!(f64, 8);
 
 /// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
 /// matrix loses are faer's.
-fn blocked_cholesky<T: faer::traits::ComplexField + Real, const WIDE: usize>(
+fn blocked_cholesky<T: faer::traits::ComplexField + Real>(
     a: &mut [T],
     inverse_pivots: &mut [T],
     scratch: &mut Scratch<T>,
@@ -187,13 +188,13 @@ fn blocked_cholesky<T: faer::traits::ComplexField + Real, const WIDE: usize>(
     let mut end = 0;
     while end < n {
         let start = end;
-        end = if n < start + PANEL + PANEL / 2 { n } else { start + PANEL };
+        end = if n < start + LAST_PANEL { n } else { start + PANEL };
         let (rows, room) = (start..end, cholesky::room(end - start));
         let needed = room + rows.len() * (n - end);
         scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
         let (work, scaled) = scratch.0[..needed].split_at_mut(room);
         let mut sound = false;
-        simd::run(Panel::<T, WIDE> { a, pivots, rows: rows.clone(), work, sound: &mut sound });
+        simd::run(Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound });
         if !sound {
             return false;
         }

@@ -22,26 +22,39 @@ pub(super) struct Products<'a, T, const WIDE: usize> {
 
 impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
     #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
+    fn run<const TALL: usize, const FUSED: bool>(mut self) {
         let n = self.gradient.len();
         for rows in self.rows.chunks((PART_BYTES / size_of::<T>() / n).max(32) * n) {
             for top in (0..n).step_by(TALL) {
-                let first_row = top.min(n - TALL);
-                for left in (0..first_row + TALL).step_by(WIDE) {
-                    let first_column = left.min(n - WIDE);
-                    let Tile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
-                    for i in (0..TALL).filter(|i| first_row + i >= top) {
-                        let start = (first_row + i) * n + first_column;
-                        if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
-                            for j in 0..WIDE {
-                                totals[j] += if first_column + j >= left { sums[i][j] } else { T::ZERO };
-                            }
-                        }
-                    }
+                if TALL > 4 && n - top <= 4 {
+                    self.add_blocks::<4, FUSED>(rows, top);
+                } else {
+                    self.add_blocks::<TALL, FUSED>(rows, top);
                 }
             }
         }
         RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
+    }
+}
+
+impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
+    /// Adds the sums of `TALL` rows of the triangle from `top` on, over these rows of the tile.
+    #[inline(always)]
+    fn add_blocks<const TALL: usize, const FUSED: bool>(&mut self, rows: &[T], top: usize) {
+        let n = self.gradient.len();
+        let first_row = top.min(n - TALL);
+        for left in (0..first_row + TALL).step_by(WIDE) {
+            let first_column = left.min(n - WIDE);
+            let Tile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
+            for i in (0..TALL).filter(|i| first_row + i >= top) {
+                let start = (first_row + i) * n + first_column;
+                if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
+                    for j in 0..WIDE {
+                        totals[j] += if first_column + j >= left { sums[i][j] } else { T::ZERO };
+                    }
+                }
+            }
+        }
     }
 }
 

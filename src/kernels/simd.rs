@@ -16,6 +16,9 @@ pub(crate) trait Kernel {
     fn run<const TALL: usize, const FUSED: bool>(self);
 }
 
+/// Half of the sixteen short registers of x86-64 hold two times eight numbers in double precision; others have more.
+const PORTABLE_TALL: usize = if cfg!(target_arch = "x86_64") { 2 } else { 4 };
+
 /// Runs a kernel in the widest registers in use.
 #[inline]
 pub(crate) fn run(kernel: impl Kernel) {
@@ -26,7 +29,7 @@ pub(crate) fn run(kernel: impl Kernel) {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Registers::Avx2 => unsafe { run_with_avx2(kernel) },
-        _ => kernel.run::<4, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(),
+        _ => kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(),
     }
 }
 
