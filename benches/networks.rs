@@ -122,7 +122,7 @@ impl<T: Real> Workload<T> {
 }
 
 /// Steps by the linear model alone.
-fn plain() -> LevenbergMarquardt<f64> {
+fn plain<T: Real>() -> LevenbergMarquardt<T> {
     LevenbergMarquardt::new().with_acceleration(Acceleration::Never).with_scaling(Scaling::RunningMaximum)
 }
 
@@ -130,9 +130,9 @@ fn plain() -> LevenbergMarquardt<f64> {
 mod sinc {
     use super::*;
 
-    #[divan::bench]
-    fn step(bencher: Bencher<'_, '_>) {
-        Workload::<f64>::step(bencher, &[1, 20, 1], 1000, LevenbergMarquardt::new());
+    #[divan::bench(types = [f32, f64])]
+    fn step<T: Real>(bencher: Bencher<'_, '_>) {
+        Workload::<T>::step(bencher, &[1, 20, 1], 1000, LevenbergMarquardt::new());
     }
 
     #[divan::bench]
@@ -140,9 +140,9 @@ mod sinc {
         Workload::<f64>::step(bencher, &[1, 20, 1], 1000, plain());
     }
 
-    #[divan::bench(sample_count = 20)]
-    fn plain_step_on_20_000_rows(bencher: Bencher<'_, '_>) {
-        Workload::<f64>::step(bencher, &[1, 20, 1], 20_000, plain());
+    #[divan::bench(sample_count = 20, types = [f32, f64])]
+    fn plain_step_on_20_000_rows<T: Real>(bencher: Bencher<'_, '_>) {
+        Workload::<T>::step(bencher, &[1, 20, 1], 20_000, plain());
     }
 
     #[divan::bench]
@@ -231,9 +231,9 @@ mod single_precision {
 mod ten_classes {
     use super::*;
 
-    #[divan::bench(sample_count = 50)]
-    fn step(bencher: Bencher<'_, '_>) {
-        Workload::<f64>::step(bencher, &[784, 64, 10], 64, LevenbergMarquardt::new());
+    #[divan::bench(sample_count = 50, types = [f32, f64])]
+    fn step<T: Real>(bencher: Bencher<'_, '_>) {
+        Workload::<T>::step(bencher, &[784, 64, 10], 64, LevenbergMarquardt::new());
     }
 
     #[divan::bench(sample_count = 50)]
