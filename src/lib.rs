@@ -144,6 +144,7 @@ pub mod nn;
 mod number;
 pub mod optim;
 mod parallel;
+mod precision;
 mod problem;
 mod real;
 mod scalar;

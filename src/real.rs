@@ -5,6 +5,7 @@ use std::fmt::{Display, LowerExp};
 use crate::Number;
 use crate::distributed::Message;
 use crate::kernels::{Elementary, Kernels, Vectorized};
+use crate::precision::{PerFloat, Precision};
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
 /// exist for these two.
@@ -35,10 +36,14 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
+
+    /// A value of a family of types, with its float known.
+    #[doc(hidden)]
+    fn precision<F: PerFloat>(value: F::Of<Self>) -> Precision<F>;
 }
 
 macro_rules! float_is_real {
-    ($float:ident) => {
+    ($float:ident, $precision:ident) => {
         impl Real for $float {
             const ZERO: $float = 0.0;
             const ONE: $float = 1.0;
@@ -53,9 +58,13 @@ macro_rules! float_is_real {
             fn is_finite(self) -> bool {
                 $float::is_finite(self)
             }
+            #[inline]
+            fn precision<F: PerFloat>(value: F::Of<$float>) -> Precision<F> {
+                Precision::$precision(value)
+            }
         }
     };
 }
 
-float_is_real!(f32);
-float_is_real!(f64);
+float_is_real!(f32, Single);
+float_is_real!(f64, Double);

@@ -7,9 +7,14 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::cholesky::{self, Panel};
 use super::gram::{FewProducts, Products};
 use super::product::{Outer, RowDots, RowsTimes};
+use super::reflections::Reflections;
 use super::simd::{self, Kernel};
+use super::substitution::{Backward, Forward};
 use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use crate::Real;
+
+/// Columns whose products are summed in line.
+const FEW_COLUMNS: usize = 3;
 
 /// Rows of `Lᵀ` that are worked out before the rest of the matrix is touched.
 const PANEL: usize = 64;
@@ -35,6 +40,8 @@ pub enum Factor<'a, T> {
 
 /// Dense products and factorisations over one float type. Matrices are row-major slices; symmetric ones are given by
 /// their lower triangle.
+///
+/// Methods that are not inlined are compiled in this crate alone, and not again in each crate that calls it.
 pub trait Kernels: Sized {
     /// `gram += JᵀJ` and `gradient += Jᵀr` for rows of as many numbers as the gradient has.
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
@@ -45,9 +52,19 @@ pub trait Kernels: Sized {
     fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
+    /// [`add_products`](Self::add_products) for more than [`FEW_COLUMNS`].
+    fn add_many_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
     /// `A = LDLᵀ`: overwrites the strict upper triangle of `a` with `Lᵀ`, where `L` is unit triangular, and fills
     /// `inverse_pivots` with `D⁻¹`; `false` when a pivot is not sound. The lower triangle is spoilt.
     fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool;
+    /// [`cholesky`](Self::cholesky) for more than [`SMALL_SYSTEM`] unknowns.
+    fn large_cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool;
+    /// Solves `Lx = b` in place, given `Lᵀ` above the diagonal of `factor`, for more than [`SMALL_SYSTEM`] unknowns.
+    fn substitute_forward(factor: &[Self], b: &mut [Self]);
+    /// Solves `Lᵀx = b` in place, given as in [`substitute_forward`](Self::substitute_forward).
+    fn substitute_backward(factor: &[Self], b: &mut [Self]);
+    /// Absorbs rows `[J r]` into an upper triangle and its right-hand side by many reflections at once; see [`Reflections`].
+    fn reflect_rows(triangle: &mut [Self], rotated: &mut [Self], jacobian: &mut [Self], r: &mut [Self]);
     /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` when
     /// they do not converge.
     fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)>;
@@ -58,6 +75,21 @@ macro_rules! float_kernels {
         impl Kernels for $float {
             #[inline]
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
+                macro_rules! few {
+                    ($n:tt) => {
+                        FewProducts::<$float, $n>(Products { gram, gradient, rows, r }).run::<1, false>()
+                    };
+                }
+                // Too little to do for the wide registers to be worth a call.
+                match gradient.len() {
+                    1 => few!(1),
+                    2 => few!(2),
+                    FEW_COLUMNS => few!(FEW_COLUMNS),
+                    _ => Self::add_many_products(gram, gradient, rows, r),
+                }
+            }
+
+            fn add_many_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
                 let n = gradient.len();
                 if n > MANY_COLUMNS {
                     simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
@@ -67,18 +99,14 @@ macro_rules! float_kernels {
                 }
                 macro_rules! few {
                     ($n:literal) => {
-                        FewProducts::<$float, $n>(Products { gram, gradient, rows, r })
+                        simd::run(FewProducts::<$float, $n>(Products { gram, gradient, rows, r }))
                     };
                 }
                 match n {
-                    // Too little to do for the wide registers to be worth a call.
-                    1 => few!(1).run::<1, false>(),
-                    2 => few!(2).run::<1, false>(),
-                    3 => few!(3).run::<1, false>(),
-                    4 => simd::run(few!(4)),
-                    5 => simd::run(few!(5)),
-                    6 => simd::run(few!(6)),
-                    7 => simd::run(few!(7)),
+                    4 => few!(4),
+                    5 => few!(5),
+                    6 => few!(6),
+                    7 => few!(7),
                     _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
                     _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }
@@ -151,10 +179,32 @@ macro_rules! float_kernels {
 
             #[inline(always)]
             fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
-                match inverse_pivots.len() {
-                    0..=SMALL_SYSTEM => plain_cholesky(a, inverse_pivots),
-                    _ => blocked_cholesky(a, inverse_pivots, scratch),
+                if inverse_pivots.len() <= SMALL_SYSTEM {
+                    plain_cholesky(a, inverse_pivots)
+                } else {
+                    Self::large_cholesky(a, inverse_pivots, scratch)
                 }
+            }
+
+            fn large_cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
+                blocked_cholesky(a, inverse_pivots, scratch)
+            }
+
+            fn substitute_forward(factor: &[$float], b: &mut [$float]) {
+                simd::run(Forward { factor, b });
+            }
+
+            fn substitute_backward(factor: &[$float], b: &mut [$float]) {
+                simd::run(Backward { factor, b });
+            }
+
+            fn reflect_rows(
+                triangle: &mut [$float],
+                rotated: &mut [$float],
+                jacobian: &mut [$float],
+                r: &mut [$float],
+            ) {
+                simd::run(Reflections::<$float, $wide> { triangle, rotated, jacobian, r });
             }
 
             fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {

@@ -1,9 +1,6 @@
 //! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
 //! absorbs rows as they come. Matrices are row-major slices.
 
-use super::reflections::Reflections;
-use super::simd;
-use super::substitution::{Backward, Forward};
 use super::vector::{add_scaled, dot};
 use crate::Real;
 
@@ -59,7 +56,7 @@ pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mu
         *b *= inverse;
     }
     if n > SMALL_SYSTEM {
-        return simd::run(Backward { factor, b });
+        return T::substitute_backward(factor, b);
     }
     for i in (1..n).rev() {
         let x = b[i];
@@ -79,7 +76,7 @@ pub(crate) fn cholesky_inverse_form<T: Real>(factor: &[T], inverse_pivots: &[T],
 fn forward<T: Real>(factor: &[T], b: &mut [T]) {
     let n = b.len();
     if n > SMALL_SYSTEM {
-        return simd::run(Forward { factor, b });
+        return T::substitute_forward(factor, b);
     }
     for i in 1..n {
         b[i] -= dot(&factor[i * n..i * n + i], &b[..i]);
@@ -126,11 +123,7 @@ pub(crate) fn absorb_rows<T: Real>(
 ) {
     let n = rotated.len();
     if n >= MANY_COLUMNS && are_moderate(triangle, jacobian, w) {
-        return if size_of::<T>() == size_of::<f32>() {
-            simd::run(Reflections::<T, 16> { triangle, rotated, jacobian, r })
-        } else {
-            simd::run(Reflections::<T, 8> { triangle, rotated, jacobian, r })
-        };
+        return T::reflect_rows(triangle, rotated, jacobian, r);
     }
     for k in 0..n {
         let row = &mut triangle[k * n..k * n + n];

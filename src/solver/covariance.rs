@@ -8,6 +8,7 @@ use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
+use crate::precision::compile_once;
 use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
 /// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
@@ -99,13 +100,34 @@ pub enum CovarianceError {
     NoConvergence,
 }
 
+/// What a covariance is of.
+struct Evaluation<'a, T: Real> {
+    problem: &'a mut (dyn LeastSquares<T> + 'a),
+    x: &'a [T],
+    outcome: &'a mut Option<Result<Covariance<T>, CovarianceError>>,
+}
+
+compile_once!(evaluate(Evaluation));
+
+impl<T: Real> Evaluation<'_, T> {
+    fn run(self) {
+        *self.outcome = Some(Covariance::of(self.problem, self.x));
+    }
+}
+
 impl<T: Real> Covariance<T> {
     /// The covariance of the parameters of `problem` at `x`.
     ///
     /// # Errors
     ///
     /// [`CovarianceError`] when `x` has the wrong length or the problem cannot be evaluated there.
-    pub fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, CovarianceError> {
+    pub fn at<P: LeastSquares<T> + ?Sized>(mut problem: &mut P, x: &[T]) -> Result<Self, CovarianceError> {
+        let mut outcome = None;
+        evaluate(Evaluation { problem: &mut problem, x, outcome: &mut outcome });
+        outcome.expect("an evaluation that has returned has an outcome")
+    }
+
+    fn of(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, CovarianceError> {
         let n = problem.parameter_count();
         if x.len() != n || n == 0 {
             return Err(CovarianceError::WrongLength { expected: n, found: x.len() });

@@ -1,19 +1,16 @@
 //! The solver: its settings, and the two ways to call it.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nalgebra::SVector;
 
 use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
-use super::iteration::Iteration;
-use super::journal::{Journal, Log};
-use super::shards::Shards;
 use super::training::Training;
-use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, Status};
-use crate::linear::shape::{Dynamic, Fixed, Shape};
-use crate::linear::{LinearSolver, Plan, Ridge};
+use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
+use crate::linear::shape::Fixed;
+use crate::linear::{LinearSolver, Plan};
 use crate::{LeastSquares, Real};
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
@@ -242,15 +239,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: &[T],
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Report<T>, SolveError> {
-        let shards = self.settings.open(problem, start)?;
-        shards.iter().try_for_each(|shards| shards.compare(problem, start))?;
-        let plan = self.settings.plan_for(problem, shards.as_ref(), self.settings.scaling, Ridge::None)?;
-        if !self.settings.log {
-            return self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), observer);
-        }
-        let mut log = Log { records: Vec::new(), observer };
-        let report = self.run::<Dynamic, P, _>(problem, plan, shards, start.to_vec(), &mut log)?;
-        Ok(Report { log: log.records, ..report })
+        engine::minimize(&self.settings, self.damping.clone(), problem, start, observer)
     }
 
     /// Minimises over a number of parameters that is known at compile time, without touching the heap.
@@ -296,50 +285,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let report = self.run::<Fixed<N>, P, _>(problem, plan, shards, start, &mut ())?;
-        Ok(report.map(SVector::from))
-    }
-
-    /// Descends, polishes, and reports.
-    #[inline]
-    fn run<S: Shape<T>, P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
-        &self,
-        problem: &mut P,
-        plan: Plan,
-        shards: Option<Shards<T>>,
-        start: S::Vector,
-        observer: &mut O,
-    ) -> Result<Report<T, S::Vector>, SolveError> {
-        let begun = Instant::now();
         let (settings, damping) = (&self.settings, self.damping.clone());
-        let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
-        iteration.shards = shards;
-        iteration.keep_within(bounds_of(problem)?);
-        iteration.start(problem)?;
-        iteration.start_damping();
-        let mut journal = Journal::new(observer);
-        let descent = iteration.descend(settings, problem, &mut journal, begun);
-        let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut journal, begun, status));
-        let (status, error) = match ending {
-            Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
-            Err(error) => (Status::EvaluationFailed, Some(error)),
-        };
-        Ok(Report {
-            status,
-            cost: iteration.cost,
-            initial_cost: iteration.initial_cost,
-            gradient_norm: iteration.gradient_norm(),
-            gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
-            active: iteration.active_bounds(),
-            damping: journal.damping,
-            iterations: journal.iterations,
-            accepted: journal.accepted,
-            evaluations: iteration.evaluations,
-            linear_form: iteration.model.form(),
-            elapsed: begun.elapsed(),
-            log: Vec::new(),
-            error,
-            x: iteration.x,
-        })
+        let report = engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, plan, shards, start, &mut ())?;
+        Ok(report.map(SVector::from))
     }
 }

@@ -6,6 +6,7 @@ mod covariance;
 mod curvature;
 pub mod damping;
 mod derivative_check;
+mod engine;
 mod error;
 mod first_order;
 mod iteration;

@@ -1,8 +1,10 @@
 //! Minimising without the parameters that enter linearly.
 
 use super::damping::DampingPolicy;
+use super::damping::any_policy::AnyPolicy;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
+use crate::precision::compile_once;
 use crate::problem::{Separable, SeparableError, linear_parameters};
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -52,9 +54,36 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// ```
     pub fn minimize_separable<P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &mut P,
+        mut problem: &mut P,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        let mut outcome = None;
+        let damping = AnyPolicy::new(self.damping.clone());
+        let solver = LevenbergMarquardt { damping, settings: self.settings.clone(), training: None };
+        solve(Solve { solver, problem: &mut problem, start, outcome: &mut outcome });
+        outcome.expect("a solve that has returned has an outcome")
+    }
+}
+
+/// What is solved, and how.
+struct Solve<'a, T: Real> {
+    solver: LevenbergMarquardt<T, AnyPolicy<'a, T>>,
+    problem: &'a mut (dyn LeastSquares<T> + 'a),
+    start: &'a [T],
+    outcome: &'a mut Option<Result<Report<T>, SolveError>>,
+}
+
+compile_once!(solve(Solve));
+
+impl<T: Real> Solve<'_, T> {
+    fn run(self) {
+        *self.outcome = Some(self.solver.eliminate(self.problem, self.start));
+    }
+}
+
+impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
+    /// Variable projection, and a solve for all parameters where it fails.
+    fn eliminate(&self, problem: &mut dyn LeastSquares<T>, start: &[T]) -> Result<Report<T>, SolveError> {
         if let Some(shards) = self.settings.open(problem, start)? {
             return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: shards.ranks() });
         }
@@ -101,10 +130,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
 
 /// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that
 /// looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
-fn are_linear<T: Real, P: LeastSquares<T> + ?Sized>(
-    problem: &mut P,
-    found: &Report<T>,
-) -> Result<bool, EvaluationError> {
+fn are_linear<T: Real>(problem: &mut dyn LeastSquares<T>, found: &Report<T>) -> Result<bool, EvaluationError> {
     let mut r = vec![T::ZERO; problem.residual_count()];
     problem.residuals(&found.x, 0, &mut r)?;
     let cost = T::from_f64(0.5) * dot(&r, &r);

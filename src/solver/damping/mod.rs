@@ -2,6 +2,7 @@
 //!
 //! All of them choose the `λ` of `(JᵀJ + λD²)δ = −Jᵀr`, and learn from what became of the step.
 
+pub(super) mod any_policy;
 pub(super) mod gain_ratio;
 mod multiplicative;
 mod trust_region;

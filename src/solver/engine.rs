@@ -1,0 +1,144 @@
+//! A solve, from the checked start to the report.
+//!
+//! Whatever the problem, the policy and the observer are, [`Solve`] is compiled in this crate, once for each precision: calls through
+//! trait objects take tiles of rows, next to which they cost nothing, and a program that fits a curve need not compile an optimizer.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::bounded::bounds_of;
+use super::damping::DampingPolicy;
+use super::damping::any_policy::AnyPolicy;
+use super::iteration::Iteration;
+use super::journal::{Journal, Log};
+use super::shards::Shards;
+use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
+use crate::linear::shape::{Dynamic, Shape};
+use crate::linear::{Plan, Ridge};
+use crate::precision::compile_once;
+use crate::{LeastSquares, Real};
+
+/// What is solved, and how.
+struct Solve<'a, T: Real> {
+    settings: &'a Settings<T>,
+    damping: AnyPolicy<'a, T>,
+    problem: &'a mut (dyn LeastSquares<T> + 'a),
+    start: &'a [T],
+    observer: &'a mut (dyn Observer<T> + 'a),
+    outcome: &'a mut Option<Result<Report<T>, SolveError>>,
+}
+
+compile_once!(solve(Solve));
+
+/// An observer of any type, sized or not.
+struct Passed<'o, O: ?Sized>(&'o mut O);
+
+impl<T, O: Observer<T> + ?Sized> Observer<T> for Passed<'_, O> {
+    fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()> {
+        self.0.observe(record, x)
+    }
+}
+
+/// Minimises from `start`.
+pub(super) fn minimize<T, P, D, O>(
+    settings: &Settings<T>,
+    damping: D,
+    mut problem: &mut P,
+    start: &[T],
+    observer: &mut O,
+) -> Result<Report<T>, SolveError>
+where
+    T: Real,
+    P: LeastSquares<T> + ?Sized,
+    D: DampingPolicy<T>,
+    O: Observer<T> + ?Sized,
+{
+    let mut outcome = None;
+    solve(Solve {
+        settings,
+        damping: AnyPolicy::new(damping),
+        problem: &mut problem,
+        start,
+        observer: &mut Passed(observer),
+        outcome: &mut outcome,
+    });
+    outcome.expect("a solve that has returned has an outcome")
+}
+
+impl<T: Real> Solve<'_, T> {
+    fn run(self) {
+        let Solve { settings, damping, problem, start, observer, outcome } = self;
+        *outcome = Some(minimize_observed(settings, damping, problem, start, observer));
+    }
+}
+
+/// Checks and plans, and keeps the log that settings ask for.
+fn minimize_observed<T: Real>(
+    settings: &Settings<T>,
+    damping: AnyPolicy<'_, T>,
+    problem: &mut dyn LeastSquares<T>,
+    start: &[T],
+    observer: &mut dyn Observer<T>,
+) -> Result<Report<T>, SolveError> {
+    let shards = settings.open(problem, start)?;
+    shards.iter().try_for_each(|shards| shards.compare(problem, start))?;
+    let plan = settings.plan_for(problem, shards.as_ref(), settings.scaling, Ridge::None)?;
+    let start = start.to_vec();
+    if !settings.log {
+        return descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, shards, start, observer);
+    }
+    let mut log = Log { records: Vec::new(), observer };
+    let observer: &mut dyn Observer<T> = &mut log;
+    let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, shards, start, observer)?;
+    Ok(Report { log: log.records, ..report })
+}
+
+/// Descends, polishes, and reports.
+#[inline]
+pub(super) fn descend<T, S, D, P, O>(
+    settings: &Settings<T>,
+    damping: D,
+    problem: &mut P,
+    plan: Plan,
+    shards: Option<Shards<T>>,
+    start: S::Vector,
+    observer: &mut O,
+) -> Result<Report<T, S::Vector>, SolveError>
+where
+    T: Real,
+    S: Shape<T>,
+    D: DampingPolicy<T>,
+    P: LeastSquares<T> + ?Sized,
+    O: Observer<T> + ?Sized,
+{
+    let begun = Instant::now();
+    let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
+    iteration.shards = shards;
+    iteration.keep_within(bounds_of(problem)?);
+    iteration.start(problem)?;
+    iteration.start_damping();
+    let mut journal = Journal::new(observer);
+    let descent = iteration.descend(settings, problem, &mut journal, begun);
+    let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut journal, begun, status));
+    let (status, error) = match ending {
+        Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
+        Err(error) => (Status::EvaluationFailed, Some(error)),
+    };
+    Ok(Report {
+        status,
+        cost: iteration.cost,
+        initial_cost: iteration.initial_cost,
+        gradient_norm: iteration.gradient_norm(),
+        gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
+        active: iteration.active_bounds(),
+        damping: journal.damping,
+        iterations: journal.iterations,
+        accepted: journal.accepted,
+        evaluations: iteration.evaluations,
+        linear_form: iteration.model.form(),
+        elapsed: begun.elapsed(),
+        log: Vec::new(),
+        error,
+        x: iteration.x,
+    })
+}
