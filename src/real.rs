@@ -5,7 +5,7 @@ use std::fmt::{Display, LowerExp};
 use crate::Number;
 use crate::distributed::Message;
 use crate::kernels::{Elementary, Kernels, Vectorized};
-use crate::precision::{PerFloat, Precision};
+use crate::precision::Compiled;
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath
 /// exist for these two.
@@ -37,13 +37,13 @@ pub trait Real:
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
 
-    /// A value of a family of types, with its float known.
+    /// Runs a call by the code that is compiled for this float.
     #[doc(hidden)]
-    fn precision<F: PerFloat>(value: F::Of<Self>) -> Precision<F>;
+    fn run<C: Compiled>(call: C::Call<Self>);
 }
 
 macro_rules! float_is_real {
-    ($float:ident, $precision:ident) => {
+    ($float:ident, $run:ident) => {
         impl Real for $float {
             const ZERO: $float = 0.0;
             const ONE: $float = 1.0;
@@ -59,12 +59,12 @@ macro_rules! float_is_real {
                 $float::is_finite(self)
             }
             #[inline]
-            fn precision<F: PerFloat>(value: F::Of<$float>) -> Precision<F> {
-                Precision::$precision(value)
+            fn run<C: Compiled>(call: C::Call<$float>) {
+                C::$run(call);
             }
         }
     };
 }
 
-float_is_real!(f32, Single);
-float_is_real!(f64, Double);
+float_is_real!(f32, in_single);
+float_is_real!(f64, in_double);
