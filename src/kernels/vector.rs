@@ -47,6 +47,15 @@ pub(crate) fn scaled_norm<T: Real>(d: &[T], x: &[T]) -> T {
     d.iter().zip(x).fold(T::ZERO, |sum, (&d, &x)| sum + (d * x) * (d * x)).sqrt()
 }
 
+/// The length of a vector whose squares may over- or underflow.
+pub(crate) fn safe_norm<T: Real>(numbers: impl Iterator<Item = T> + Clone) -> T {
+    let unit = numbers.clone().fold(T::ZERO, |sum, number| sum + number.abs());
+    if unit == T::ZERO || !unit.is_finite() {
+        return unit;
+    }
+    unit * numbers.fold(T::ZERO, |sum, number| sum + (number / unit) * (number / unit)).sqrt()
+}
+
 /// All entries are finite.
 #[inline(always)]
 pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {

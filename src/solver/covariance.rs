@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::distributed::Communicator;
 use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
-use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
+use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot, safe_norm};
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
 use crate::precision::compile_once;
@@ -59,6 +59,7 @@ pub struct Covariance<T> {
     pub(super) sum_of_squares: T,
     pub(super) degrees_of_freedom: usize,
     pub(super) undetermined: Vec<String>,
+    pub(super) is_undetermined: Vec<bool>,
     pub(super) held: Vec<String>,
     /// What `matrix` multiplies `unscaled` by.
     pub(super) variance: Option<T>,
@@ -173,6 +174,7 @@ impl<T: Real> Covariance<T> {
             sum_of_squares,
             degrees_of_freedom,
             undetermined,
+            is_undetermined,
             held,
             variance: None,
             absolute: false,
@@ -199,21 +201,40 @@ impl<T: Real> Covariance<T> {
         }
     }
 
-    /// Standard errors of the parameters: the roots of the diagonal of [`matrix`](Self::matrix).
+    /// Standard errors of the parameters: the roots of the diagonal of [`matrix`](Self::matrix), also where a variance over- or
+    /// underflows.
     pub fn standard_errors(&self) -> Array1<T> {
-        self.matrix().diag().mapv(|variance| variance.sqrt())
+        Array1::from_shape_fn(self.root.nrows(), |j| self.scaled_by_noise(self.unscaled_error(j)))
+    }
+
+    /// Root of a diagonal entry of [`unscaled`](Self::unscaled).
+    fn unscaled_error(&self, j: usize) -> T {
+        if self.is_undetermined[j] { T::INFINITY } else { safe_norm(self.root.row(j).iter().copied()) }
+    }
+
+    /// A standard error for the noise there is; infinite where that is not known.
+    pub(super) fn scaled_by_noise(&self, unscaled_error: T) -> T {
+        match self.variance {
+            Some(variance) if unscaled_error.is_finite() => variance.sqrt() * unscaled_error,
+            _ if unscaled_error > T::ZERO => T::INFINITY,
+            _ => T::ZERO,
+        }
     }
 
     /// Correlation of the parameters; an undetermined or held one is correlated with itself alone.
     pub fn correlation(&self) -> Array2<T> {
-        let diagonal = self.unscaled.diag();
-        Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
-            let size = diagonal[i].sqrt() * diagonal[j].sqrt();
-            match (i == j, size > T::ZERO) {
-                (true, _) => T::ONE,
-                (false, true) => self.unscaled[[i, j]] / size,
-                (false, false) => T::ZERO,
+        let n = self.root.nrows();
+        let errors: Vec<T> = (0..n).map(|j| self.unscaled_error(j)).collect();
+        let is_known = |j: usize| errors[j] > T::ZERO && errors[j].is_finite();
+        Array2::from_shape_fn((n, n), |(i, j)| {
+            if i == j {
+                return T::ONE;
             }
+            if !(is_known(i) && is_known(j)) {
+                return T::ZERO;
+            }
+            let pairs = self.root.row(i).into_iter().zip(self.root.row(j));
+            pairs.fold(T::ZERO, |sum, (&a, &b)| sum + (a / errors[i]) * (b / errors[j]))
         })
     }
 

@@ -5,6 +5,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 use super::Covariance;
 use super::covariance::square;
 use crate::Real;
+use crate::kernels::vector::safe_norm;
 
 impl<T: Real> Covariance<T> {
     /// Takes the residuals for ones of unit variance.
@@ -36,26 +37,23 @@ impl<T: Real> Covariance<T> {
             root.row_mut(i).fill(T::ZERO);
         }
         let unscaled = square(&root, &is_undetermined);
-        let named = names.zip(is_undetermined).filter(|(_, is_undetermined)| *is_undetermined);
-        Covariance { root, unscaled, undetermined: named.map(|(name, _)| name.to_owned()).collect(), ..self }
+        let named = names.zip(&is_undetermined).filter(|(_, is_undetermined)| **is_undetermined);
+        let undetermined = named.map(|(name, _)| name.to_owned()).collect();
+        Covariance { root, unscaled, undetermined, is_undetermined, ..self }
     }
 
-    /// The variance of a function of the parameters with this gradient; infinite where it depends on what is undetermined, or
+    /// The standard error of a function of the parameters with this gradient; infinite where it depends on what is undetermined, or
     /// nothing is known of the noise.
-    pub(crate) fn variance_along(&self, gradient: &[T]) -> T {
-        let along = |root: ArrayView1<'_, T>| gradient.iter().zip(root).fold(T::ZERO, |sum, (&g, &f)| sum + g * f);
-        let unscaled = self.root.columns().into_iter().map(along).fold(T::ZERO, |sum, along| sum + along * along);
-        match self.variance {
-            _ if self.leaves_open(gradient) => T::INFINITY,
-            Some(variance) => variance * unscaled,
-            None if unscaled > T::ZERO => T::INFINITY,
-            None => T::ZERO,
+    pub(crate) fn error_along(&self, gradient: &[T]) -> T {
+        if self.leaves_open(gradient) {
+            return T::INFINITY;
         }
+        let along = |root: ArrayView1<'_, T>| gradient.iter().zip(root).fold(T::ZERO, |sum, (&g, &f)| sum + g * f);
+        self.scaled_by_noise(safe_norm(self.root.columns().into_iter().map(along)))
     }
 
     /// A function of the parameters with this gradient depends on what is undetermined.
     fn leaves_open(&self, gradient: &[T]) -> bool {
-        let mut parts = gradient.iter().zip(self.unscaled.diag());
-        parts.any(|(&slope, &variance)| slope != T::ZERO && variance == T::INFINITY)
+        gradient.iter().zip(&self.is_undetermined).any(|(&slope, &is_undetermined)| slope != T::ZERO && is_undetermined)
     }
 }

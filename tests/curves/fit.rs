@@ -1,8 +1,8 @@
 //! The curve door: every way in gives the same fit, and the report says what it should.
 
 use marquardt::{
-    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Scalar, ScalarOf,
-    StatisticsError, Status, curve_fit,
+    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Real, Scalar, ScalarOf,
+    StatisticsError, Status, curve_fit, model,
 };
 use ndarray::{Array1, Array2, ArrayView1, array, s};
 
@@ -176,6 +176,29 @@ fn figures_agree_with_each_other() {
     assert!((fit.residual_standard_deviation().unwrap() - (sum / 6.0).sqrt()).abs() < 1e-13);
     let errors = fit.covariance().standard_errors();
     assert_eq!([errors[0], errors[1]], [0, 1].map(|j| fit.parameters()[j].standard_error));
+}
+
+/// A variance overflows long before its root does.
+#[test]
+fn standard_errors_are_finite_where_variances_overflow() {
+    fn errors<T: Real>(unit: f64) -> [f64; 2] {
+        let of = |numbers: &[f64]| numbers.iter().map(|&number| T::from_f64(number)).collect::<Vec<T>>();
+        let y: Vec<f64> = Y.iter().map(|y| y * unit).collect();
+        let sigma = vec![T::from_f64(0.1 * unit); Y.len()];
+        let decay = model!(|x; height, rate| height * exp(-rate * x));
+        let start = of(&[START[0] * unit, START[1]]);
+        let (x, y) = (of(&X), of(&y));
+        let fit = CurveFit::model(decay, &x, &y, &start).sigma(&sigma).absolute_sigma(true).fit().unwrap();
+        let errors = [0, 1].map(|j| fit.parameters()[j].standard_error.to_f64());
+        assert_eq!(fit.covariance().standard_errors().mapv(T::to_f64).to_vec(), errors);
+        [errors[0] / unit, errors[1]]
+    }
+    let expected = errors::<f64>(1.0);
+    for (found, tolerance) in [(errors::<f64>(1e158), 1e-9), (errors::<f32>(1e22), 1e-4)] {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < tolerance, "{found:e} instead of {expected:e}");
+        }
+    }
 }
 
 #[test]

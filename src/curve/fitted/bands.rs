@@ -7,7 +7,7 @@ use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::distributed::CommunicatorError;
-use crate::kernels::vector::all_finite;
+use crate::kernels::vector::{all_finite, safe_norm};
 
 /// One point of a band: what the curve predicts there, and how far that may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,7 +141,8 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
             if !(value.is_finite() && all_finite(gradient)) {
                 return Err(StatisticsError::NonFiniteCurve { row: index / outputs });
             }
-            let standard_error = (self.covariance.variance_along(gradient) + noise(index, value)?).sqrt();
+            let errors = [self.covariance.error_along(gradient), noise(index, value)?.sqrt()];
+            let standard_error = safe_norm(errors.into_iter());
             let Interval { low, high } = Interval::about(value, standard_error, quantile);
             Ok(BandPoint { value, standard_error, low, high })
         });

@@ -1,4 +1,4 @@
-//! What a constant leaves of correlated responses.
+//! Sum of squares that the best constant leaves of correlated responses.
 
 use crate::Real;
 use crate::curve::data::Data;

@@ -27,7 +27,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     pub fn derived(&self, quantity: &Tie<T>) -> Result<Estimate<T>, StatisticsError> {
         let mut gradient = vec![T::ZERO; self.parameters.len()];
         let value = self.differentiate(quantity, &mut gradient)?;
-        let standard_error = self.covariance.variance_along(&gradient).sqrt();
+        let standard_error = self.covariance.error_along(&gradient);
         Ok(Estimate { value, standard_error, degrees_of_freedom: self.freedom() })
     }
 

@@ -18,19 +18,19 @@ const BLOCK: usize = 1024;
 /// Sums over the responses of all ranks that every report needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Squares<T> {
-    /// Of the whitened residuals; Pearson's `Σ (y − μ)²/μ` of counts.
+    /// Sum of the squared whitened residuals; for counts Pearson's `Σ (y − μ)²/μ`.
     pub(super) whitened: T,
-    /// Of the residuals.
+    /// Sum of the squared residuals.
     pub(super) residuals: T,
-    /// Of the responses, each by its sigma, about their mean; of each of several in a row, about its own. Zero where that is
-    /// rounding.
+    /// Sum of the squares of the responses about their mean, each divided by its sigma; several responses in a row have a mean each.
+    /// Zero where that is rounding.
     pub(super) about_mean: T,
-    /// Of the responses, each by its sigma.
+    /// Sum of the squared responses, each divided by its sigma.
     pub(super) responses: f64,
 }
 
 impl<T: Real> Squares<T> {
-    /// Where a solve has ended. Collective.
+    /// The sums at the point where a solve has ended. Collective.
     pub(super) fn at<C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T]) -> Result<Self, CurveError> {
         let (data, ranks) = (&setting.data, setting.data.ranks());
         let typical = typical_sigma(data)?;
@@ -56,7 +56,8 @@ struct Own {
     whitened: f64,
     residuals: f64,
     responses: f64,
-    /// Of the responses in units of a typical sigma, weighted by the inverse squares of theirs; of each of several in a row, its own.
+    /// Moments of the responses in units of a typical sigma, weighted by the inverse squares of their sigmas; one for each response of a
+    /// row.
     moments: Vec<Moments>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Totals<T> {
 }
 
 impl<T: Real> Totals<T> {
-    /// Of the data of this fit. Collective.
+    /// The sums over the data of a fit. Collective.
     pub(super) fn of<C: Curve<T>>(fit: &FittedCurve<'_, T, C>) -> Result<Self, CommunicatorError> {
         let (data, is_of_counts) = (&fit.setting.data, fit.is_of_counts());
         let ranks = data.ranks();

@@ -6,7 +6,7 @@ use crate::Real;
 
 /// Work over registers of one kind that is compiled once for them, as a function of its own.
 pub trait Routine {
-    /// What comes out.
+    /// Result of the work.
     type Output;
 
     /// Does the work. As in a [`LaneKernel`](super::LaneKernel), inner loops must be inlined here.
