@@ -36,10 +36,13 @@ const PEAKS: [&str; 2] = ["peak, f32", "peak, f64"];
 const NOISE: f64 = 0.1;
 
 /// Columns of `JᵀJ`.
-const COLUMNS: [usize; 14] = [4, 7, 8, 12, 16, 20, 32, 61, 64, 100, 128, 160, 200, 400];
+const COLUMNS: [usize; 17] = [2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 61, 64, 100, 128, 160, 200, 400];
 
 /// Numbers in the rows of which `JᵀJ` is summed.
 const ROWS_TIMES_COLUMNS: usize = 1 << 16;
+
+/// Columns of rows that a triangle absorbs.
+const REFLECTED: [usize; 4] = [16, 32, 60, 128];
 
 /// Sizes of systems.
 const SYSTEMS: [usize; 14] = [4, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 500, 640, 1000];
@@ -76,7 +79,8 @@ fn main() -> ExitCode {
             (best, faer) = (best.max(speed), faer.max(by_faer));
         }
         let peak = peaks[usize::from(line.name.ends_with("f64"))];
-        println!("{faer:>10.1} {:>12.2} {:>10.2}", best / faer, best / peak);
+        let ratio = if faer > 0.0 { format!("{:.2}", best / faer) } else { String::new() };
+        println!("{faer:>10.1} {ratio:>12} {:>10.2}", best / peak);
     }
     if is_sound {
         return ExitCode::SUCCESS;
@@ -163,6 +167,9 @@ fn print_kernels<T: Real + faer::traits::ComplexField>(precision: &str) {
     for n in COLUMNS {
         print_line(&format!("JᵀJ, {n} columns, {precision}"), || products::<T>(n));
     }
+    for n in REFLECTED {
+        print_line(&format!("QR, {n} columns, {precision}"), || (reflections::<T>(n), 0.0));
+    }
     for n in SYSTEMS {
         print_line(&format!("Cholesky, {n}, {precision}"), || cholesky::<T>(n));
     }
@@ -186,6 +193,20 @@ fn products<T: Real + faer::traits::ComplexField>(n: usize) -> (f64, f64) {
         triangular::matmul(gram, lower, Accum::Add, rows.transpose(), full, rows, full, T::ONE, Par::Seq);
     });
     (ours, by_faer)
+}
+
+/// Rows that the triangle of a QR factorisation absorbs, copied before.
+fn reflections<T: Real>(n: usize) -> f64 {
+    const ROWS: usize = 256;
+    let (rows, r) = (numbers::<T>(ROWS * n), numbers::<T>(ROWS));
+    let (mut jacobian, mut residuals) = (rows.clone(), r.clone());
+    let (mut triangle, mut rotated) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
+    speed((2 * ROWS * n * n) as f64, || {
+        jacobian.copy_from_slice(&rows);
+        residuals.copy_from_slice(&r);
+        triangle.fill(T::ZERO);
+        T::reflect_rows(&mut triangle, &mut rotated, black_box(&mut jacobian), &mut residuals);
+    })
 }
 
 /// Of a positive definite matrix, copied before each factorisation.

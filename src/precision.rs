@@ -36,7 +36,7 @@ macro_rules! compile_once {
                 }
             }
 
-            T::run::<Calls<'_>>(call);
+            T::run_compiled::<Calls<'_>>(call);
         }
     };
 }

@@ -5,7 +5,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::cholesky::{self, Panel};
-use super::gram::{FewProducts, Products};
+use super::gram::{FewProducts, NarrowProducts, Products};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::reflections::Reflections;
 use super::simd::{self, Kernel};
@@ -13,8 +13,8 @@ use super::substitution::{Backward, Forward};
 use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use crate::Real;
 
-/// Columns whose products are summed in line.
-const FEW_COLUMNS: usize = 3;
+/// Rows of up to three columns whose products are summed in line.
+const FEW_ROWS: usize = 32;
 
 /// Rows of `Lᵀ` that are worked out before the rest of the matrix is touched.
 const PANEL: usize = 64;
@@ -52,7 +52,7 @@ pub trait Kernels: Sized {
     fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
     /// `gram = JJᵀ` for rows of `n` numbers.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
-    /// [`add_products`](Self::add_products) for more than [`FEW_COLUMNS`].
+    /// [`add_products`](Self::add_products) for more than one column, by a call.
     fn add_many_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
     /// `A = LDLᵀ`: overwrites the strict upper triangle of `a` with `Lᵀ`, where `L` is unit triangular, and fills
     /// `inverse_pivots` with `D⁻¹`; `false` when a pivot is not sound. The lower triangle is spoilt.
@@ -76,15 +76,15 @@ macro_rules! float_kernels {
             #[inline]
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
                 macro_rules! few {
-                    ($n:tt) => {
+                    ($n:literal) => {
                         FewProducts::<$float, $n>(Products { gram, gradient, rows, r }).run::<1, false>()
                     };
                 }
                 // Too little to do for the wide registers to be worth a call.
                 match gradient.len() {
                     1 => few!(1),
-                    2 => few!(2),
-                    FEW_COLUMNS => few!(FEW_COLUMNS),
+                    2 if r.len() < FEW_ROWS => few!(2),
+                    3 if r.len() < FEW_ROWS => few!(3),
                     _ => Self::add_many_products(gram, gradient, rows, r),
                 }
             }
@@ -97,16 +97,24 @@ macro_rules! float_kernels {
                     let rows = MatRef::from_row_major_slice(rows, r.len(), n);
                     return lower_product(gram, Accum::Add, rows.transpose(), rows);
                 }
-                macro_rules! few {
-                    ($n:literal) => {
-                        simd::run(FewProducts::<$float, $n>(Products { gram, gradient, rows, r }))
+                macro_rules! narrow {
+                    ($top:literal, $near:literal, $below:literal, $registers:literal) => {
+                        simd::run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
+                            gram,
+                            gradient,
+                            rows,
+                            r,
+                        }))
                     };
                 }
                 match n {
-                    4 => few!(4),
-                    5 => few!(5),
-                    6 => few!(6),
-                    7 => few!(7),
+                    2 => narrow!(2, 2, 0, 2),
+                    3 => narrow!(3, 4, 0, 4),
+                    4 => narrow!(4, 4, 0, 4),
+                    5 => narrow!(4, 4, 1, 8),
+                    6 => narrow!(4, 4, 2, 8),
+                    7 => narrow!(4, 4, 3, 8),
+                    8 => narrow!(4, 4, 4, 8),
                     _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
                     _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }

@@ -1,5 +1,7 @@
 //! `JᵀJ` and `Jᵀr` of a tile of rows, in registers.
 
+use std::array::from_fn;
+
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use super::tile::Tile;
@@ -78,7 +80,7 @@ fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     sums
 }
 
-/// [`Products`] for a few columns, whose number the compiler knows.
+/// [`Products`] for a few rows of a few columns, whose number the compiler knows.
 pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) Products<'a, T, N>);
 
 impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
@@ -100,6 +102,66 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
                 gram[i * N + k] += squares[i][k];
             }
         }
+    }
+}
+
+/// [`Products`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` numbers, and the first `TOP` in those of
+/// `NEAR`: for two or three columns, or four and more.
+pub(super) struct NarrowProducts<'a, T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>(
+    pub(super) Products<'a, T, WIDE>,
+);
+
+impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize> Kernel
+    for NarrowProducts<'_, T, TOP, NEAR, BELOW, WIDE>
+{
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Products { gram, gradient, rows, r } = self.0;
+        let n = TOP + BELOW;
+        let mut sums = NarrowSums::<T, TOP, NEAR, BELOW, WIDE> {
+            top: Tile::zero(),
+            below: Tile::zero(),
+            gradient: [T::ZERO; WIDE],
+        };
+        // A row is read with the beginning of the next, of which nothing is kept; the last has none.
+        let (mut first, mut residuals) = (0, r.iter());
+        while let (Some(row), Some(&r)) = (rows[first..].first_chunk::<WIDE>(), residuals.as_slice().first()) {
+            sums.add::<FUSED>(row, r);
+            first += n;
+            residuals.next();
+        }
+        if let Some(&r) = residuals.next() {
+            let mut row = [T::ZERO; WIDE];
+            row[..n].copy_from_slice(&rows[first..]);
+            sums.add::<FUSED>(&row, r);
+        }
+        for i in 0..n {
+            gradient[i] += sums.gradient[i];
+            for k in 0..=i {
+                gram[i * n + k] += if i < TOP { sums.top.0[i][k] } else { sums.below.0[i - TOP][k] };
+            }
+        }
+    }
+}
+
+/// The sums of [`NarrowProducts`], in registers.
+struct NarrowSums<T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize> {
+    top: Tile<T, TOP, NEAR>,
+    below: Tile<T, BELOW, WIDE>,
+    gradient: [T; WIDE],
+}
+
+impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>
+    NarrowSums<T, TOP, NEAR, BELOW, WIDE>
+{
+    #[inline(always)]
+    fn add<const FUSED: bool>(&mut self, row: &[T; WIDE], r: T) {
+        let top: [T; TOP] = from_fn(|i| row[i]);
+        let near: [T; NEAR] = from_fn(|i| row[i]);
+        let below: [T; BELOW] = from_fn(|i| row[TOP + i]);
+        self.top.add_product::<FUSED>(&top, &near);
+        self.below.add_product::<FUSED>(&below, row);
+        self.gradient = from_fn(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
     }
 }
 
@@ -142,7 +204,7 @@ mod tests {
     fn sums_agree_for_every_width() {
         in_all(|| {
             for n in (1..40).chain([101, 159, 160, 161, 200]) {
-                for m in [1, 2, 3, 17] {
+                for m in [1, 2, 3, 17, 33] {
                     agrees(n, m, f64::add_products);
                 }
             }
@@ -180,7 +242,7 @@ mod tests {
     #[test]
     fn single_precision_sums_agree_with_double() {
         in_all(|| {
-            for n in [5, 13, 16, 37] {
+            for n in [2, 3, 4, 5, 8, 13, 16, 37] {
                 single_agrees(n, 50, f32::add_products);
             }
         });

@@ -38,8 +38,8 @@ use crate::{LeastSquares, Real};
 /// # Failure modes
 ///
 /// It finds a minimum near the start, not the lowest one. A [`Report`] always holds the best point so far and a
-/// [`Status`] that says why the solve ended there; only what prevents a start is a [`SolveError`]. A status counts as converged only
-/// where the gradient says so, see [`Status`].
+/// [`Status`](super::Status) that says why the solve ended there; only what prevents a start is a [`SolveError`]. A status
+/// counts as converged only where the gradient says so.
 ///
 /// # Large residuals
 ///
