@@ -47,16 +47,20 @@ fn settings(points: std::ops::Range<usize>) -> impl Strategy<Value = Setting> {
 /// Many fits end where the undamped step promises less than `ftol` of the cost, 1e-12 and 1.2e-8: costs differ by as much, and
 /// by rounding of the sums that led there. Cosines are below its root where a fit ends in lockstep, and below 64 `√ε`, 0.02 in
 /// single precision, where the full engine decides.
+///
+/// Costs are compared where both gradients have vanished: single precision lets a cosine of 1.5e-3 pass, at which a narrow valley may
+/// still fall by a thousandth.
 struct Tolerance {
     cost: f64,
     cosine: f64,
+    vanished: f64,
 }
 
 fn tolerance<T: Real>() -> Tolerance {
     if T::EPSILON.to_f64() < 1e-10 {
-        Tolerance { cost: 1e-10, cosine: 1.1e-6 }
+        Tolerance { cost: 1e-10, cosine: 1.1e-6, vanished: 1.1e-6 }
     } else {
-        Tolerance { cost: 1e-4, cosine: 0.023 }
+        Tolerance { cost: 1e-4, cosine: 0.023, vanished: 1e-4 }
     }
 }
 
@@ -121,7 +125,8 @@ fn compare<T: Real, const N: usize>(
         let margin = tolerance::<T>().cost * one.cost;
         // With bounds there are several minima at times.
         let is_ridge = between.cost > many.cost.max(one.cost) + margin;
-        prop_assert!(is_ridge || (many.cost - one.cost).abs() <= margin, "{}", both);
+        let is_flat = many.cosine.max(one.cosine) <= tolerance::<T>().vanished;
+        prop_assert!(!is_flat || is_ridge || (many.cost - one.cost).abs() <= margin, "{}", both);
         prop_assert!(many.cosine <= tolerance::<T>().cosine, "cosine {:e}; {}", many.cosine, both);
 
         // Responses are rounded, and a cost of small residuals shows it.
