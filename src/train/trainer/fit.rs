@@ -28,12 +28,12 @@ impl<'a, T: Real> Trainer<'a, T> {
         let terms = self.terms(&data, validation.as_ref());
         let mut run = self.new_run(&data, validation.is_some());
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
-        if let Some(checkpoint) = self.resume.take() {
-            let restored = self.go_on(checkpoint, &mut run, &terms);
-            self.agree(restored)?;
+        let before = self.resume.is_some().then(|| self.variables.values().to_vec());
+        let begun = self.begin(&mut run, &terms);
+        if let (Err(_), Some(before)) = (&begun, before) {
+            self.variables.values_mut().copy_from_slice(&before);
         }
-        self.check_same(&run, &terms)?;
-        self.notify(&mut run, |callback, context| callback.on_train_begin(context))?;
+        begun?;
 
         let outcome = self.run_epochs(&mut run, &data, validation.as_ref(), &terms);
         let outcome = match self.snapshot(&run, terms) {
@@ -55,6 +55,16 @@ impl<'a, T: Real> Trainer<'a, T> {
                 Err(TrainError::BrokenOff { epoch: run.epoch, batch: run.batch, history, source })
             }
         }
+    }
+
+    /// Takes up a checkpoint, if there is one to go on from, and lets the callbacks begin.
+    fn begin(&mut self, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
+        if let Some(checkpoint) = self.resume.take() {
+            let restored = self.go_on(checkpoint, run, terms);
+            self.agree(restored)?;
+        }
+        self.check_same(run, terms)?;
+        self.notify(run, |callback, context| callback.on_train_begin(context))
     }
 
     /// Checks everything, and sets validation data aside.

@@ -254,12 +254,13 @@ fn edited_checkpoints_are_refused_or_gone_on_with() {
     let data = Data::new(46);
     let fit = |checkpoint: Checkpoint<f64>| {
         let (mut network, mut variables) = network(0.1);
-        let mut optimizer = Adam::new(0.02);
+        let (before, mut optimizer) = (variables.clone(), Adam::new(0.02));
         let trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(8).batch_size(8).shuffle(11);
         let trainer = trainer.validation_split(0.2).metric(R2Score::new()).metric(MeanError::root_squared());
         let trainer = trainer.callback(CancelAfter { steps: NEVER, token: CancelToken::new() });
         let trainer = trainer.callback(EarlyStopping::monitor("val_loss").with_patience(99));
         let history = trainer.restore(checkpoint).fit(&data.inputs(), &data.targets());
+        assert!(history.is_ok() || variables == before, "a training that does not begin changes nothing");
         history.map(|_| network.mask_step()).map_err(|error| error.to_string())
     };
     let (_, checkpoint) = train(OPTIMIZERS[1], With::EarlyStopping, 2, NEVER, None, None);
@@ -300,6 +301,11 @@ fn edited_checkpoints_are_refused_or_gone_on_with() {
             "/callbacks/1/1/entries/3/1/0",
             "NaN".into(),
             "early_stopping: the saved state does not fit: best_weights holds a number that is not finite",
+        ),
+        (
+            "/callbacks/1/1/entries/3/1",
+            [0.5; 8].as_slice().into(),
+            "early_stopping: the saved state does not fit: best_weights has 8 numbers",
         ),
     ];
     for (place, value, message) in cases {
