@@ -109,7 +109,7 @@ struct Line {
     by_faer: f64,
 }
 
-/// What a process of its own measures in one set.
+/// Speeds in one set, measured by a process of its own.
 fn measure(set: &str) -> Vec<Line> {
     let program = env::current_exe().expect("the program has a path");
     let output = Command::new(program)

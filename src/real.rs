@@ -39,7 +39,7 @@ pub trait Real:
 
     /// Runs a call by the code that is compiled for this float.
     #[doc(hidden)]
-    fn run_compiled<C: Compiled>(call: C::Call<Self>);
+    fn run_compiled<C: Compiled>(call: C::Call<Self>) -> C::Output<Self>;
 }
 
 macro_rules! float_is_real {
@@ -59,8 +59,8 @@ macro_rules! float_is_real {
                 $float::is_finite(self)
             }
             #[inline]
-            fn run_compiled<C: Compiled>(call: C::Call<$float>) {
-                C::$run(call);
+            fn run_compiled<C: Compiled>(call: C::Call<$float>) -> C::Output<$float> {
+                C::$run(call)
             }
         }
     };

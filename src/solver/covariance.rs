@@ -101,18 +101,17 @@ pub enum CovarianceError {
     NoConvergence,
 }
 
-/// What a covariance is of.
+/// Arguments of [`Covariance::at`].
 struct Evaluation<'a, T: Real> {
     problem: &'a mut (dyn LeastSquares<T> + 'a),
     x: &'a [T],
-    outcome: &'a mut Option<Result<Covariance<T>, CovarianceError>>,
 }
 
-compile_once!(evaluate(Evaluation));
+compile_once!(evaluate(Evaluation) -> Result<Covariance, CovarianceError>);
 
 impl<T: Real> Evaluation<'_, T> {
-    fn run(self) {
-        *self.outcome = Some(Covariance::of(self.problem, self.x));
+    fn run(self) -> Result<Covariance<T>, CovarianceError> {
+        Covariance::of(self.problem, self.x)
     }
 }
 
@@ -123,9 +122,7 @@ impl<T: Real> Covariance<T> {
     ///
     /// [`CovarianceError`] when `x` has the wrong length or the problem cannot be evaluated there.
     pub fn at<P: LeastSquares<T> + ?Sized>(mut problem: &mut P, x: &[T]) -> Result<Self, CovarianceError> {
-        let mut outcome = None;
-        evaluate(Evaluation { problem: &mut problem, x, outcome: &mut outcome });
-        outcome.expect("an evaluation that has returned has an outcome")
+        evaluate(Evaluation { problem: &mut problem, x })
     }
 
     fn of(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, CovarianceError> {

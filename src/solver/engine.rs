@@ -18,17 +18,16 @@ use crate::linear::{Plan, Ridge};
 use crate::precision::compile_once;
 use crate::{LeastSquares, Real};
 
-/// What is solved, and how.
+/// Arguments of a solve.
 struct Solve<'a, T: Real> {
     settings: &'a Settings<T>,
     damping: AnyPolicy<'a, T>,
     problem: &'a mut (dyn LeastSquares<T> + 'a),
     start: &'a [T],
     observer: &'a mut (dyn Observer<T> + 'a),
-    outcome: &'a mut Option<Result<Report<T>, SolveError>>,
 }
 
-compile_once!(solve(Solve));
+compile_once!(solve(Solve) -> Result<Report, SolveError>);
 
 /// An observer of any type, sized or not.
 struct Passed<'o, O: ?Sized>(&'o mut O);
@@ -53,22 +52,14 @@ where
     D: DampingPolicy<T>,
     O: Observer<T> + ?Sized,
 {
-    let mut outcome = None;
-    solve(Solve {
-        settings,
-        damping: AnyPolicy::new(damping),
-        problem: &mut problem,
-        start,
-        observer: &mut Passed(observer),
-        outcome: &mut outcome,
-    });
-    outcome.expect("a solve that has returned has an outcome")
+    let (damping, observer) = (AnyPolicy::new(damping), &mut Passed(observer));
+    solve(Solve { settings, damping, problem: &mut problem, start, observer })
 }
 
 impl<T: Real> Solve<'_, T> {
-    fn run(self) {
-        let Solve { settings, damping, problem, start, observer, outcome } = self;
-        *outcome = Some(minimize_observed(settings, damping, problem, start, observer));
+    fn run(self) -> Result<Report<T>, SolveError> {
+        let Solve { settings, damping, problem, start, observer } = self;
+        minimize_observed(settings, damping, problem, start, observer)
     }
 }
 

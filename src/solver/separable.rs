@@ -57,27 +57,24 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         mut problem: &mut P,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
-        let mut outcome = None;
         let damping = AnyPolicy::new(self.damping.clone());
         let solver = LevenbergMarquardt { damping, settings: self.settings.clone(), training: None };
-        solve(Solve { solver, problem: &mut problem, start, outcome: &mut outcome });
-        outcome.expect("a solve that has returned has an outcome")
+        solve(Solve { solver, problem: &mut problem, start })
     }
 }
 
-/// What is solved, and how.
+/// Arguments of a solve by variable projection.
 struct Solve<'a, T: Real> {
     solver: LevenbergMarquardt<T, AnyPolicy<'a, T>>,
     problem: &'a mut (dyn LeastSquares<T> + 'a),
     start: &'a [T],
-    outcome: &'a mut Option<Result<Report<T>, SolveError>>,
 }
 
-compile_once!(solve(Solve));
+compile_once!(solve(Solve) -> Result<Report, SolveError>);
 
 impl<T: Real> Solve<'_, T> {
-    fn run(self) {
-        *self.outcome = Some(self.solver.eliminate(self.problem, self.start));
+    fn run(self) -> Result<Report<T>, SolveError> {
+        self.solver.eliminate(self.problem, self.start)
     }
 }
 
