@@ -1,6 +1,13 @@
 //! Finite differences.
 
 use crate::Real;
+use crate::kernels::vector::safe_norm;
+
+/// A column of differences is resolved where the rounding of residuals makes cosines of at most `ε` to this power of it.
+const RESOLVED: f64 = 0.41;
+
+/// Slopes agree where they differ by up to this many rounding errors of the residual.
+const AGREES: f64 = 4.0;
 
 /// How a derivative is taken from function values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,7 +84,49 @@ impl Difference {
 
     /// Where the derivative at `x` is taken from within `lower..=upper`.
     pub(crate) fn stencil<T: Real>(self, x: T, lower: T, upper: T) -> Stencil<T> {
-        let step = self.step(x);
+        self.stencil_of(self.step(x), x, lower, upper)
+    }
+
+    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r`, with what `fill` makes of a stencil within the bounds.
+    ///
+    /// A step in proportion to a small `x[j]` may change the residuals by less than their rounding. Where that could hide a gradient,
+    /// slopes are taken from further away, at most from as far as for `x[j] = 1`, as far as they agree with those from nearby.
+    pub(crate) fn fill_column<T: Real, E>(
+        self,
+        x: &[T],
+        j: usize,
+        (lower, upper): (T, T),
+        r: &[T],
+        jacobian: &mut [T],
+        mut fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (center, n) = (x[j], x.len());
+        let (step, longest) = (self.step(center).abs(), self.step(T::ONE));
+        fill(self.stencil(center, lower, upper), jacobian)?;
+        if step >= longest {
+            return Ok(());
+        }
+        let column = jacobian.iter().skip(j).step_by(n).copied();
+        let rounding = |r: T| T::EPSILON * r.abs() / step;
+        let resolved = rounding(safe_norm(r.iter().copied())) / T::EPSILON.powf(T::from_f64(RESOLVED));
+        let slope = safe_norm(column.clone());
+        if slope >= resolved {
+            return Ok(());
+        }
+        let nearby: Vec<T> = column.collect();
+        let further = longest.min(step * (resolved / slope));
+        let further = if center < T::ZERO { -further } else { further };
+        let outcome = fill(self.stencil_of(further, center, lower, upper), jacobian);
+        for ((slope, nearby), &r) in jacobian.iter_mut().skip(j).step_by(n).zip(nearby).zip(r) {
+            let agrees = (*slope - nearby).abs() <= T::from_f64(AGREES) * rounding(r);
+            if outcome.is_err() || !agrees {
+                *slope = nearby;
+            }
+        }
+        Ok(())
+    }
+
+    fn stencil_of<T: Real>(self, step: T, x: T, lower: T, upper: T) -> Stencil<T> {
         let is_within = |point: T| lower <= point && point <= upper;
         let (ahead, behind) = (x + step, x - step);
         if self == Difference::Forward && (is_within(ahead) || is_within(behind)) {

@@ -299,12 +299,22 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<T, F> {
     ) -> Result<(), EvaluationError> {
         self.responses(x, width, b, y)?;
         let mut moved = b.to_vec();
-        let rows = rows(x, width, y.len());
-        for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
-            for (j, (derivative, &(lower, upper))) in row.iter_mut().zip(&self.bounds).enumerate() {
-                let response = |b: &[T]| (self.response)(x, b);
-                *derivative = self.difference.derivative_within(&mut moved, j, y, lower, upper, response);
-            }
+        for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
+            self.difference.fill_column(b, j, (lower, upper), y, jacobian, |stencil, jacobian| {
+                let rows = rows(x, width, y.len());
+                for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
+                    let [first, second] = stencil.points().map(|point| match point {
+                        Some(point) => {
+                            moved[j] = point;
+                            (self.response)(x, &moved)
+                        }
+                        None => y,
+                    });
+                    row[j] = stencil.slope(b[j], y, first, second);
+                }
+                moved[j] = b[j];
+                Ok::<(), EvaluationError>(())
+            })?;
         }
         Ok(())
     }

@@ -111,18 +111,22 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
         self.ahead.resize(r.len(), T::ZERO);
         self.behind.resize(r.len(), T::ZERO);
         for (j, &center) in x.iter().enumerate() {
-            let (lower, upper) = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
-            let stencil = self.difference.stencil(center, lower, upper);
-            for (point, values) in stencil.points().into_iter().zip([&mut self.ahead, &mut self.behind]) {
-                let Some(point) = point else { continue };
-                self.x[j] = point;
-                (self.function)(&self.x, values)?;
-            }
-            self.x[j] = center;
-            let values = r.iter().zip(self.ahead.iter().zip(&self.behind));
-            for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
-                row[j] = stencil.slope(center, here, ahead, behind);
-            }
+            let range = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+            let FiniteDifference { function, x: moved, ahead, behind, .. } = self;
+            self.difference.fill_column(x, j, range, r, jacobian, |stencil, jacobian| {
+                for (point, values) in stencil.points().into_iter().zip([&mut *ahead, &mut *behind]) {
+                    let Some(point) = point else { continue };
+                    moved[j] = point;
+                    let outcome = function(moved, values);
+                    moved[j] = center;
+                    outcome?;
+                }
+                let values = r.iter().zip(ahead.iter().zip(&*behind));
+                for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
+                    row[j] = stencil.slope(center, here, ahead, behind);
+                }
+                Ok::<(), EvaluationError>(())
+            })?;
         }
         Ok(())
     }

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use marquardt::{
-    Acceleration, Analytic, AutoDiff, CurveFit, EvaluationError, FiniteDifference, IterationRecord, LeastSquares,
-    LevenbergMarquardt, LinearForm, LinearSolver, Loss, Real, Report, Residuals, Robust, Scalar, SolveError, Status,
-    curve_fit,
+    Acceleration, Analytic, AutoDiff, CurveFit, Difference, EvaluationError, FiniteDifference, IterationRecord,
+    LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss, Real, Report, Residuals, Robust, Scalar,
+    SolveError, Status, curve_fit,
 };
 use proptest::prelude::*;
 
@@ -36,6 +36,31 @@ fn power_law() -> (Vec<f64>, Vec<f64>) {
     let x: Vec<f64> = (1..=12).map(f64::from).collect();
     let y = x.iter().map(|x| (100.0 * (2.0 * x.powf(1.4) + 1.0)).round() / 100.0).collect();
     (x, y)
+}
+
+/// Steps in proportion to a tiny parameter change the residuals by less than their rounding.
+#[test]
+fn differences_from_tiny_starts_hide_no_gradient() {
+    fn check<T: Real>(sizes: &[f64]) {
+        for (&first, &second) in sizes.iter().flat_map(|first| sizes.iter().map(move |second| (first, second))) {
+            for (start, difference) in [[first, second], [first, -second], [-first, second], [-first, -second]]
+                .iter()
+                .flat_map(|start| [(start, Difference::Forward), (start, Difference::Central)])
+            {
+                let rosenbrock = |x: &[T], r: &mut [T]| {
+                    r[0] = T::from_f64(10.0) * (x[1] - x[0] * x[0]);
+                    r[1] = T::ONE - x[0];
+                    Ok(())
+                };
+                let mut problem = FiniteDifference::new(2, 2, rosenbrock).with_difference(difference);
+                let report = LevenbergMarquardt::new().minimize(&mut problem, &start.map(T::from_f64)).unwrap();
+                let error = (report.x[0].to_f64() - 1.0).abs();
+                assert!(report.is_converged() && error < 1e-3, "{difference:?} from {start:?}: {report}");
+            }
+        }
+    }
+    check::<f64>(&[0.0, 1e-300, 1e-150, 1e-30, 1e-9, 1e-4, 1.0]);
+    check::<f32>(&[0.0, 1e-37, 1e-20, 1e-9, 1e-4, 1.0]);
 }
 
 /// A start whose derivatives are 11 orders of magnitude too large leaves a scale that would freeze a parameter.

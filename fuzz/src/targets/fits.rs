@@ -151,16 +151,18 @@ impl Case {
         for index in (0..b.len()).filter(|&index| Some(index) != self.fixed) {
             let slope = |x: f64| derivative(&self.model, x, b, index);
             let column: Vec<f64> = self.x.iter().zip(&weights).map(|(&x, w)| w * slope(x)).collect();
-            uncertainty += norm(&column) * b[index].abs();
-            let weighted = residuals.iter().zip(&weights).map(|(r, w)| r * w);
-            let gradient: f64 = column.iter().zip(weighted).map(|(j, r)| j * r).sum();
+            let column_norm = norm(&column);
+            uncertainty += column_norm * b[index].abs();
+            // Unit vectors: products of the two may be past the range of floats where neither is.
+            let directions = column.iter().zip(residuals.iter().zip(&weights));
+            let cosine: f64 = directions.map(|(j, (r, w))| (j / column_norm) * (r * w / length)).sum();
             let is_held = self.bounds[index].is_some_and(|(lower, upper)| {
-                (b[index] <= lower && gradient > 0.0) || (b[index] >= upper && gradient < 0.0)
+                (b[index] <= lower && cosine > 0.0) || (b[index] >= upper && cosine < 0.0)
             });
             // A parameter that no response depends on, as far as floats can tell, may be anything.
-            let is_idle = norm(&column) * b[index].abs().max(1.0) <= 1e-13 * size;
+            let is_idle = column_norm * b[index].abs().max(1.0) <= 1e-13 * size;
             if !is_held && !is_idle && length > 0.0 {
-                largest = largest.max((gradient / norm(&column) / length).abs());
+                largest = largest.max(cosine.abs());
             }
         }
         // Data that are all zero say nothing of how small a residual is.
