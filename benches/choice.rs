@@ -1,18 +1,19 @@
 //! Whether the form of the linear system that is chosen is the fastest one: steps in all forms over a grid of shapes.
 //!
 //! ```text
-//! cargo bench --bench choice
+//! cargo bench --bench choice            # double precision
+//! cargo bench --bench choice -- f32     # single
 //! ```
 //!
 //! Networks with one hidden layer, in batches from 16 to 512, and in those in which the normal equations and the dual are
-//! estimated to be closest. A form is timed where its estimate is within [`CLOSE`] times the least. The last line is the
-//! worst ratio of the chosen form's time to the best one's.
+//! estimated to be closest. A form is timed where its estimate is within [`CLOSE`] times the least, and that is no more than
+//! [`LONGEST`]. The last line is the worst ratio of the chosen form's time to the best one's.
 
 use std::time::Instant;
 
 use marquardt::nn::{MeanSquaredError, Network, Sequential, StepCost};
 use marquardt::optim::Optimizer;
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, Variables};
+use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Real, Scaling, Variables};
 use ndarray::Array2;
 
 const INPUTS: [usize; 4] = [10, 30, 100, 300];
@@ -22,6 +23,9 @@ const BATCHES: [usize; 6] = [16, 32, 64, 128, 256, 512];
 
 /// Estimates that are further apart leave no doubt.
 const CLOSE: f64 = 5.0;
+
+/// Nominal nanoseconds of a step, the most that are waited for.
+const LONGEST: f64 = 3e8;
 
 /// Rounds over the whole grid; the least time of all counts.
 const ROUNDS: usize = 2;
@@ -44,7 +48,7 @@ struct Shape {
 
 impl Shape {
     fn new(widths: [usize; 3], batch: usize) -> Self {
-        let (network, variables) = compile(widths);
+        let (network, variables) = compile::<f64>(widths);
         let summary = network.summary(&variables, batch).expect("the variables are its own");
         let of = |form| *summary.steps.iter().find(|step| step.form == form).expect("a network has them all");
         Shape { widths, batch, parameters: summary.parameters, estimates: FORMS.map(of), times: [f64::INFINITY; 3] }
@@ -67,19 +71,22 @@ impl Shape {
 
     /// Whether the estimate of a form leaves a doubt.
     fn is_close(&self, form: usize) -> bool {
-        let least = self.estimates.iter().map(|estimate| estimate.cost.time).fold(f64::INFINITY, f64::min);
-        self.estimates[form].cost.time < CLOSE * least
+        self.estimates[form].cost.time < CLOSE * self.least_estimate()
+    }
+
+    fn least_estimate(&self) -> f64 {
+        self.estimates.iter().map(|estimate| estimate.cost.time).fold(f64::INFINITY, f64::min)
     }
 
     /// Whether more than one form is timed.
     fn is_timed(&self) -> bool {
-        (0..FORMS.len()).filter(|&form| self.is_close(form)).count() > 1
+        self.least_estimate() <= LONGEST && (0..FORMS.len()).filter(|&form| self.is_close(form)).count() > 1
     }
 
-    fn measure(&mut self) {
+    fn measure<T: Real>(&mut self) {
         for (form, of) in FORMS.into_iter().enumerate() {
             if self.is_timed() && self.is_close(form) {
-                self.times[form] = self.times[form].min(seconds(self.widths, self.batch, of));
+                self.times[form] = self.times[form].min(seconds::<T>(self.widths, self.batch, of));
             }
         }
     }
@@ -96,20 +103,20 @@ impl Shape {
     }
 }
 
-fn compile([inputs, hidden, outputs]: [usize; 3]) -> (Network<f64>, Variables<f64>) {
+fn compile<T: Real>([inputs, hidden, outputs]: [usize; 3]) -> (Network<T>, Variables<T>) {
     let mut variables = Variables::new();
     let layers = Sequential::new(inputs).dense(hidden).tanh().dense(outputs);
     (layers.compile(&mut variables, 0, MeanSquaredError).expect("layers fit"), variables)
 }
 
 /// The least time of a step from the same start.
-fn seconds(widths: [usize; 3], batch: usize, form: LinearForm) -> f64 {
-    let (mut network, mut variables) = compile(widths);
-    let wave = |(i, k)| ((3 * i + 7 * k) as f64 * 0.1).sin();
+fn seconds<T: Real>(widths: [usize; 3], batch: usize, form: LinearForm) -> f64 {
+    let (mut network, mut variables) = compile::<T>(widths);
+    let wave = |(i, k)| T::from_f64(((3 * i + 7 * k) as f64 * 0.1).sin());
     let (inputs, targets) =
         (Array2::from_shape_fn((batch, widths[0]), wave), Array2::from_shape_fn((batch, widths[2]), wave));
     network.batch(&[inputs.view()], &[targets.view()]).expect("arrays fit");
-    let optimizer = LevenbergMarquardt::<f64>::new().with_linear_solver(LinearSolver::Always(form));
+    let optimizer = LevenbergMarquardt::<T>::new().with_linear_solver(LinearSolver::Always(form));
     let mut optimizer = optimizer.with_scaling(Scaling::Identity).with_acceleration(Acceleration::Never);
     let start = variables.values().to_vec();
     let (begun, mut best) = (Instant::now(), f64::INFINITY);
@@ -137,8 +144,10 @@ fn main() {
         batches.chain(Some(Shape::closest(widths)).filter(|shape| !BATCHES.contains(&shape.batch)))
     });
     let mut grid: Vec<Shape> = shapes.collect();
+    let measure =
+        if std::env::args().any(|argument| argument == "f32") { Shape::measure::<f32> } else { Shape::measure::<f64> };
     for _ in 0..ROUNDS {
-        grid.iter_mut().for_each(Shape::measure);
+        grid.iter_mut().for_each(measure);
     }
     println!("network      batch  parameters  Cholesky ms  factored dual ms    dual ms  chosen         times the best");
     for shape in grid.iter().filter(|shape| shape.is_timed()) {
