@@ -1,10 +1,10 @@
 //! The damped step within bounds: a strictly convex quadratic programme over a box.
 
 use super::held::Held;
-use super::model::{IllConditioned, LinearModel};
+use super::model::{HoldsVariables, IllConditioned};
 use super::shape::Shape;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
-use crate::{BoundSide, Bounds, LeastSquares, Real};
+use crate::{BoundSide, Bounds, Real};
 
 /// Faces that are searched for each variable before what there is is taken.
 const PATIENCE: usize = 5;
@@ -82,10 +82,9 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
     }
 
     /// Solves for the step from `x`, counting the factorisations.
-    pub(crate) fn solve<P: LeastSquares<T> + ?Sized>(
+    pub(crate) fn solve(
         &mut self,
-        problem: &mut P,
-        model: &mut LinearModel<T, S>,
+        model: &mut dyn HoldsVariables<T>,
         x: &[T],
         (lambda, d): (T, &[T]),
         step: &mut [T],
@@ -97,7 +96,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         for _ in 0..PATIENCE * (x.len() + 1) {
             *factorizations += 1;
             self.face.as_mut().copy_from_slice(step);
-            model.solve(problem, lambda, d, self.held.as_ref(), self.face.as_mut())?;
+            model.solve(None, lambda, d, self.held.as_ref(), self.face.as_mut())?;
             if !all_finite(self.face.as_ref()) {
                 return Err(IllConditioned);
             }
@@ -127,7 +126,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
 
     /// Goes from `step` towards the minimum on the face, which is outside: to the nearest point of the box, where that
     /// lowers the model, else straight to the edge. What ends at a bound is held there.
-    fn approach(&mut self, model: &LinearModel<T, S>, x: &[T], damping: (T, &[T]), step: &mut [T]) {
+    fn approach(&mut self, model: &dyn HoldsVariables<T>, x: &[T], damping: (T, &[T]), step: &mut [T]) {
         let (face, nearest, held) = (self.face.as_ref(), self.room.as_mut(), self.held.as_mut());
         let room = |j: usize| (self.lower.as_ref()[j] - x[j], self.upper.as_ref()[j] - x[j]);
         let mut reach = T::ONE;
@@ -155,7 +154,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
     }
 
     /// Sets free what the model falls from inwards, and returns whether that is anything.
-    fn release(&mut self, model: &LinearModel<T, S>, (lambda, d): (T, &[T]), step: &[T]) -> bool {
+    fn release(&mut self, model: &dyn HoldsVariables<T>, (lambda, d): (T, &[T]), step: &[T]) -> bool {
         if self.held.as_ref().iter().all(Option::is_none) {
             return false;
         }
@@ -180,7 +179,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
 }
 
 /// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
-fn value<T: Real, S: Shape<T>>(model: &LinearModel<T, S>, (lambda, d): (T, &[T]), v: &[T]) -> T {
+fn value<T: Real>(model: &dyn HoldsVariables<T>, (lambda, d): (T, &[T]), v: &[T]) -> T {
     let length = scaled_norm(d, v);
     dot(model.gradient(), v) + T::from_f64(0.5) * (model.quadratic_form(v) + lambda * length * length)
 }
@@ -192,9 +191,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::linear::shape::Dynamic;
-    use crate::linear::{LinearForm, Plan};
-    use crate::problem::FiniteDifference;
+    use crate::linear::shape::{Dynamic, Shape};
+    use crate::linear::{BoxedModel, LinearForm, LinearModel, Plan};
 
     /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
     #[derive(Debug)]
@@ -234,16 +232,16 @@ mod tests {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
             let plan = Plan { m, n, group: 1, form, may_orthogonalize: false };
-            let mut model = LinearModel::<f64, Dynamic>::new(&plan);
+            let mut model: BoxedModel<f64> = Dynamic::model(&plan);
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
             model.swap();
             let bounds = Bounds::new(self.lower.clone(), self.upper.clone()).unwrap();
             let mut programme = BoxConstrained::<f64, Dynamic>::new(&bounds);
-            let mut unused = FiniteDifference::new(n, m, |_: &[f64], _: &mut [f64]| Ok(()));
             let (mut step, mut count) = (vec![0.0; n], 0);
             let damping = (self.lambda, self.d.as_slice());
-            programme.solve(&mut unused, &mut model, &self.x, damping, &mut step, &mut count).unwrap();
+            let model = model.holding_variables().unwrap();
+            programme.solve(model, &self.x, damping, &mut step, &mut count).unwrap();
             assert!(programme.allows(&self.x, &step) && count < PATIENCE * n);
             (step, programme.held().to_vec())
         }

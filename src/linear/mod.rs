@@ -1,6 +1,6 @@
 //! How the damped linear system `(JᵀJ + λD²)δ = −Jᵀr` is built from rows and solved.
 //!
-//! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. It takes one of these forms, each in a
+//! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), and the dual of a Jacobian that is only multiplied by, whose system is solved by
 //! Cholesky or by conjugate gradients. Where variables have bounds, [`BoxConstrained`] finds which of them the step holds.
@@ -10,6 +10,7 @@ mod choice;
 mod conjugate_gradients;
 mod cost;
 mod curvature;
+mod dispatch;
 mod form;
 mod held;
 mod model;
@@ -24,7 +25,8 @@ pub(crate) use box_constrained::BoxConstrained;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
 pub(crate) use cost::{Ridge, Size};
+pub(crate) use dispatch::BoxedModel;
 pub use form::LinearForm;
 pub use model::IllConditioned;
-pub(crate) use model::LinearModel;
+pub(crate) use model::{LinearModel, Products, SpansRanks};
 pub(crate) use tiles::Tiles;

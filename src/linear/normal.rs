@@ -1,14 +1,15 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
 use super::curvature::Curvature;
+use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::IllConditioned;
+use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half};
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{dot, scale_twice};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -22,6 +23,8 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     factor: S::Matrix,
     inverse_pivots: S::Vector,
     work: S::Vector,
+    /// `Jᵀw` of another right-hand side.
+    forcing: S::Vector,
     scratch: Scratch<T>,
     /// Learnt part of the second derivative that `JᵀJ` leaves out; `None` until a step teaches it.
     curvature: Option<Curvature<T, S>>,
@@ -46,6 +49,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
             factor: S::matrix(n),
             inverse_pivots: S::vector(n),
             work: S::vector(n),
+            forcing: S::vector(n),
             scratch: Scratch::default(),
             curvature: None,
         }
@@ -57,130 +61,61 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         self.work.as_ref().len()
     }
 
-    /// Starts the sums of a new candidate.
+    fn curvature_in_use(&self) -> Option<&Curvature<T, S>> {
+        self.curvature.as_ref().filter(|curvature| curvature.is_used)
+    }
+
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
     #[inline(always)]
-    pub(crate) fn begin(&mut self) {
+    fn solve_again(&self, b: &mut [T]) {
+        solve_cholesky(self.factor.as_ref(), self.inverse_pivots.as_ref(), b);
+    }
+}
+
+impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
+    fn form(&self) -> LinearForm {
+        LinearForm::Cholesky
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         gram.as_mut().fill(T::ZERO);
         gradient.as_mut().fill(T::ZERO);
     }
 
-    /// Adds rows to the candidate's sums.
     #[inline(always)]
-    pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
+    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
-    /// Appends the candidate's sums: the triangle of `JᵀJ`, and `Jᵀr`.
-    pub(crate) fn write_candidate(&self, numbers: &mut Vec<T>) {
-        let Sums { gram, gradient } = &self.sums[1 - self.current];
-        let rows = gram.as_ref().chunks_exact(self.n()).enumerate();
-        rows.for_each(|(i, row)| numbers.extend_from_slice(&row[..=i]));
-        numbers.extend_from_slice(gradient.as_ref());
-    }
-
-    /// Makes these the candidate's sums, in the order of [`write_candidate`](Self::write_candidate).
-    pub(crate) fn read_candidate(&mut self, mut sums: &[T]) {
-        let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
-        for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
-            let (of_row, others) = sums.split_at(i + 1);
-            row[..=i].copy_from_slice(of_row);
-            sums = others;
-        }
-        gradient.as_mut().copy_from_slice(sums);
-    }
-
-    /// Exchanges the current point's sums with the candidate's.
     #[inline(always)]
-    pub(crate) fn swap(&mut self) {
+    fn swap(&mut self) {
         self.current = 1 - self.current;
     }
 
-    /// `Jᵀr`.
     #[inline(always)]
-    pub(crate) fn gradient(&self) -> &[T] {
+    fn gradient(&self) -> &[T] {
         self.sums[self.current].gradient.as_ref()
     }
 
-    /// `‖J_j‖²` of every column.
     #[inline(always)]
-    pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
-        for (j, square) in squares.iter_mut().enumerate() {
-            *square = self.sums[self.current].gram.as_ref()[j * self.n() + j];
+    fn column_norms(&self, norms: &mut [T]) {
+        for (j, norm) in norms.iter_mut().enumerate() {
+            *norm = self.sums[self.current].gram.as_ref()[j * self.n() + j].sqrt();
         }
     }
 
-    /// `JᵀJv`, or `(JᵀJ + S)v` where the [curvature](Self::curvature) `S` is in use.
-    pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
-        symmetric_times(self.sums[self.current].gram.as_ref(), v, product);
-        if let Some(curvature) = self.curvature_in_use() {
-            for (i, product) in product.iter_mut().enumerate() {
-                *product += dot(curvature.row(i), v);
-            }
-        }
-    }
-
-    /// `‖Jv‖²`, or `vᵀ(JᵀJ + S)v` where the [curvature](Self::curvature) `S` is in use.
-    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
-        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n());
-        let squares = rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
-            let off_diagonal = dot(&row[..i], &v[..i]);
-            sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
-        });
-        self.curvature_in_use().map_or(squares, |curvature| squares + curvature.quadratic_form(v))
-    }
-
-    /// Learns the curvature from the step that led from the last point, which the candidate's sums still hold, to this one.
-    pub(crate) fn learn_curvature(&mut self, step: &[T]) {
-        let n = self.n();
-        let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
-        let [here, before] = [self.current, 1 - self.current].map(|which| &self.sums[which]);
-        let [y, z] = curvature.change.each_mut().map(|change| change.as_mut());
-        symmetric_times(here.gram.as_ref(), step, z);
-        for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
-            *y = here.gradient.as_ref()[j] - before.gradient.as_ref()[j];
-            *z = *y - *z;
-        }
-        curvature.update(step);
-    }
-
-    /// `½vᵀSv`; `None` as long as nothing was learnt.
-    pub(crate) fn curvature_along(&self, v: &[T]) -> Option<T> {
-        self.curvature.as_ref().map(|curvature| T::from_f64(0.5) * curvature.quadratic_form(v))
-    }
-
-    /// The curvature is part of the linear system.
-    pub(crate) fn uses_curvature(&self) -> bool {
-        self.curvature_in_use().is_some()
-    }
-
-    /// Takes the curvature into the linear system, or leaves it out.
-    pub(crate) fn use_curvature(&mut self, is_used: bool) {
-        if let Some(curvature) = &mut self.curvature {
-            curvature.is_used = is_used;
-        }
-    }
-
-    fn curvature_in_use(&self) -> Option<&Curvature<T, S>> {
-        self.curvature.as_ref().filter(|curvature| curvature.is_used)
-    }
-
-    /// Adds the ridge `½ Σ w_j x_j²` to the candidate's sums.
-    pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
-        let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
-        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
-            gram.as_mut()[j * n + j] += weight;
-            gradient.as_mut()[j] += weight * x;
-        }
-    }
-
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`; variables that are held keep their steps, and the equations are those of the
-    /// others, of which those without influence stay where they are.
     #[inline(always)]
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        held: Held<'_>,
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
         let n = self.n();
         let Sums { gram, gradient } = &self.sums[self.current];
         let gradient = gradient.as_ref();
@@ -220,19 +155,153 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         Ok(())
     }
 
-    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
-    #[inline(always)]
-    pub(crate) fn solve_again(&self, b: &mut [T]) {
-        solve_cholesky(self.factor.as_ref(), self.inverse_pivots.as_ref(), b);
+    fn quadratic_form(&self, v: &[T]) -> T {
+        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n());
+        let squares = rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
+            let off_diagonal = dot(&row[..i], &v[..i]);
+            sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
+        });
+        self.curvature_in_use().map_or(squares, |curvature| squares + curvature.quadratic_form(v))
     }
 
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the last factor.
     #[inline(always)]
-    pub(crate) fn inverse_form(&mut self, d: &[T], held: Held, step: &[T]) -> T {
+    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);
         free_part(work, held);
         cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work)
+    }
+
+    fn shift(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        a: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        scale_twice(room, d, a);
+        self.solve_again(room);
+        add_scaled(step, lambda, room);
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_forcing(&mut self) {
+        self.forcing.as_mut().fill(T::ZERO);
+    }
+
+    #[inline]
+    fn forcing_mut(&mut self) -> Option<&mut [T]> {
+        Some(self.forcing.as_mut())
+    }
+
+    #[inline]
+    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
+        add_rows_times(self.forcing.as_mut(), jacobian, w);
+    }
+
+    #[inline]
+    fn add_correction(
+        &mut self,
+        _: Products<'_, T>,
+        d: &[T],
+        held: Held<'_>,
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        room.copy_from_slice(self.forcing.as_ref());
+        free_part(room, held);
+        self.solve_again(room);
+        Ok(add_half(d, room, step))
+    }
+
+    fn learn_curvature(&mut self, step: &[T]) {
+        let n = self.n();
+        let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
+        let [here, before] = [self.current, 1 - self.current].map(|which| &self.sums[which]);
+        let [y, z] = curvature.change.each_mut().map(|change| change.as_mut());
+        symmetric_times(here.gram.as_ref(), step, z);
+        for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
+            *y = here.gradient.as_ref()[j] - before.gradient.as_ref()[j];
+            *z = *y - *z;
+        }
+        curvature.update(step);
+    }
+
+    fn uses_curvature(&self) -> bool {
+        self.curvature_in_use().is_some()
+    }
+
+    fn curvature_along(&self, v: &[T]) -> Option<T> {
+        self.curvature.as_ref().map(|curvature| T::from_f64(0.5) * curvature.quadratic_form(v))
+    }
+
+    fn use_curvature(&mut self, is_used: bool) {
+        if let Some(curvature) = &mut self.curvature {
+            curvature.is_used = is_used;
+        }
+    }
+
+    #[inline]
+    fn holding_variables(&mut self) -> Option<&mut dyn HoldsVariables<T>> {
+        Some(self)
+    }
+
+    #[inline]
+    fn taking_ridge(&mut self) -> Option<&mut dyn TakesRidge<T>> {
+        Some(self)
+    }
+
+    fn spanning_ranks(&mut self) -> Option<&mut dyn SpansRanks<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
+    fn gram_times(&self, v: &[T], product: &mut [T]) {
+        symmetric_times(self.sums[self.current].gram.as_ref(), v, product);
+        if let Some(curvature) = self.curvature_in_use() {
+            for (i, product) in product.iter_mut().enumerate() {
+                *product += dot(curvature.row(i), v);
+            }
+        }
+    }
+}
+
+impl<T: Real, S: Shape<T>> TakesRidge<T> for NormalEquations<T, S> {
+    fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let n = self.n();
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
+            gram.as_mut()[j * n + j] += weight;
+            gradient.as_mut()[j] += weight * x;
+        }
+    }
+}
+
+impl<T: Real, S: Shape<T>> SpansRanks<T> for NormalEquations<T, S> {
+    fn write_candidate(&self, numbers: &mut Vec<T>) {
+        let Sums { gram, gradient } = &self.sums[1 - self.current];
+        let rows = gram.as_ref().chunks_exact(self.n()).enumerate();
+        rows.for_each(|(i, row)| numbers.extend_from_slice(&row[..=i]));
+        numbers.extend_from_slice(gradient.as_ref());
+    }
+
+    fn adds_up(&self) -> bool {
+        true
+    }
+
+    fn read_candidate(&mut self, mut numbers: &[T]) {
+        let n = self.n();
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
+            let (of_row, others) = numbers.split_at(i + 1);
+            row[..=i].copy_from_slice(of_row);
+            numbers = others;
+        }
+        gradient.as_mut().copy_from_slice(numbers);
     }
 }
 
@@ -249,7 +318,7 @@ mod tests {
             [([1.0, 2.0, -1.0], [1.0, 0.5, 0.2, 2.0, 0.3, -1.0]), ([0.8, 1.5, -1.2], [1.2, 0.4, 0.1, 2.3, 0.5, -0.9])]
         {
             model.begin();
-            model.add_rows(&r, &jacobian);
+            model.add_rows(&mut r.clone(), &mut jacobian.clone());
             model.swap();
         }
         let (taught, mut product) = ([-0.1, -0.2], [0.0; 2]);
@@ -261,7 +330,7 @@ mod tests {
             assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
         }
         let mut step = [0.0; 2];
-        model.solve(0.0, &[1.0; 2], &[], &mut step).unwrap();
+        model.solve(None, 0.0, &[1.0; 2], &[], &mut step).unwrap();
         model.gram_times(&step, &mut product);
         for (product, gradient) in product.iter().zip(model.gradient()) {
             assert!((product + gradient).abs() < 1e-13, "{product} is not −{gradient}");

@@ -1,7 +1,8 @@
 //! The orthogonal factorisation: the triangle of `QR = J`, never squared, damped by absorbing the rows `√λ D`.
 
+use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::IllConditioned;
+use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half};
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
@@ -21,6 +22,8 @@ pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
     damping_rows: S::Matrix,
     damping_residuals: S::Vector,
     work: S::Vector,
+    /// `Jᵀw` of another right-hand side.
+    forcing: S::Vector,
 }
 
 /// The triangle that the rows were absorbed into.
@@ -46,96 +49,64 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
             damping_rows: S::matrix(n),
             damping_residuals: S::vector(n),
             work: S::vector(n),
+            forcing: S::vector(n),
         }
     }
 
-    /// Starts the triangle of a new candidate.
-    pub(crate) fn begin(&mut self) {
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last damped triangle.
+    fn solve_again(&self, b: &mut [T]) {
+        solve_upper_transposed(self.damped.as_ref(), b);
+        solve_upper(self.damped.as_ref(), b);
+    }
+}
+
+impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
+    fn form(&self) -> LinearForm {
+        LinearForm::Qr
+    }
+
+    fn begin(&mut self) {
         self.candidate.r.as_mut().fill(T::ZERO);
         self.candidate.rotated.as_mut().fill(T::ZERO);
         self.candidate.gradient.as_mut().fill(T::ZERO);
     }
 
-    /// Absorbs rows into the candidate's triangle, overwriting them.
-    pub(crate) fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
+    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
         let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
         add_rows_times(gradient.as_mut(), jacobian, r);
         absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
     }
 
-    /// Appends the candidate's triangle, its right-hand side, and `Jᵀr`.
-    pub(crate) fn write_candidate(&self, numbers: &mut Vec<T>) {
-        let Triangle { r, rotated, gradient } = &self.candidate;
-        write_triangle(r.as_ref(), self.n, numbers);
-        numbers.extend_from_slice(rotated.as_ref());
-        numbers.extend_from_slice(gradient.as_ref());
+    fn overwrites_rows(&self) -> bool {
+        true
     }
 
-    /// Absorbs what [`write_candidate`](Self::write_candidate) has written of other rows.
-    pub(crate) fn absorb_candidate(&mut self, numbers: &[T]) {
-        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
-        let numbers = read_triangle(numbers, self.n, rows);
-        let (rotated, gradient) = numbers.split_at(self.n);
-        residuals.copy_from_slice(rotated);
-        let candidate = &mut self.candidate;
-        add_scaled(candidate.gradient.as_mut(), T::ONE, gradient);
-        absorb_rows(candidate.r.as_mut(), candidate.rotated.as_mut(), rows, residuals, self.work.as_mut());
-    }
-
-    /// Exchanges the current point's triangle with the candidate's.
-    pub(crate) fn swap(&mut self) {
+    fn swap(&mut self) {
         std::mem::swap(&mut self.current, &mut self.candidate);
     }
 
-    /// `Jᵀr`.
-    pub(crate) fn gradient(&self) -> &[T] {
+    fn gradient(&self) -> &[T] {
         self.current.gradient.as_ref()
     }
 
-    /// `‖J_j‖²` of every column.
-    pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
-        squares.fill(T::ZERO);
+    fn column_norms(&self, norms: &mut [T]) {
+        norms.fill(T::ZERO);
         for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
-            for (square, &r) in squares[i..].iter_mut().zip(&row[i..]) {
-                *square += r * r;
+            for (norm, &r) in norms[i..].iter_mut().zip(&row[i..]) {
+                *norm += r * r;
             }
         }
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
     }
 
-    /// `‖Jv‖² = ‖Rv‖²`.
-    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
-        let rows = self.current.r.as_ref().chunks_exact(self.n).enumerate();
-        rows.fold(T::ZERO, |sum, (i, row)| {
-            let product = dot(&row[i..], &v[i..]);
-            sum + product * product
-        })
-    }
-
-    /// `JᵀJv = RᵀRv`.
-    pub(crate) fn gram_times(&self, v: &[T], product: &mut [T]) {
-        product.fill(T::ZERO);
-        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
-            add_scaled(&mut product[i..], dot(&row[i..], &v[i..]), &row[i..]);
-        }
-    }
-
-    /// Absorbs the ridge `½ Σ w_j x_j²` into the candidate's triangle, as the rows `√w_j (e_jᵀ, x_j)`.
-    pub(crate) fn add_ridge(&mut self, weights: &[T], x: &[T]) {
-        let n = self.n;
-        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
-        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
-        rows.fill(T::ZERO);
-        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
-            rows[j * n + j] = weight.sqrt();
-            residuals[j] = weight.sqrt() * x;
-            gradient.as_mut()[j] += weight * x;
-        }
-        absorb_rows(triangle.as_mut(), rotated.as_mut(), rows, residuals, self.work.as_mut());
-    }
-
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`, that is of `min ‖Jδ + r‖² + λ‖Dδ‖²`; variables that are held keep their steps,
-    /// and the minimum is over the others, of which those without influence stay where they are.
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], held: Held, step: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        held: Held<'_>,
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
         let n = self.n;
         let (damped, rotated) = (self.damped.as_mut(), self.rotated.as_mut());
         damped.copy_from_slice(self.current.r.as_ref());
@@ -168,19 +139,128 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
         Ok(())
     }
 
-    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last damped triangle.
-    pub(crate) fn solve_again(&self, b: &mut [T]) {
-        solve_upper_transposed(self.damped.as_ref(), b);
-        solve_upper(self.damped.as_ref(), b);
+    fn quadratic_form(&self, v: &[T]) -> T {
+        let rows = self.current.r.as_ref().chunks_exact(self.n).enumerate();
+        rows.fold(T::ZERO, |sum, (i, row)| {
+            let product = dot(&row[i..], &v[i..]);
+            sum + product * product
+        })
     }
 
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the last damped triangle.
-    pub(crate) fn inverse_form(&mut self, d: &[T], held: Held, step: &[T]) -> T {
+    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T {
         let work = self.work.as_mut();
         scale_twice(work, d, step);
         free_part(work, held);
         solve_upper_transposed(self.damped.as_ref(), work);
         dot(work, work)
+    }
+
+    fn shift(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        a: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        if lambda > T::ZERO {
+            scale_twice(room, d, a);
+            self.solve_again(room);
+            add_scaled(step, lambda, room);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_forcing(&mut self) {
+        self.forcing.as_mut().fill(T::ZERO);
+    }
+
+    #[inline]
+    fn forcing_mut(&mut self) -> Option<&mut [T]> {
+        Some(self.forcing.as_mut())
+    }
+
+    #[inline]
+    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
+        add_rows_times(self.forcing.as_mut(), jacobian, w);
+    }
+
+    #[inline]
+    fn add_correction(
+        &mut self,
+        _: Products<'_, T>,
+        d: &[T],
+        held: Held<'_>,
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        room.copy_from_slice(self.forcing.as_ref());
+        free_part(room, held);
+        self.solve_again(room);
+        Ok(add_half(d, room, step))
+    }
+
+    #[inline]
+    fn holding_variables(&mut self) -> Option<&mut dyn HoldsVariables<T>> {
+        Some(self)
+    }
+
+    #[inline]
+    fn taking_ridge(&mut self) -> Option<&mut dyn TakesRidge<T>> {
+        Some(self)
+    }
+
+    fn spanning_ranks(&mut self) -> Option<&mut dyn SpansRanks<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real, S: Shape<T>> HoldsVariables<T> for Orthogonal<T, S> {
+    fn gram_times(&self, v: &[T], product: &mut [T]) {
+        product.fill(T::ZERO);
+        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
+            add_scaled(&mut product[i..], dot(&row[i..], &v[i..]), &row[i..]);
+        }
+    }
+}
+
+impl<T: Real, S: Shape<T>> TakesRidge<T> for Orthogonal<T, S> {
+    fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let n = self.n;
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        rows.fill(T::ZERO);
+        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
+            rows[j * n + j] = weight.sqrt();
+            residuals[j] = weight.sqrt() * x;
+            gradient.as_mut()[j] += weight * x;
+        }
+        absorb_rows(triangle.as_mut(), rotated.as_mut(), rows, residuals, self.work.as_mut());
+    }
+}
+
+impl<T: Real, S: Shape<T>> SpansRanks<T> for Orthogonal<T, S> {
+    fn write_candidate(&self, numbers: &mut Vec<T>) {
+        let Triangle { r, rotated, gradient } = &self.candidate;
+        write_triangle(r.as_ref(), self.n, numbers);
+        numbers.extend_from_slice(rotated.as_ref());
+        numbers.extend_from_slice(gradient.as_ref());
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn read_candidate(&mut self, numbers: &[T]) {
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        let numbers = read_triangle(numbers, self.n, rows);
+        let (rotated, gradient) = numbers.split_at(self.n);
+        residuals.copy_from_slice(rotated);
+        let candidate = &mut self.candidate;
+        add_scaled(candidate.gradient.as_mut(), T::ONE, gradient);
+        absorb_rows(candidate.r.as_mut(), candidate.rotated.as_mut(), rows, residuals, self.work.as_mut());
     }
 }
 

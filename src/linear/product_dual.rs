@@ -3,7 +3,8 @@
 use super::choice::Plan;
 use super::conjugate_gradients::ConjugateGradients;
 use super::form::LinearForm;
-use super::model::IllConditioned;
+use super::held::Held;
+use super::model::{IllConditioned, LinearModel, Products};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
@@ -85,30 +86,6 @@ impl<T: Real> ProductDual<T> {
         dual
     }
 
-    /// Makes room for another number of rows.
-    pub(crate) fn resize(&mut self, m: usize, group: usize) {
-        self.m = m;
-        let columns = [&mut self.r, &mut self.coefficients, &mut self.image, &mut self.work, &mut self.product];
-        columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
-        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
-        match &mut self.solver {
-            Solver::Dense(dense) => {
-                dense.gram.resize(m * m, T::ZERO);
-                dense.factor.resize(m * m, T::ZERO);
-                dense.inverse_pivots.resize(m, T::ZERO);
-            }
-            Solver::Iterative(gradients) => gradients.resize(m, self.n, group),
-        }
-    }
-
-    /// Which of the two forms it is.
-    pub(crate) fn form(&self) -> LinearForm {
-        match self.solver {
-            Solver::Dense(_) => LinearForm::FactoredDual,
-            Solver::Iterative(_) => LinearForm::ConjugateGradients,
-        }
-    }
-
     /// Linearises at `x`, and returns the cost there; `None` where something is not finite.
     pub(crate) fn linearize(
         &mut self,
@@ -139,17 +116,6 @@ impl<T: Real> ProductDual<T> {
         products.multiply_transposed(&self.r, &mut self.gradient);
     }
 
-    /// `Jᵀr`, where it was formed.
-    pub(crate) fn gradient(&self) -> &[T] {
-        &self.gradient
-    }
-
-    /// `‖Jᵀr‖² / (‖J‖² · 2 cost)`.
-    pub(crate) fn squared_mean_cosine(&self, cost: T) -> T {
-        let squared = dot(&self.gradient, &self.gradient);
-        if squared > T::ZERO { squared / (self.trace * (cost + cost).abs()) } else { T::ZERO }
-    }
-
     /// The residuals.
     pub(crate) fn residuals(&self) -> &[T] {
         &self.r
@@ -160,30 +126,41 @@ impl<T: Real> ProductDual<T> {
         &self.image
     }
 
-    /// `‖δ‖` of the damped step.
-    pub(crate) fn length(&self) -> T {
-        self.squared_length.sqrt()
+    /// The rows of it so far.
+    pub(crate) fn forcing(&self) -> &[T] {
+        &self.forcing
+    }
+}
+
+impl<T: Real> LinearModel<T> for ProductDual<T> {
+    fn form(&self) -> LinearForm {
+        match self.solver {
+            Solver::Dense(_) => LinearForm::FactoredDual,
+            Solver::Iterative(_) => LinearForm::ConjugateGradients,
+        }
     }
 
-    /// The slope `(Jᵀr)ᵀδ`.
-    pub(crate) fn slope(&self) -> T {
-        dot(&self.r, &self.image)
+    fn begin(&mut self) {}
+
+    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
+
+    fn swap(&mut self) {}
+
+    fn gradient(&self) -> &[T] {
+        &self.gradient
     }
 
-    /// `‖Jδ‖²`.
-    pub(crate) fn squared_image(&self) -> T {
-        dot(&self.image, &self.image)
-    }
+    fn column_norms(&self, _: &mut [T]) {}
 
-    /// `‖Jᵀr‖`.
-    pub(crate) fn gradient_norm(&mut self, products: &mut dyn JacobianProducts<T>) -> T {
-        self.work.copy_from_slice(&self.r);
-        self.solver.multiply(products, &self.work, &mut self.product);
-        dot(&self.r, &self.product).max(T::ZERO).sqrt()
-    }
-
-    /// Solves for the damped step.
-    pub(crate) fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T) -> Result<(), IllConditioned> {
+    fn solve(
+        &mut self,
+        products: Products<'_, T>,
+        lambda: T,
+        _: &[T],
+        _: Held<'_>,
+        _: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        let products = products.ok_or(IllConditioned)?;
         self.lambda = lambda + self.ridge;
         self.solver.damp(self.lambda)?;
         self.coefficients.copy_from_slice(&self.r);
@@ -194,8 +171,21 @@ impl<T: Real> ProductDual<T> {
         if self.squared_length.is_finite() { Ok(()) } else { Err(IllConditioned) }
     }
 
-    /// `δᵀ(JᵀJ + λI)⁻¹δ`, right after [`solve`](Self::solve): `wᵀK(K + λI)⁻¹w`.
-    pub(crate) fn inverse_form(&mut self, products: &mut dyn JacobianProducts<T>) -> T {
+    fn length(&self, _: &[T], _: &[T]) -> T {
+        self.squared_length.sqrt()
+    }
+
+    fn slope(&self, _: &[T]) -> T {
+        dot(&self.r, &self.image)
+    }
+
+    fn quadratic_form(&self, _: &[T]) -> T {
+        dot(&self.image, &self.image)
+    }
+
+    fn inverse_form(&mut self, products: Products<'_, T>, _: &[T], _: Held<'_>, _: &[T]) -> T {
+        let Some(products) = products else { return T::ZERO };
+        // wᵀK(K + λI)⁻¹w.
         self.work.copy_from_slice(&self.coefficients);
         match self.solver.solve(products, self.lambda, &mut self.work) {
             Ok(()) => -dot(&self.image, &self.work),
@@ -203,24 +193,69 @@ impl<T: Real> ProductDual<T> {
         }
     }
 
-    /// Starts another right-hand side.
-    pub(crate) fn begin_forcing(&mut self) {
+    fn gradient_norm(&mut self, products: Products<'_, T>, _: &[T]) -> T {
+        let Some(products) = products else { return T::ZERO };
+        self.work.copy_from_slice(&self.r);
+        self.solver.multiply(products, &self.work, &mut self.product);
+        dot(&self.r, &self.product).max(T::ZERO).sqrt()
+    }
+
+    fn squared_mean_cosine(&self, cost: T) -> Option<T> {
+        let squared = dot(&self.gradient, &self.gradient);
+        Some(if squared > T::ZERO { squared / (self.trace * (cost + cost).abs()) } else { T::ZERO })
+    }
+
+    fn scale(&mut self, factor: T, _: &mut [T]) {
+        for numbers in [&mut self.coefficients, &mut self.image] {
+            numbers.iter_mut().for_each(|number| *number *= factor);
+        }
+    }
+
+    fn shift(
+        &mut self,
+        products: Products<'_, T>,
+        _: T,
+        _: &[T],
+        a: &[T],
+        _: &mut [T],
+        _: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja, of which a itself is added where the step is formed.
+        let products = products.ok_or(IllConditioned)?;
+        products.multiply(a, &mut self.product);
+        self.work.copy_from_slice(&self.product);
+        self.solver.solve(products, self.lambda, &mut self.work)?;
+        add_scaled(&mut self.image, T::ONE, &self.product);
+        add_scaled(&mut self.coefficients, T::ONE, &self.work);
+        self.solver.multiply(products, &self.work, &mut self.product);
+        add_scaled(&mut self.image, -T::ONE, &self.product);
+        Ok(())
+    }
+
+    fn form_step(&mut self, products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+        products.ok_or(IllConditioned)?.multiply_transposed(&self.coefficients, step);
+        step.iter_mut().for_each(|step| *step = -*step);
+        add_scaled(step, T::ONE, shift);
+        Ok(())
+    }
+
+    fn begin_forcing(&mut self) {
         self.forcing.clear();
     }
 
-    /// Adds rows of it.
-    pub(crate) fn add_forcing(&mut self, rows: &[T]) {
-        self.forcing.extend_from_slice(rows);
+    fn add_forcing(&mut self, w: &[T], _: &[T]) {
+        self.forcing.extend_from_slice(w);
     }
 
-    /// The rows of it so far.
-    pub(crate) fn forcing(&self) -> &[T] {
-        &self.forcing
-    }
-
-    /// Adds `−½(JᵀJ + λI)⁻¹Jᵀf` for the other right-hand side `f`, and returns the length of twice of that; where it is not
-    /// finite, nothing is added.
-    pub(crate) fn bend(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<T, IllConditioned> {
+    fn add_correction(
+        &mut self,
+        products: Products<'_, T>,
+        _: &[T],
+        _: Held<'_>,
+        _: &mut [T],
+        _: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        let products = products.ok_or(IllConditioned)?;
         self.work.copy_from_slice(&self.forcing);
         self.solver.solve(products, self.lambda, &mut self.work)?;
         self.solver.multiply(products, &self.work, &mut self.product);
@@ -233,30 +268,23 @@ impl<T: Real> ProductDual<T> {
         Ok(length)
     }
 
-    /// Multiplies the step.
-    pub(crate) fn scale(&mut self, factor: T) {
-        for numbers in [&mut self.coefficients, &mut self.image] {
-            numbers.iter_mut().for_each(|number| *number *= factor);
+    fn resize(&mut self, m: usize, group: usize) {
+        self.m = m;
+        let columns = [&mut self.r, &mut self.coefficients, &mut self.image, &mut self.work, &mut self.product];
+        columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
+        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
+        match &mut self.solver {
+            Solver::Dense(dense) => {
+                dense.gram.resize(m * m, T::ZERO);
+                dense.factor.resize(m * m, T::ZERO);
+                dense.inverse_pivots.resize(m, T::ZERO);
+            }
+            Solver::Iterative(gradients) => gradients.resize(m, self.n, group),
         }
     }
 
-    /// Adds `λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja` to the step, but for the shift `a` itself: what damping towards `a`
-    /// instead of towards nothing changes.
-    pub(crate) fn pull(&mut self, products: &mut dyn JacobianProducts<T>, a: &[T]) -> Result<(), IllConditioned> {
-        products.multiply(a, &mut self.product);
-        self.work.copy_from_slice(&self.product);
-        self.solver.solve(products, self.lambda, &mut self.work)?;
-        add_scaled(&mut self.image, T::ONE, &self.product);
-        add_scaled(&mut self.coefficients, T::ONE, &self.work);
-        self.solver.multiply(products, &self.work, &mut self.product);
-        add_scaled(&mut self.image, -T::ONE, &self.product);
-        Ok(())
-    }
-
-    /// `−Jᵀu`, the step but for its shift.
-    pub(crate) fn unfold(&self, products: &mut dyn JacobianProducts<T>, step: &mut [T]) {
-        products.multiply_transposed(&self.coefficients, step);
-        step.iter_mut().for_each(|step| *step = -*step);
+    fn matrix_free(&mut self) -> Option<&mut ProductDual<T>> {
+        Some(self)
     }
 }
 

@@ -1,10 +1,12 @@
 //! The dual: with fewer residuals than parameters, the Gram matrix of the rows is the smaller system.
 
-use super::model::IllConditioned;
+use super::form::LinearForm;
+use super::held::Held;
+use super::model::{IllConditioned, LinearModel, Products, add_half};
 use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{add_rows_times, dot};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot};
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
 /// `K = J D⁻² Jᵀ`.
@@ -28,6 +30,8 @@ pub(crate) struct RowGram<T> {
     squared_scale: Vec<T>,
     lambda: T,
     work: Vec<T>,
+    /// Rows `w` of another right-hand side `Jᵀw`, as far as they have come.
+    forcing: Vec<T>,
     scratch: Scratch<T>,
 }
 
@@ -55,110 +59,9 @@ impl<T: Real> RowGram<T> {
             squared_scale: zero(n),
             lambda: T::ZERO,
             work: zero(m),
+            forcing: Vec::new(),
             scratch: Scratch::default(),
         }
-    }
-
-    /// Starts the rows of a new candidate.
-    pub(crate) fn begin(&mut self) {
-        self.candidate.jacobian.clear();
-        self.candidate.r.clear();
-        self.candidate.gradient.fill(T::ZERO);
-    }
-
-    /// Keeps rows for the candidate.
-    pub(crate) fn add_rows(&mut self, r: &[T], jacobian: &[T]) {
-        self.candidate.jacobian.extend_from_slice(jacobian);
-        self.candidate.r.extend_from_slice(r);
-        add_rows_times(&mut self.candidate.gradient, jacobian, r);
-    }
-
-    /// Exchanges the current point's rows with the candidate's.
-    pub(crate) fn swap(&mut self) {
-        std::mem::swap(&mut self.current, &mut self.candidate);
-        self.gram_is_current = false;
-    }
-
-    /// `Jᵀr`.
-    pub(crate) fn gradient(&self) -> &[T] {
-        &self.current.gradient
-    }
-
-    /// `‖J_j‖²` of every column.
-    pub(crate) fn squared_column_norms(&self, squares: &mut [T]) {
-        squares.fill(T::ZERO);
-        for row in self.current.jacobian.chunks_exact(self.n) {
-            for (square, &a) in squares.iter_mut().zip(row) {
-                *square += a * a;
-            }
-        }
-    }
-
-    /// `‖Jv‖²`.
-    pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
-        self.current.jacobian.chunks_exact(self.n).fold(T::ZERO, |sum, row| {
-            let product = dot(row, v);
-            sum + product * product
-        })
-    }
-
-    /// Makes room for another number of rows.
-    pub(crate) fn resize(&mut self, m: usize) {
-        self.m = m;
-        for rows in [&mut self.current, &mut self.candidate] {
-            // They change places with every batch, and the next may find the other.
-            rows.jacobian.reserve((m * self.n).saturating_sub(rows.jacobian.len()));
-            rows.r.reserve(m.saturating_sub(rows.r.len()));
-        }
-        self.scaled.resize(m * self.n, T::ZERO);
-        for square in [&mut self.gram, &mut self.factor] {
-            square.resize(m * m, T::ZERO);
-        }
-        for column in [&mut self.inverse_pivots, &mut self.work] {
-            column.resize(m, T::ZERO);
-        }
-    }
-
-    /// The step of `(JᵀJ + λD²)δ = −Jᵀr`.
-    pub(crate) fn solve(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        self.update_gram(d);
-        self.lambda = lambda;
-        self.factor.copy_from_slice(&self.gram);
-        for diagonal in self.factor.iter_mut().step_by(self.m + 1) {
-            *diagonal += lambda;
-        }
-        if !T::cholesky(&mut self.factor, &mut self.inverse_pivots, &mut self.scratch) {
-            return Err(IllConditioned);
-        }
-        self.work.copy_from_slice(&self.current.r);
-        self.solve_rows(step);
-        for step in step {
-            *step = -*step;
-        }
-        Ok(())
-    }
-
-    /// `(JᵀJ + λD²)⁻¹Jᵀw` for `w` rows, with the last factor.
-    pub(crate) fn solve_again(&mut self, w: &[T], solution: &mut [T]) {
-        self.work.copy_from_slice(w);
-        self.solve_rows(solution);
-    }
-
-    /// `λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja`, with the last factor.
-    pub(crate) fn pull(&mut self, a: &[T], solution: &mut [T]) {
-        for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
-            *work = dot(row, a);
-        }
-        self.solve_rows(solution);
-        for (solution, &a) in solution.iter_mut().zip(a) {
-            *solution = a - *solution;
-        }
-    }
-
-    /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` of the last solve, which is `wᵀK(K + λI)⁻¹w` with `w = (K + λI)⁻¹r`.
-    pub(crate) fn inverse_form(&mut self) -> T {
-        let squared = dot(&self.work, &self.work);
-        squared - self.lambda * cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work)
     }
 
     /// `D⁻²Jᵀ(K + λI)⁻¹w` for the rows `w` in `work`, which become `(K + λI)⁻¹w`.
@@ -186,5 +89,136 @@ impl<T: Real> RowGram<T> {
         }
         T::row_gram(&mut self.gram, &self.scaled, self.n);
         self.gram_is_current = true;
+    }
+}
+
+impl<T: Real> LinearModel<T> for RowGram<T> {
+    fn form(&self) -> LinearForm {
+        LinearForm::Dual
+    }
+
+    fn begin(&mut self) {
+        self.candidate.jacobian.clear();
+        self.candidate.r.clear();
+        self.candidate.gradient.fill(T::ZERO);
+    }
+
+    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
+        self.candidate.jacobian.extend_from_slice(jacobian);
+        self.candidate.r.extend_from_slice(r);
+        add_rows_times(&mut self.candidate.gradient, jacobian, r);
+    }
+
+    fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.candidate);
+        self.gram_is_current = false;
+    }
+
+    fn gradient(&self) -> &[T] {
+        &self.current.gradient
+    }
+
+    fn column_norms(&self, norms: &mut [T]) {
+        norms.fill(T::ZERO);
+        for row in self.current.jacobian.chunks_exact(self.n) {
+            for (norm, &a) in norms.iter_mut().zip(row) {
+                *norm += a * a;
+            }
+        }
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+    }
+
+    fn solve(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        _: Held<'_>,
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        self.update_gram(d);
+        self.lambda = lambda;
+        self.factor.copy_from_slice(&self.gram);
+        for diagonal in self.factor.iter_mut().step_by(self.m + 1) {
+            *diagonal += lambda;
+        }
+        if !T::cholesky(&mut self.factor, &mut self.inverse_pivots, &mut self.scratch) {
+            return Err(IllConditioned);
+        }
+        self.work.copy_from_slice(&self.current.r);
+        self.solve_rows(step);
+        for step in step {
+            *step = -*step;
+        }
+        Ok(())
+    }
+
+    fn quadratic_form(&self, v: &[T]) -> T {
+        self.current.jacobian.chunks_exact(self.n).fold(T::ZERO, |sum, row| {
+            let product = dot(row, v);
+            sum + product * product
+        })
+    }
+
+    fn inverse_form(&mut self, _: Products<'_, T>, _: &[T], _: Held<'_>, _: &[T]) -> T {
+        // wᵀK(K + λI)⁻¹w with w = (K + λI)⁻¹r.
+        let squared = dot(&self.work, &self.work);
+        squared - self.lambda * cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work)
+    }
+
+    fn shift(
+        &mut self,
+        _: Products<'_, T>,
+        _: T,
+        _: &[T],
+        a: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        // λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja.
+        for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
+            *work = dot(row, a);
+        }
+        self.solve_rows(room);
+        room.iter_mut().zip(a).for_each(|(room, &a)| *room = a - *room);
+        add_scaled(step, T::ONE, room);
+        Ok(())
+    }
+
+    fn begin_forcing(&mut self) {
+        self.forcing.clear();
+    }
+
+    fn add_forcing(&mut self, w: &[T], _: &[T]) {
+        self.forcing.extend_from_slice(w);
+    }
+
+    fn add_correction(
+        &mut self,
+        _: Products<'_, T>,
+        d: &[T],
+        _: Held<'_>,
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        self.work.copy_from_slice(&self.forcing);
+        self.solve_rows(room);
+        Ok(add_half(d, room, step))
+    }
+
+    fn resize(&mut self, m: usize, _: usize) {
+        self.m = m;
+        for rows in [&mut self.current, &mut self.candidate] {
+            // They change places with every batch, and the next may find the other.
+            rows.jacobian.reserve((m * self.n).saturating_sub(rows.jacobian.len()));
+            rows.r.reserve(m.saturating_sub(rows.r.len()));
+        }
+        self.scaled.resize(m * self.n, T::ZERO);
+        for square in [&mut self.gram, &mut self.factor] {
+            square.resize(m * m, T::ZERO);
+        }
+        for column in [&mut self.inverse_pivots, &mut self.work] {
+            column.resize(m, T::ZERO);
+        }
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
+use super::choice::Plan;
+use super::dispatch::{BoxedModel, Stacked, boxed};
+use super::model::LinearModel;
 use crate::{BoundSide, Real};
 
-/// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows.
-pub trait Shape<T: Real> {
+/// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows, and the linear model that is made of them.
+pub trait Shape<T: Real>: Sized {
     /// `n` numbers.
     type Vector: AsRef<[T]> + AsMut<[T]> + Clone;
     /// The bound that each of `n` variables is held at, if any.
@@ -16,6 +19,9 @@ pub trait Shape<T: Real> {
     type Tile: AsRef<[T]> + AsMut<[T]> + Clone;
     /// [`TILE_ROWS`](Self::TILE_ROWS) numbers.
     type Column: AsRef<[T]> + AsMut<[T]> + Clone;
+
+    /// A linear model of any form.
+    type Model: LinearModel<T>;
 
     /// Rows that [`Tile`](Self::Tile) has room for; a larger tile goes to the heap.
     const TILE_ROWS: usize;
@@ -30,6 +36,8 @@ pub trait Shape<T: Real> {
     fn tile() -> Self::Tile;
     /// A zero column.
     fn column() -> Self::Column;
+    /// A linear model with room for a problem as planned.
+    fn model(plan: &Plan) -> Self::Model;
 }
 
 /// Any number of parameters, on the heap.
@@ -42,6 +50,7 @@ impl<T: Real> Shape<T> for Dynamic {
     type Matrix = Vec<T>;
     type Tile = [T; 0];
     type Column = [T; 0];
+    type Model = BoxedModel<T>;
 
     const TILE_ROWS: usize = 0;
 
@@ -64,6 +73,10 @@ impl<T: Real> Shape<T> for Dynamic {
     fn column() -> [T; 0] {
         []
     }
+
+    fn model(plan: &Plan) -> BoxedModel<T> {
+        boxed(plan)
+    }
 }
 
 /// Exactly `N` parameters, on the stack.
@@ -76,6 +89,7 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     type Matrix = Rows<T, N, N>;
     type Tile = Rows<T, N, 16>;
     type Column = [T; 16];
+    type Model = Stacked<T, Self>;
 
     const TILE_ROWS: usize = 16;
 
@@ -102,6 +116,11 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     #[inline]
     fn column() -> [T; 16] {
         [T::ZERO; 16]
+    }
+
+    #[inline]
+    fn model(plan: &Plan) -> Stacked<T, Self> {
+        Stacked::new(plan)
     }
 }
 

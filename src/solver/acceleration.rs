@@ -64,7 +64,7 @@ where
         problem: &mut P,
         length: T,
     ) -> Result<T, EvaluationError> {
-        if self.model.unfold(problem, &[], self.step.as_mut()).is_err() {
+        if self.model.form_step(problem.products(), &[], self.step.as_mut()).is_err() {
             return Ok(T::ZERO);
         }
         let probe = T::from_f64(PROBE);
@@ -81,7 +81,10 @@ where
             self.trial.as_mut().copy_from_slice(step);
         }
         // No second derivative, no correction.
-        let bend = self.model.bend(problem, d, held, room, step).map_or(T::ZERO, |correction| correction / length);
+        let bend = self
+            .model
+            .add_correction(problem.products(), d, held, room, step)
+            .map_or(T::ZERO, |correction| correction / length);
         if self.bounds.as_ref().is_some_and(|bounds| !bounds.allows(self.x.as_ref(), step)) {
             step.copy_from_slice(self.trial.as_ref());
         }
@@ -128,9 +131,9 @@ where
 
 /// Adds the forcing `Jᵀr_vv` of a tile without its Jacobian; `false` when that cannot be done.
 #[inline]
-fn bend_without<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized>(
+fn bend_without<T: Real, M: LinearModel<T>, P: LeastSquares<T> + ?Sized>(
     problem: &mut P,
-    model: &mut LinearModel<T, S>,
+    model: &mut M,
     x: &[T],
     v: &[T],
     first: usize,

@@ -3,8 +3,8 @@
 use super::SolveError;
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
-use crate::linear::BoxConstrained;
 use crate::linear::shape::Shape;
+use crate::linear::{BoxConstrained, LinearModel};
 use crate::{BoundSide, Bounds, LeastSquares, Real};
 
 /// A parameter that is at a bound beyond which the cost would fall: its multiplier, the derivative of the cost there, is

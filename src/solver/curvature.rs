@@ -8,6 +8,7 @@
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use crate::Real;
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.

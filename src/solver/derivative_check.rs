@@ -4,6 +4,7 @@ use super::curvature::{DOUBTFUL, is_faithful};
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::{dot, scaled_norm};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 

@@ -14,7 +14,7 @@ use super::journal::{Journal, Log};
 use super::shards::Shards;
 use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Shape};
-use crate::linear::{Plan, Ridge};
+use crate::linear::{LinearModel, Plan, Ridge};
 use crate::precision::compile_once;
 use crate::{LeastSquares, Real};
 

@@ -31,7 +31,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) rule: StepRule<T>,
     /// What happens at a point that is taken.
     pub(super) arrival: Arrival,
-    pub(super) model: LinearModel<T, S>,
+    pub(super) model: S::Model,
     pub(super) tiles: Tiles<T, S>,
     /// Where the rows are spread over ranks, those.
     pub(super) shards: Option<Shards<T>>,
@@ -98,7 +98,7 @@ where
             acceleration: settings.acceleration,
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
-            model: LinearModel::new(&plan),
+            model: S::model(&plan),
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
             shards: None,
             bounds: None,
@@ -337,13 +337,17 @@ where
         let mut cost = match &mut self.shards {
             None => cost?,
             Some(shards) => {
-                let cost = shards.add_up_candidates(&mut self.model, cost)?;
+                let model =
+                    self.model.spanning_ranks().ok_or("this form of the linear system is not made of shards")?;
+                let cost = shards.add_up_candidates(model, cost)?;
                 self.trial_squares = (cost + cost).abs();
                 cost
             }
         };
         if !self.rule.ridge.is_empty() {
-            self.model.add_ridge(&self.rule.ridge, self.trial.as_ref());
+            if let Some(model) = self.model.taking_ridge() {
+                model.add_ridge(&self.rule.ridge, self.trial.as_ref());
+            }
             cost += self.rule.ridge_cost(self.trial.as_ref());
         }
         self.model.swap();
@@ -370,8 +374,7 @@ where
             model.add_rows(r, jacobian);
             Ok(())
         })?;
-        if self.model.form() == LinearForm::Qr {
-            // Absorbing the rows has overwritten them.
+        if self.model.overwrites_rows() {
             self.tiles.forget();
         }
         self.trial_squares = squares;
@@ -423,7 +426,7 @@ where
         problem: &mut P,
     ) -> Result<(), EvaluationError> {
         self.plan.may_orthogonalize = false;
-        let qr = LinearModel::new(&Plan { form: LinearForm::Qr, ..self.plan });
+        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan });
         let normal = std::mem::replace(&mut self.model, qr);
         self.trial = self.x.clone();
         let outcome = self.linearize_trial(problem);

@@ -12,6 +12,7 @@ use super::journal::Journal;
 use super::polish::{LAST_DIGITS, MAX_STEPS, WORTHWHILE};
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::{add_scaled, scaled_norm};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 

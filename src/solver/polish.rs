@@ -8,6 +8,7 @@ use super::iteration::Iteration;
 use super::journal::Journal;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::scaled_norm;
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 

@@ -3,6 +3,7 @@
 use super::acceleration::second_difference;
 use super::damping::DampingPolicy;
 use super::iteration::{Arrival, Iteration};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, JacobianProducts, LeastSquares, Real};
 
@@ -18,7 +19,7 @@ where
         problem: &mut P,
     ) -> Result<Option<T>, EvaluationError> {
         let products = products(problem)?;
-        let Some(model) = self.model.of_products() else { return Ok(None) };
+        let Some(model) = self.model.matrix_free() else { return Ok(None) };
         let cost = model.linearize(products, self.trial.as_ref())?;
         let cost = cost.map(|cost| cost + self.rule.ridge_cost(self.trial.as_ref())).filter(|cost| cost.is_finite());
         model.set_ridge(self.rule.uniform_ridge.unwrap_or(T::ZERO));
@@ -43,7 +44,7 @@ where
         probe: T,
     ) -> Result<(), EvaluationError> {
         let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
-        let Some(model) = self.model.of_products() else { return Ok(()) };
+        let Some(model) = self.model.matrix_free() else { return Ok(()) };
         let before = self.shards.as_ref().map_or(0, |shards| shards.before);
         let mut by_difference = false;
         let visited = self.tiles.visit(problem, |problem, first, second| {
@@ -55,7 +56,7 @@ where
                     *second = second_difference(*second, r, slope, probe);
                 }
             }
-            model.add_forcing(second);
+            model.add_forcing(second, &[]);
             Ok(())
         });
         match &mut self.shards {
@@ -63,7 +64,7 @@ where
             Some(shards) => {
                 let all = shards.gather(model.forcing(), visited)?;
                 model.begin_forcing();
-                all.iter().for_each(|rows| model.add_forcing(rows));
+                all.iter().for_each(|rows| model.add_forcing(rows, &[]));
             }
         }
         self.evaluations.residuals += usize::from(by_difference);

@@ -8,8 +8,8 @@ use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::{SolveError, Status};
 use crate::distributed::Communicator;
+use crate::linear::SpansRanks;
 use crate::linear::shape::Shape;
-use crate::linear::{LinearForm, LinearModel};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// The ranks that the rows of a problem are spread over, where there are several.
@@ -99,9 +99,9 @@ impl<T: Real> Shards<T> {
     /// # Errors
     ///
     /// As [`add_up`](Self::add_up).
-    pub(super) fn add_up_candidates<S: Shape<T>>(
+    pub(super) fn add_up_candidates(
         &mut self,
-        model: &mut LinearModel<T, S>,
+        model: &mut dyn SpansRanks<T>,
         cost: Result<T, EvaluationError>,
     ) -> Result<T, EvaluationError> {
         let (cost, own) = self.own_part(cost);
@@ -110,23 +110,22 @@ impl<T: Real> Shards<T> {
         model.write_candidate(&mut message);
         message.push(cost);
         let n = model.gradient().len();
-        debug_assert!(model.form() == LinearForm::Qr || message.len() == n * (n + 1) / 2 + n + 1);
-        let sum = if model.form() == LinearForm::Qr {
-            // Triangles do not add up, but are absorbed as the rows that they stand for.
-            self.gather(&message, own).map(|all| {
-                model.begin();
-                all.iter().filter_map(|message| message.split_last()).fold(T::ZERO, |sum, (&cost, candidate)| {
-                    model.absorb_candidate(candidate);
-                    sum + cost
-                })
-            })
-        } else {
+        debug_assert!(!model.adds_up() || message.len() == n * (n + 1) / 2 + n + 1);
+        let sum = if model.adds_up() {
             self.sum(&mut message, own).map(|()| match message.split_last() {
                 Some((&cost, candidate)) => {
                     model.read_candidate(candidate);
                     cost
                 }
                 None => T::ZERO,
+            })
+        } else {
+            self.gather(&message, own).map(|all| {
+                model.begin();
+                all.iter().filter_map(|message| message.split_last()).fold(T::ZERO, |sum, (&cost, candidate)| {
+                    model.read_candidate(candidate);
+                    sum + cost
+                })
             })
         };
         self.message = message;

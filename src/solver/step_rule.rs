@@ -3,6 +3,7 @@
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::{add_scaled, dot};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{LeastSquares, Real};
 
@@ -88,14 +89,15 @@ where
         // Where rows are summed, the ridge is one of the sums.
         let ridge = if self.plan.form.multiplies() { rule.uniform_ridge.unwrap_or(T::ZERO) } else { T::ZERO };
         if rule.is_plain() && ridge == T::ZERO {
-            return model.unfold(problem, &[], step);
+            return model.form_step(problem.products(), &[], step);
         }
         model.scale(rule.learning_rate, step);
         rule.aim(trial.lambda, ridge, self.x.as_ref());
         if !rule.target.is_empty() {
-            model.pull(problem, trial.lambda, self.d.as_ref(), &rule.target, self.correction.as_mut(), step)?;
+            let room = self.correction.as_mut();
+            model.shift(problem.products(), trial.lambda, self.d.as_ref(), &rule.target, room, step)?;
         }
-        model.unfold(problem, &rule.target, step)?;
+        model.form_step(problem.products(), &rule.target, step)?;
         let norm = if rule.clip_norm.is_finite() { dot(step, step).sqrt() } else { T::ZERO };
         if norm > rule.clip_norm {
             let factor = rule.clip_norm / norm;

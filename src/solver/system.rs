@@ -3,13 +3,13 @@
 use super::damping::{DampedSystem, DampingPolicy, IllConditioned};
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
-use crate::linear::{BoxConstrained, LinearModel};
+use crate::linear::{BoxConstrained, LinearModel, Products};
 use crate::{LeastSquares, Real};
 
 /// The linear model with its damping, and with the bounds that steps must keep.
-pub(super) struct System<'a, T: Real, S: Shape<T>, P: ?Sized> {
-    pub(super) problem: &'a mut P,
-    pub(super) model: &'a mut LinearModel<T, S>,
+pub(super) struct System<'a, T: Real, S: Shape<T>> {
+    products: Products<'a, T>,
+    pub(super) model: &'a mut S::Model,
     pub(super) bounds: Option<&'a mut BoxConstrained<T, S>>,
     /// The current point.
     pub(super) x: &'a [T],
@@ -33,9 +33,9 @@ where
     pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
         &'a mut self,
         problem: &'a mut P,
-    ) -> (&'a mut D, System<'a, T, S, P>) {
+    ) -> (&'a mut D, System<'a, T, S>) {
         let system = System {
-            problem,
+            products: problem.products(),
             model: &mut self.model,
             bounds: self.bounds.as_mut(),
             x: self.x.as_ref(),
@@ -49,18 +49,21 @@ where
     }
 }
 
-impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for System<'_, T, S, P> {
+impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     #[inline]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         let lambda = lambda.max(self.minimum);
-        let System { problem, model, x, d, step, factorizations, tried, .. } = self;
+        let System { products, model, x, d, step, factorizations, tried, .. } = self;
         **tried = lambda;
         match &mut self.bounds {
             None => {
                 **factorizations += 1;
-                model.solve(*problem, lambda, d, &[], step)?;
+                model.solve(reborrow(products), lambda, d, &[], step)?;
             }
-            Some(bounds) => bounds.solve(*problem, model, x, (lambda, d), step, factorizations)?,
+            Some(bounds) => {
+                let model = model.holding_variables().ok_or(IllConditioned)?;
+                bounds.solve(model, x, (lambda, d), step, factorizations)?;
+            }
         }
         let length = self.model.length(self.d, self.step);
         if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
@@ -69,12 +72,15 @@ impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for Syst
     #[inline]
     fn shrink_rate(&mut self) -> T {
         let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
-        self.model.inverse_form(self.problem, self.d, held, self.step) / self.model.length(self.d, self.step)
+        let squared = self.model.inverse_form(reborrow(&mut self.products), self.d, held, self.step);
+        squared / self.model.length(self.d, self.step)
     }
 
     #[inline]
     fn gradient_norm(&mut self) -> T {
-        let Some(bounds) = &self.bounds else { return self.model.gradient_norm(self.problem, self.d) };
+        let Some(bounds) = &self.bounds else {
+            return self.model.gradient_norm(reborrow(&mut self.products), self.d);
+        };
         let columns = self.model.gradient().iter().zip(self.x.iter().zip(self.d)).enumerate();
         let free = columns.filter(|&(j, (&derivative, (&x, _)))| bounds.holds(j, x, derivative).is_none());
         free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
@@ -86,5 +92,14 @@ impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> DampedSystem<T> for Syst
 
     fn is_cheap(&self) -> bool {
         !self.model.form().multiplies()
+    }
+}
+
+/// The same products, for a shorter time.
+#[inline(always)]
+fn reborrow<'b, T: Real>(products: &'b mut Products<'_, T>) -> Products<'b, T> {
+    match products {
+        Some(products) => Some(&mut **products),
+        None => None,
     }
 }

@@ -13,8 +13,8 @@ use super::step_rule::StepRule;
 use super::{Scaling, Settings, SolveError};
 use crate::kernels::triangular::lost_digits;
 use crate::kernels::vector::add_scaled;
-use crate::linear::shape::Dynamic;
-use crate::linear::{LinearForm, LinearModel, LinearSolver, Plan, Ridge};
+use crate::linear::shape::{Dynamic, Shape};
+use crate::linear::{BoxedModel, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 use crate::{LeastSquares, Real};
@@ -24,7 +24,7 @@ pub(crate) struct Training<T: Real, D> {
     pub(crate) layout: Layout,
     pub(crate) iteration: Iteration<T, Dynamic, D>,
     /// The model in the form that is not in use: a ragged batch may call for the other.
-    spare: Option<LinearModel<T, Dynamic>>,
+    spare: Option<BoxedModel<T>>,
     /// The parts of the variables that are adjusted.
     columns: Vec<Range<usize>>,
     /// Those of the variables at hand, to compare with.
@@ -264,7 +264,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         iteration.plan = plan;
         if iteration.model.form() != plan.form {
             let next = self.spare.take().filter(|spare| spare.form() == plan.form);
-            let next = next.unwrap_or_else(|| LinearModel::new(&plan));
+            let next = next.unwrap_or_else(|| Dynamic::model(&plan));
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
         iteration.model.resize(plan.m, plan.group);

@@ -1,0 +1,122 @@
+//! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
+
+use super::choice::Plan;
+use super::form::LinearForm;
+use super::held::Held;
+use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge};
+use super::normal::NormalEquations;
+use super::orthogonal::Orthogonal;
+use super::product_dual::ProductDual;
+use super::row_gram::RowGram;
+use super::shape::{Dynamic, Shape};
+use crate::Real;
+
+/// A linear model of any form.
+pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;
+
+/// Room for a problem as planned, on the heap.
+pub fn boxed<T: Real>(plan: &Plan) -> BoxedModel<T> {
+    match plan.form {
+        LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
+        LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
+        LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
+        LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
+    }
+}
+
+/// The forms for a number of parameters that is known at compile time, by static calls.
+#[allow(clippy::large_enum_variant, reason = "one lives at a time, and boxing would put fixed sizes on the heap")]
+pub enum Stacked<T: Real, S: Shape<T>> {
+    Normal(NormalEquations<T, S>),
+    Orthogonal(Orthogonal<T, S>),
+    Dual(RowGram<T>),
+}
+
+impl<T: Real, S: Shape<T>> Stacked<T, S> {
+    /// Room for a problem as planned, which no plan for such problems makes matrix-free.
+    #[inline]
+    pub fn new(plan: &Plan) -> Self {
+        match plan.form {
+            LinearForm::Qr => Stacked::Orthogonal(Orthogonal::new(plan.n)),
+            LinearForm::Dual => Stacked::Dual(RowGram::new(plan.m, plan.n)),
+            _ => Stacked::Normal(NormalEquations::new(plan.n)),
+        }
+    }
+}
+
+/// Passes every method on to the model that `$each!` finds in `self`.
+macro_rules! pass_on {
+    ($each:ident) => {
+        pass_on! { $each
+            ref form() -> LinearForm;
+            mut begin();
+            mut add_rows(r: &mut [T], jacobian: &mut [T]);
+            ref overwrites_rows() -> bool;
+            mut swap();
+            ref gradient() -> &[T];
+            ref column_norms(norms: &mut [T]);
+            mut solve(products: Products<'_, T>, lambda: T, d: &[T], held: Held<'_>, step: &mut [T]) -> Result<(), IllConditioned>;
+            ref length(d: &[T], step: &[T]) -> T;
+            ref slope(step: &[T]) -> T;
+            ref quadratic_form(v: &[T]) -> T;
+            mut inverse_form(products: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T;
+            mut gradient_norm(products: Products<'_, T>, d: &[T]) -> T;
+            ref squared_mean_cosine(cost: T) -> Option<T>;
+            mut scale(factor: T, step: &mut [T]);
+            mut shift(products: Products<'_, T>, lambda: T, d: &[T], a: &[T], room: &mut [T], step: &mut [T]) -> Result<(), IllConditioned>;
+            mut form_step(products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned>;
+            mut begin_forcing();
+            mut forcing_mut() -> Option<&mut [T]>;
+            mut add_forcing(w: &[T], jacobian: &[T]);
+            mut add_correction(products: Products<'_, T>, d: &[T], held: Held<'_>, room: &mut [T], step: &mut [T]) -> Result<T, IllConditioned>;
+            mut learn_curvature(step: &[T]);
+            ref uses_curvature() -> bool;
+            ref curvature_along(step: &[T]) -> Option<T>;
+            mut use_curvature(is_used: bool);
+            mut resize(m: usize, group: usize);
+            mut matrix_free() -> Option<&mut ProductDual<T>>;
+            mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
+            mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;
+            mut spanning_ranks() -> Option<&mut dyn SpansRanks<T>>;
+        }
+    };
+    ($each:ident $($kind:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => {
+        $(pass_on!(@$kind $each $method($($argument: $type),*) $(-> $output)?);)*
+    };
+    (@ref $each:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline(always)]
+        fn $method(&self $(, $argument: $type)*) $(-> $output)? {
+            $each!(self, $method($($argument),*))
+        }
+    };
+    (@mut $each:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline(always)]
+        fn $method(&mut self $(, $argument: $type)*) $(-> $output)? {
+            $each!(self, $method($($argument),*))
+        }
+    };
+}
+
+macro_rules! behind_the_box {
+    ($this:expr, $($call:tt)+) => {
+        (**$this).$($call)+
+    };
+}
+
+macro_rules! on_the_stack {
+    ($this:expr, $($call:tt)+) => {
+        match $this {
+            Stacked::Normal(model) => model.$($call)+,
+            Stacked::Orthogonal(model) => model.$($call)+,
+            Stacked::Dual(model) => model.$($call)+,
+        }
+    };
+}
+
+impl<T: Real> LinearModel<T> for BoxedModel<T> {
+    pass_on!(behind_the_box);
+}
+
+impl<T: Real, S: Shape<T>> LinearModel<T> for Stacked<T, S> {
+    pass_on!(on_the_stack);
+}
