@@ -1,0 +1,230 @@
+//! Manifolds: parameters that are rotations, poses or directions, and the steps that keep them so.
+//!
+//! A rotation in space has three degrees of freedom and is stored as the four numbers of a unit quaternion. A solver that adds
+//! a step to the four numbers leaves the unit sphere. A [`Manifold`] replaces the sum: the solver computes a step `δ` of three
+//! numbers, and [`plus`](Manifold::plus) moves the point by it. The words are those of Ceres.
+//!
+//! | manifold | point | numbers | step | numbers |
+//! |---|---|---|---|---|
+//! | [`Euclidean<N>`](Euclidean), [`EuclideanSpace`] | vector | `N` | difference | `N` |
+//! | [`SO2`] | unit complex number `[cos, sin]` | 2 | angle | 1 |
+//! | [`SE2`] | pose in the plane `[x, y, cos, sin]` | 4 | `[translation, angle]` | 3 |
+//! | [`SO3`] | unit quaternion `[i, j, k, w]` | 4 | rotation vector | 3 |
+//! | [`SE3`] | pose in space `[x, y, z, i, j, k, w]` | 7 | `[translation, rotation vector]` | 6 |
+//! | [`UnitSphere<N>`](UnitSphere) | unit vector | `N` | tangent vector | `N − 1` |
+//! | [`Product<A, B>`](Product) | point of `A`, then point of `B` | sum | step of `A`, then step of `B` | sum |
+//!
+//! # Conventions
+//!
+//! Angles are in radians. Quaternions are Hamilton's, the scalar last, as nalgebra and Eigen store them; `q` and `−q` are the
+//! same rotation. A pose maps points of the body to points of the world. A step is in the frame of the body:
+//! `x ⊞ δ = x ∘ exp(δ)`, and `y ⊟ x = log(x⁻¹ ∘ y)`, with the exponential of the group, so that the translation of a step of a
+//! pose is bent along with its rotation.
+//!
+//! # Residuals
+//!
+//! [`Rotation2`], [`Pose2`], [`Rotation3`] and [`Pose3`] are the groups' elements over any [`Scalar`](crate::Scalar). A residual
+//! function that is written over them is evaluated with floats, and with [`Dual`](crate::Dual) numbers for its exact derivatives.
+//!
+//! ```
+//! use marquardt::manifold::{Manifold, Pose2, SE2};
+//! use marquardt::{Dual, Scalar};
+//!
+//! /// Difference of the measured pose of `b`, seen from `a`, and the one that the two poses give.
+//! fn edge<S: Scalar<Real = f64>>(a: Pose2<S>, b: Pose2<S>, measured: Pose2<f64>) -> [S; 3] {
+//!     Pose2::constant(measured).between(a.between(b)).log()
+//! }
+//!
+//! let (a, b) = (Pose2::new(1.0, 2.0, 0.3), Pose2::new(2.0, 2.5, 0.5));
+//! let measured = a.between(b);
+//! assert!(edge(a, b, measured).iter().all(|r| r.abs() < 1e-12));
+//!
+//! // Derivatives with respect to a step of b: the coordinates of b vary as the Jacobian of ⊞ says.
+//! let mut jacobian = [0.0; 12];
+//! SE2.plus_jacobian(&b.to_array(), &mut jacobian);
+//! let numbers = b.to_array();
+//! let b: [Dual<f64, 3>; 4] = std::array::from_fn(|row| Dual {
+//!     value: numbers[row],
+//!     gradient: std::array::from_fn(|column| jacobian[3 * row + column]),
+//! });
+//! let r = edge(Pose2::constant(a), Pose2::from_slice(&b), measured);
+//! assert!((r[0].gradient[0] - 1.0).abs() < 1e-12 && (r[2].gradient[2] - 1.0).abs() < 1e-12);
+//! ```
+//!
+//! # References
+//!
+//! Solà, Deray & Atchuthan 2018, *A micro Lie theory for state estimation in robotics*, for the groups;
+//! Hertzberg, Wagner, Frese & Schröder 2013, *Integrating generic sensor fusion algorithms with sound state representations
+//! through encapsulation of manifolds*, for `⊞` and `⊟`.
+
+mod check;
+mod conversions;
+mod euclidean;
+mod pose2;
+mod pose3;
+mod product;
+mod rotation2;
+mod rotation3;
+mod se2;
+mod se3;
+mod series;
+mod so2;
+mod so3;
+#[cfg(test)]
+mod tests;
+mod unit_sphere;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use check::{ManifoldError, check_manifold};
+pub use euclidean::{Euclidean, EuclideanSpace};
+pub use pose2::Pose2;
+pub use pose3::Pose3;
+pub use product::Product;
+pub use rotation2::Rotation2;
+pub use rotation3::Rotation3;
+pub use se2::SE2;
+pub use se3::SE3;
+pub use so2::SO2;
+pub use so3::SO3;
+pub use unit_sphere::UnitSphere;
+
+use crate::Real;
+
+/// A set of points that look like a vector space nearby, given by how a step moves a point.
+///
+/// Five functions make a manifold; [`check_manifold`] tests that they belong together:
+///
+/// ```text
+/// x ⊞ 0 = x        x ⊞ (y ⊟ x) = y        (x ⊞ δ) ⊟ x = δ  for short δ
+/// ```
+///
+/// Slices must have the sizes of the manifold; the implementations of the library panic otherwise. Points are not checked by
+/// [`plus`](Self::plus) and [`minus`](Self::minus): what is not finite gives what is not finite, and never a panic.
+///
+/// ```
+/// use marquardt::manifold::{Manifold, check_manifold};
+///
+/// /// Positive numbers; a step is the logarithm of a ratio.
+/// #[derive(Debug)]
+/// struct Positive;
+///
+/// impl Manifold<f64> for Positive {
+///     fn ambient_size(&self) -> usize { 1 }
+///     fn tangent_size(&self) -> usize { 1 }
+///     fn plus(&self, x: &[f64], delta: &[f64], moved: &mut [f64]) { moved[0] = x[0] * delta[0].exp(); }
+///     fn minus(&self, y: &[f64], x: &[f64], delta: &mut [f64]) { delta[0] = (y[0] / x[0]).ln(); }
+///     fn plus_jacobian(&self, x: &[f64], jacobian: &mut [f64]) { jacobian[0] = x[0]; }
+///     fn contains(&self, x: &[f64]) -> bool { x.len() == 1 && x[0] > 0.0 && x[0].is_finite() }
+/// }
+///
+/// check_manifold(&Positive, &[2.5])?;
+/// # Ok::<(), marquardt::manifold::ManifoldError<f64>>(())
+/// ```
+pub trait Manifold<T: Real>: Debug + Send + Sync {
+    /// Number of numbers that a point is stored as.
+    fn ambient_size(&self) -> usize;
+
+    /// Number of numbers of a step: the degrees of freedom. At most [`ambient_size`](Self::ambient_size).
+    fn tangent_size(&self) -> usize;
+
+    /// Computes `moved = x ⊞ δ`, the point `x` moved by the step `δ`.
+    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]);
+
+    /// Computes the step `δ = y ⊟ x` that leads from `x` to `y`: `x ⊞ δ = y`. Where several do, a shortest one.
+    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]);
+
+    /// Computes `∂(x ⊞ δ)/∂δ` at `δ = 0`, [`ambient_size`](Self::ambient_size) rows of
+    /// [`tangent_size`](Self::tangent_size) numbers, row after row. Every entry is written.
+    ///
+    /// The derivative of a function with respect to a step is its derivative with respect to the numbers of the point, times
+    /// this matrix.
+    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]);
+
+    /// Whether `x` is a point of the manifold: of the right size, finite, and its norms are 1 to within 1e-6 (`f64`) or 1e-3
+    /// (`f32`) where they should be.
+    fn contains(&self, x: &[T]) -> bool;
+
+    /// Moves `x` to the nearest point of the manifold, to remove the rounding that many steps leave behind. By default it
+    /// stays as it is.
+    fn normalize(&self, x: &mut [T]) {
+        let _ = x;
+    }
+
+    /// Name of the manifold, for messages; by default that of the type.
+    fn name(&self) -> String {
+        std::any::type_name::<Self>().to_owned()
+    }
+}
+
+macro_rules! manifold_behind_a_pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<T: Real, M: Manifold<T> + ?Sized> Manifold<T> for $pointer {
+                fn ambient_size(&self) -> usize {
+                    (**self).ambient_size()
+                }
+
+                fn tangent_size(&self) -> usize {
+                    (**self).tangent_size()
+                }
+
+                fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
+                    (**self).plus(x, delta, moved);
+                }
+
+                fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
+                    (**self).minus(y, x, delta);
+                }
+
+                fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
+                    (**self).plus_jacobian(x, jacobian);
+                }
+
+                fn contains(&self, x: &[T]) -> bool {
+                    (**self).contains(x)
+                }
+
+                fn normalize(&self, x: &mut [T]) {
+                    (**self).normalize(x);
+                }
+
+                fn name(&self) -> String {
+                    (**self).name()
+                }
+            }
+        )*
+    };
+}
+
+manifold_behind_a_pointer!(&M, Box<M>, Arc<M>);
+
+/// The numbers of a slice that must have `N` of them.
+#[track_caller]
+#[inline]
+fn numbers<S: Copy, const N: usize>(slice: &[S]) -> [S; N] {
+    match slice.try_into() {
+        Ok(numbers) => numbers,
+        Err(_) => panic!("{N} numbers are needed, not {}", slice.len()),
+    }
+}
+
+/// How far from 1 the norm of a point may be: 1e-6, or 1e-3 in single precision.
+fn norm_tolerance<T: Real>() -> T {
+    T::from_f64(if T::EPSILON < T::from_f64(1e-10) { 1e-6 } else { 1e-3 })
+}
+
+/// All finite, and of norm 1 to within the tolerance.
+fn has_unit_norm<T: Real>(x: &[T]) -> bool {
+    let square: T = x.iter().map(|&x| x * x).sum();
+    (square.sqrt() - T::ONE).abs() <= norm_tolerance()
+}
+
+/// Divides the numbers by their norm; zero and what is not finite stay as they are.
+fn normalize<T: Real>(x: &mut [T]) {
+    let norm = x.iter().map(|&x| x * x).sum::<T>().sqrt();
+    if norm > T::ZERO && norm.is_finite() {
+        x.iter_mut().for_each(|x| *x /= norm);
+    }
+}

@@ -1,0 +1,167 @@
+//! An element of the group of poses in the plane.
+
+use std::ops::Mul;
+
+use super::series::{half_angle, is_small, one_minus_cot};
+use super::{Rotation2, numbers};
+use crate::{Number, Real, Scalar};
+
+/// Pose in the plane: a rotation followed by a translation. It maps points of the body to points of the world.
+///
+/// ```
+/// use marquardt::manifold::Pose2;
+///
+/// let robot = Pose2::new(1.0, 2.0, std::f64::consts::FRAC_PI_2);
+/// let [x, y] = robot.transform([3.0, 0.0]);
+/// assert!((x - 1.0).abs() < 1e-15 && (y - 5.0).abs() < 1e-15);
+/// assert!((robot * robot.inverse()).log().iter().all(|x| x.abs() < 1e-15));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose2<S> {
+    /// Place of the body's origin in the world.
+    pub translation: [S; 2],
+    /// Rotation from the body to the world.
+    pub rotation: Rotation2<S>,
+}
+
+impl<S: Scalar> Pose2<S> {
+    /// The pose at `(x, y)` with the heading `angle` in radians.
+    #[inline]
+    pub fn new(x: S, y: S, angle: S) -> Self {
+        Pose2 { translation: [x, y], rotation: Rotation2::exp(angle) }
+    }
+
+    /// The pose at the origin.
+    #[inline]
+    pub fn identity() -> Self {
+        Pose2 { translation: [S::constant(S::Real::from_f64(0.0)); 2], rotation: Rotation2::identity() }
+    }
+
+    /// A pose of plain numbers, as one whose derivatives are zero.
+    #[inline]
+    pub fn constant(pose: Pose2<S::Real>) -> Self {
+        Pose2 { translation: pose.translation.map(S::constant), rotation: Rotation2::constant(pose.rotation) }
+    }
+
+    /// The pose of `[x, y, cos, sin]`, a point of [`SE2`](super::SE2).
+    ///
+    /// # Panics
+    ///
+    /// If there are not four numbers.
+    #[inline]
+    pub fn from_slice(slice: &[S]) -> Self {
+        let [x, y, cos, sin] = numbers(slice);
+        Pose2 { translation: [x, y], rotation: Rotation2 { cos, sin } }
+    }
+
+    /// The numbers `[x, y, cos, sin]`.
+    #[inline]
+    pub fn to_array(self) -> [S; 4] {
+        let ([x, y], Rotation2 { cos, sin }) = (self.translation, self.rotation);
+        [x, y, cos, sin]
+    }
+
+    /// Writes the numbers `[x, y, cos, sin]`.
+    ///
+    /// # Panics
+    ///
+    /// If there is not room for four numbers exactly.
+    #[inline]
+    pub fn to_slice(self, slice: &mut [S]) {
+        slice.copy_from_slice(&self.to_array());
+    }
+
+    /// The motion by `other`, then by `self`: also `self * other`.
+    #[inline]
+    pub fn compose(self, other: Self) -> Self {
+        Pose2 { translation: self.transform(other.translation), rotation: self.rotation.compose(other.rotation) }
+    }
+
+    /// The motion back.
+    #[inline]
+    pub fn inverse(self) -> Self {
+        let [x, y] = self.rotation.inverse_transform(self.translation);
+        Pose2 { translation: [-x, -y], rotation: self.rotation.inverse() }
+    }
+
+    /// `self⁻¹ ∘ other`: the pose `other` as seen from `self`. Cheaper than by way of the inverse.
+    #[inline]
+    pub fn between(self, other: Self) -> Self {
+        Pose2 {
+            translation: self.inverse_transform(other.translation),
+            rotation: self.rotation.between(other.rotation),
+        }
+    }
+
+    /// The point of the body, in the world.
+    #[inline]
+    pub fn transform(self, point: [S; 2]) -> [S; 2] {
+        let [x, y] = self.rotation.transform(point);
+        [x + self.translation[0], y + self.translation[1]]
+    }
+
+    /// The point of the world, in the body.
+    #[inline]
+    pub fn inverse_transform(self, point: [S; 2]) -> [S; 2] {
+        self.rotation.inverse_transform([point[0] - self.translation[0], point[1] - self.translation[1]])
+    }
+
+    /// The pose with the norm of its rotation made one.
+    #[inline]
+    pub fn normalize(self) -> Self {
+        Pose2 { rotation: self.rotation.normalize(), ..self }
+    }
+}
+
+impl<S: Scalar<Real: Real>> Pose2<S> {
+    /// Exponential of `[forward, left, angle]`: the pose that is reached from the origin in unit time at these constant
+    /// velocities in the frame of the body, along an arc of a circle.
+    #[inline]
+    pub fn exp(twist: [S; 3]) -> Self {
+        let [forward, left, angle] = twist;
+        let two = S::Real::from_f64(2.0);
+        let [cos_half, sinc_half] = half_angle(angle * angle, || angle);
+        let sin_half = sinc_half * angle * S::Real::from_f64(0.5);
+        // sin θ / θ and (1 − cos θ) / θ.
+        let (a, b) = (sinc_half * cos_half, sinc_half * sin_half);
+        Pose2 {
+            translation: [a * forward - b * left, b * forward + a * left],
+            rotation: Rotation2 { cos: -(sin_half * sin_half * two) + S::Real::ONE, sin: sin_half * cos_half * two },
+        }
+    }
+
+    /// Logarithm, the inverse of [`exp`](Self::exp): `[forward, left, angle]` with the angle from `−π` to `π`. Finite, with finite
+    /// derivatives, for all poses.
+    #[inline]
+    pub fn log(self) -> [S; 3] {
+        let ([x, y], Rotation2 { cos, sin }) = (self.translation, self.rotation);
+        let angle = self.rotation.log();
+        let half = angle * S::Real::from_f64(0.5);
+        let square = angle * angle;
+        // ½ θ cot(θ/2), by the form that does not cancel.
+        let cot = if is_small(square) {
+            -(square * one_minus_cot(square, || angle)) + S::Real::ONE
+        } else if cos.value() > S::Real::ZERO {
+            half * (cos + S::Real::ONE) / sin
+        } else {
+            half * sin / (-cos + S::Real::ONE)
+        };
+        [cot * x + half * y, cot * y - half * x, angle]
+    }
+}
+
+impl<S: Scalar> Mul for Pose2<S> {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        self.compose(other)
+    }
+}
+
+/// The identity.
+impl<T: Real> Default for Pose2<T> {
+    fn default() -> Self {
+        Self::identity()
+    }
+}
