@@ -88,11 +88,9 @@ pub fn check_derivatives<T: Real>(
     problem: &mut (impl LeastSquares<T> + ?Sized),
     x: &[T],
 ) -> Result<DerivativeCheck<T>, EvaluationError> {
-    let (m, n) = (problem.residual_count(), problem.parameter_count());
-    if x.len() != n || n == 0 || m == 0 {
-        return Err(
-            format!("{m} residuals of {n} parameters cannot be checked at a point of {} numbers", x.len()).into()
-        );
+    let (m, n) = (problem.residual_count(), problem.column_count());
+    if x.len() != problem.parameter_count() || n == 0 || m == 0 {
+        return Err(format!("{m} residuals of {n} columns cannot be checked at a point of {} numbers", x.len()).into());
     }
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
     problem.linearize(x, 0, &mut r, &mut jacobian)?;
@@ -102,18 +100,20 @@ pub fn check_derivatives<T: Real>(
     let mut worst: Option<Discrepancy<T>> = None;
     let mut wrong_entries = 0;
     for j in 0..n {
-        let step = Difference::Central.step(x[j]);
+        // On a manifold, a direction has its zero at the point.
+        let center = if problem.manifold().is_some() { T::ZERO } else { x[j] };
+        let step = Difference::Central.step(center);
         let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
-        let stencil = Difference::Central.stencil(x[j], lower, upper);
+        let stencil = Difference::Central.stencil(center, lower, upper);
         if stencil == Stencil::Nowhere {
             continue;
         }
         for (point, values) in stencil.points().into_iter().zip([&mut ahead, &mut behind]) {
-            moved[j] = point.unwrap_or(x[j]);
+            move_along(problem, x, j, point.unwrap_or(center), &mut moved);
             problem.residuals(&moved, 0, values)?;
         }
-        moved[j] = x[j];
-        let difference = |i: usize| stencil.slope(x[j], r[i], ahead[i], behind[i]);
+        move_along(problem, x, j, center, &mut moved);
+        let difference = |i: usize| stencil.slope(center, r[i], ahead[i], behind[i]);
         let column_size = (0..m).fold(T::ZERO, |size, i| size.max(difference(i).abs()));
         let residual_size = ahead.iter().chain(&behind).fold(T::ZERO, |size, r| size.max(r.abs()));
         // Differences cannot see below the rounding of what they are taken of.
@@ -121,17 +121,28 @@ pub fn check_derivatives<T: Real>(
         for i in 0..m {
             let (given, difference) = (jacobian[i * n + j], difference(i));
             if !(given.is_finite() && difference.is_finite()) {
-                return Err(format!("∂r[{i}]/∂{} is not finite", problem.parameter_name(j)).into());
+                return Err(format!("∂r[{i}]/∂{} is not finite", problem.column_name(j)).into());
             }
             let size = given.abs().max(difference.abs()).max(column_size * T::from_f64(1e-4)).max(noise);
             let error = if size == T::ZERO { T::ZERO } else { (given - difference).abs() / size };
             wrong_entries += usize::from(error > tolerance);
             if worst.as_ref().is_none_or(|worst| error > worst.error) {
-                let parameter_name = problem.parameter_name(j);
+                let parameter_name = problem.column_name(j);
                 worst = Some(Discrepancy { residual: i, parameter: j, parameter_name, given, difference, error });
             }
         }
     }
     let Some(worst) = worst else { return Err("bounds leave no parameter room for a difference".into()) };
     Ok(DerivativeCheck { worst, wrong_entries, tolerance })
+}
+/// Moves the point `x` so that its coordinate `j` has this value; on a manifold, by a step of so much along direction `j`.
+fn move_along<T: Real>(problem: &(impl LeastSquares<T> + ?Sized), x: &[T], j: usize, value: T, moved: &mut [T]) {
+    match problem.manifold() {
+        None => moved[j] = value,
+        Some(manifold) => {
+            let mut step = vec![T::ZERO; manifold.tangent_size()];
+            step[j] = value;
+            manifold.plus(x, &step, moved);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::map::ParameterMap;
 use super::noise::Noise;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
-use crate::problem::Probe;
+use crate::problem::{Probe, advance};
 use crate::{Bounds, EvaluationError, LeastSquares, Real};
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
@@ -171,7 +171,10 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
         let mut probe = std::mem::take(&mut self.probe);
         probe.here.resize(second.len(), T::ZERO);
         self.whitened(free, first, &mut probe.here)?;
-        probe.difference(free, v, second, |free, r| self.whitened(free, first, r))?;
+        probe.difference(second, |share, point, r| {
+            advance(None, free, share, v, point);
+            self.whitened(point, first, r)
+        })?;
         let count = self.data_rows(first, second.len());
         let observed = self.data.y()[first..].iter().zip(&probe.here);
         for (second, (&y, &r)) in second[..count].iter_mut().zip(observed) {

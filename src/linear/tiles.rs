@@ -16,6 +16,8 @@ const FEWEST_ROWS: usize = 96;
 pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     /// Rows in a tile: a multiple of the problem's row group.
     rows: usize,
+    /// Columns of the Jacobian that are formed.
+    columns: usize,
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
     trial_residuals: Buffer<T, S::Column>,
@@ -39,6 +41,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     fn of_rows(rows: usize, n: usize) -> Self {
         Tiles {
             rows,
+            columns: n,
             jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
             residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
@@ -49,6 +52,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     /// Makes room for another number of rows, which forgets those that are here.
     pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
         self.rows = Self::rows(m, n, group);
+        self.columns = n;
         self.jacobian.grow(self.rows * n);
         self.residuals.grow(self.rows);
         self.trial_residuals.grow(self.rows);
@@ -85,7 +89,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         for first in (0..m).step_by(self.rows) {
             let rows = first..m.min(first + self.rows);
             let r = self.residuals.first(rows.len());
-            let jacobian = self.jacobian.first(rows.len() * x.len());
+            let jacobian = self.jacobian.first(rows.len() * self.columns);
             problem.linearize(x, first, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
@@ -112,7 +116,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
                 continue;
             }
             let r = self.residuals.first(count);
-            let jacobian = self.jacobian.first(count * x.len());
+            let jacobian = self.jacobian.first(count * self.columns);
             if !self.complete {
                 asked = true;
                 problem.linearize(x, first, r, jacobian)?;

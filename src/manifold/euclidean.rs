@@ -63,6 +63,10 @@ macro_rules! vector_space {
                 x.len() == $size && x.iter().all(|x| x.is_finite())
             }
 
+            fn sizes(&self, x: &[T], sizes: &mut [T]) {
+                sizes.copy_from_slice(x);
+            }
+
             fn name(&self) -> String {
                 let $space = self;
                 format!("Euclidean<{}>", $size)

@@ -152,6 +152,13 @@ pub trait Manifold<T: Real>: Debug + Send + Sync {
         let _ = x;
     }
 
+    /// Fills `sizes` with the size of the point `x` in the units of each number of a step, to which tolerances are relative: by
+    /// default one, as for an angle in radians. A vector space has its coordinates, a pose the length of its translation.
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        let _ = x;
+        sizes.fill(T::ONE);
+    }
+
     /// Name of the manifold, for messages; by default that of the type.
     fn name(&self) -> String {
         std::any::type_name::<Self>().to_owned()
@@ -190,6 +197,10 @@ macro_rules! manifold_behind_a_pointer {
                     (**self).normalize(x);
                 }
 
+                fn sizes(&self, x: &[T], sizes: &mut [T]) {
+                    (**self).sizes(x, sizes);
+                }
+
                 fn name(&self) -> String {
                     (**self).name()
                 }
@@ -219,6 +230,14 @@ fn norm_tolerance<T: Real>() -> T {
 fn has_unit_norm<T: Real>(x: &[T]) -> bool {
     let square: T = x.iter().map(|&x| x * x).sum();
     (square.sqrt() - T::ONE).abs() <= norm_tolerance()
+}
+
+/// Sizes of a pose, whose translation is the first numbers of the point and of the step.
+fn pose_sizes<T: Real>(translation: &[T], sizes: &mut [T]) {
+    let length = translation.iter().map(|&x| x * x).sum::<T>().sqrt();
+    let (translations, angles) = sizes.split_at_mut(translation.len());
+    translations.fill(length);
+    angles.fill(T::ONE);
 }
 
 /// Divides the numbers by their norm; zero and what is not finite stay as they are.

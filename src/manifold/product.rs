@@ -84,6 +84,13 @@ impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for Product<A, B> {
         self.1.normalize(second);
     }
 
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        let (ambient, tangent) = (self.0.ambient_size(), self.0.tangent_size());
+        let (first, second) = sizes.split_at_mut(tangent);
+        self.0.sizes(&x[..ambient], first);
+        self.1.sizes(&x[ambient..], second);
+    }
+
     fn name(&self) -> String {
         format!("{} × {}", self.0.name(), self.1.name())
     }

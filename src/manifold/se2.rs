@@ -1,6 +1,6 @@
 //! Poses in the plane.
 
-use super::{Manifold, Pose2, has_unit_norm, normalize, numbers};
+use super::{Manifold, Pose2, has_unit_norm, normalize, numbers, pose_sizes};
 use crate::Real;
 
 /// Poses in the plane, stored as `[x, y, cos, sin]`; a step is `[forward, left, angle]` in the frame of the body, the angle in
@@ -61,6 +61,10 @@ impl<T: Real> Manifold<T> for SE2 {
 
     fn normalize(&self, x: &mut [T]) {
         normalize(&mut x[2..]);
+    }
+
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        pose_sizes(&x[..2], sizes);
     }
 
     fn name(&self) -> String {

@@ -1,7 +1,7 @@
 //! Poses in space.
 
 use super::so3::quaternion_jacobian;
-use super::{Manifold, Pose3, has_unit_norm, normalize, numbers};
+use super::{Manifold, Pose3, has_unit_norm, normalize, numbers, pose_sizes};
 use crate::Real;
 
 /// Poses in space, stored as `[x, y, z, i, j, k, w]`, the translation and the unit quaternion; a step is
@@ -63,6 +63,10 @@ impl<T: Real> Manifold<T> for SE3 {
 
     fn normalize(&self, x: &mut [T]) {
         normalize(&mut x[3..]);
+    }
+
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        pose_sizes(&x[..3], sizes);
     }
 
     fn name(&self) -> String {

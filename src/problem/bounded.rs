@@ -59,6 +59,6 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Bounded<T, P> {
         Some(&self.bounds)
     }
 
-    forward!(self => self.problem; parameter_count residual_count row_group evaluation second_derivatives
+    forward!(self => self.problem; parameter_count residual_count row_group manifold evaluation second_derivatives
         derivatives_are_cheap products communicator parameter_name);
 }

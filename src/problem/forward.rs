@@ -84,6 +84,12 @@ macro_rules! forward {
             $inner.derivatives_are_cheap()
         }
     };
+    (@manifold $this:ident $inner:expr) => {
+        #[inline]
+        fn manifold(&$this) -> Option<&dyn $crate::manifold::Manifold<T>> {
+            $inner.manifold()
+        }
+    };
     (@bounds $this:ident $inner:expr) => {
         fn bounds(&$this) -> Option<&$crate::Bounds<T>> {
             $inner.bounds()
@@ -103,6 +109,10 @@ macro_rules! forward {
     (@parameter_name $this:ident $inner:expr) => {
         fn parameter_name(&$this, index: usize) -> String {
             $inner.parameter_name(index)
+        }
+
+        fn column_name(&$this, index: usize) -> String {
+            $inner.column_name(index)
         }
     };
 }

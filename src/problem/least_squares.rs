@@ -8,6 +8,7 @@ use super::{Bounds, JacobianProducts};
 use crate::Real;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
+use crate::manifold::Manifold;
 
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
 ///
@@ -72,7 +73,7 @@ pub trait LeastSquares<T: Real> {
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Fills `r` as [`residuals`](Self::residuals) does, and `jacobian` with the same rows of `J`, row after row
-    /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`).
+    /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`, with `n` [columns](Self::column_count)).
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
 
     /// As [`linearize`](Self::linearize), with only some columns of the Jacobian: those of the parameters in `columns`,
@@ -133,6 +134,20 @@ pub trait LeastSquares<T: Real> {
         self.parameter_count() <= 16
     }
 
+    /// The manifold that points are on, of as many numbers as there are parameters. The solver then moves a point `x` by a step `δ`
+    /// to `x ⊞ δ`, and the Jacobian has a column for each number of a step: `∂r(x ⊞ δ)/∂δ` at `δ = 0`. `None`, the default,
+    /// adds the step to the point. A problem on a manifold has no bounds.
+    #[inline]
+    fn manifold(&self) -> Option<&dyn Manifold<T>> {
+        None
+    }
+
+    /// Number of columns of the Jacobian: that of the parameters, or that of the numbers of a step on the [manifold](Self::manifold).
+    #[inline]
+    fn column_count(&self) -> usize {
+        self.manifold().map_or_else(|| self.parameter_count(), Manifold::tangent_size)
+    }
+
     /// The bounds that the parameters must keep; those of the minimum, and of every point that the solver evaluates. A
     /// solve reads them once, at its start.
     fn bounds(&self) -> Option<&Bounds<T>> {
@@ -154,6 +169,14 @@ pub trait LeastSquares<T: Real> {
     /// What to call parameter `index` in reports.
     fn parameter_name(&self, index: usize) -> String {
         format!("x[{index}]")
+    }
+
+    /// What to call column `index` of the Jacobian in reports: by default the parameter, or a number of the step on a manifold.
+    fn column_name(&self, index: usize) -> String {
+        match self.manifold() {
+            None => self.parameter_name(index),
+            Some(_) => format!("δ[{index}]"),
+        }
     }
 }
 

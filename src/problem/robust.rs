@@ -5,7 +5,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::forward::forward;
-use super::probe::Probe;
+use super::probe::{Probe, advance};
 use super::robust_row::{RobustRow, robust_rows};
 use super::{EvaluationError, LeastSquares, RobustLoss};
 use crate::Real;
@@ -95,7 +95,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
 }
 
 impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T, P, L> {
-    forward!(self => self.problem; parameter_count residual_count row_group derivatives_are_cheap bounds communicator
+    forward!(self => self.problem; parameter_count residual_count row_group manifold derivatives_are_cheap bounds communicator
         parameter_name);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
@@ -144,7 +144,10 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
         self.problem.residuals(x, first, &mut self.probe.here)?;
         if !self.problem.second_directional_derivative(x, v, first, second)? {
             let (problem, probe) = (&mut self.problem, &mut self.probe);
-            probe.difference(x, v, second, |x, r| problem.residuals(x, first, r))?;
+            probe.difference(second, |share, point, r| {
+                advance(problem.manifold(), x, share, v, point);
+                problem.residuals(point, first, r)
+            })?;
         }
         for (second, &r) in second.iter_mut().zip(&self.probe.here) {
             RobustRow::new(&self.loss, self.scale, r).scale(std::slice::from_mut(second));

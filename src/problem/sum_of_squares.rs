@@ -97,6 +97,9 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
         if self.problem.bounds().is_some_and(|bounds| !bounds.is_unbounded()) {
             return Err("the problem has bounds, which steps along a gradient do not keep; take a full solve".into());
         }
+        if self.problem.manifold().is_some() {
+            return Err("the problem is on a manifold, which steps along a gradient leave; take a full solve".into());
+        }
         gradients.clear();
         let gradient = gradients.flat_mut();
         self.check(gradient)?;

@@ -68,7 +68,7 @@ where
             return Ok(T::ZERO);
         }
         let probe = T::from_f64(PROBE);
-        self.look_ahead(probe);
+        self.look_ahead(problem, probe);
         self.model.begin_forcing();
         if self.plan.form.multiplies() {
             self.force_by_products(problem, probe)?

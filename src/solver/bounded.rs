@@ -31,6 +31,9 @@ pub(super) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Re
     if expected != found {
         return Err(SolveError::WrongBoundsLength { expected, found });
     }
+    if problem.manifold().is_some() && !bounds.is_unbounded() {
+        return Err(SolveError::OnManifold { what: "bounds" });
+    }
     Ok(Some(bounds).filter(|bounds| !bounds.is_unbounded()))
 }
 

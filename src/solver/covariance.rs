@@ -126,9 +126,9 @@ impl<T: Real> Covariance<T> {
     }
 
     fn of(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, CovarianceError> {
-        let n = problem.parameter_count();
-        if x.len() != n || n == 0 {
-            return Err(CovarianceError::WrongLength { expected: n, found: x.len() });
+        let (expected, n) = (problem.parameter_count(), problem.column_count());
+        if x.len() != expected || n == 0 {
+            return Err(CovarianceError::WrongLength { expected, found: x.len() });
         }
         if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != n) {
             return Err(CovarianceError::WrongBoundsLength { expected: n, found });
@@ -163,7 +163,7 @@ impl<T: Real> Covariance<T> {
         });
         let unscaled = square(&root, &is_undetermined);
         let degrees_of_freedom = m.saturating_sub(rank);
-        let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.parameter_name(j)).collect();
+        let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.column_name(j)).collect();
         let (undetermined, held) = (names(&is_undetermined), names(&is_held));
         let covariance = Covariance {
             root,
@@ -304,13 +304,13 @@ impl<T: Real> Triangle<T> {
         let here = Self::here(problem, x);
         match problem.communicator().filter(|ranks| ranks.size() > 1) {
             None => here,
-            Some(ranks) => Self::of_all(ranks, x.len(), here),
+            Some(ranks) => Self::of_all(ranks, problem.column_count(), here),
         }
     }
 
     /// Of the rows that are here.
     fn here<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
-        let n = x.len();
+        let n = problem.column_count();
         let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
         let mut work = vec![T::ZERO; n];
         let mut tiles = Tiles::<T, Dynamic>::new(here.rows, n, problem.row_group());

@@ -7,9 +7,9 @@
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
-use crate::Real;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
+use crate::{LeastSquares, Real};
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
 pub(super) const DOUBTFUL: usize = 12;
@@ -53,13 +53,17 @@ where
     }
 
     /// Learns the curvature, if it is in use, from the move that led from the trial point to the current one.
-    pub(super) fn learn_from_move(&mut self) {
+    pub(super) fn learn_from_move<P: LeastSquares<T> + ?Sized>(&mut self, problem: &P) {
         if !self.model.uses_curvature() {
             return;
         }
-        let moves = self.x.as_ref().iter().zip(self.trial.as_ref());
-        for (correction, (&here, &before)) in self.correction.as_mut().iter_mut().zip(moves) {
-            *correction = here - before;
+        let (here, before, moved) = (self.x.as_ref(), self.trial.as_ref(), self.correction.as_mut());
+        match problem.manifold() {
+            None => moved
+                .iter_mut()
+                .zip(here.iter().zip(before))
+                .for_each(|(moved, (&here, &before))| *moved = here - before),
+            Some(manifold) => manifold.minus(here, before, moved),
         }
         self.model.learn_curvature(self.correction.as_ref());
     }

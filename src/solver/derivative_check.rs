@@ -88,7 +88,7 @@ where
 
     /// The cost after so much of the step.
     fn cost_along<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, length: T) -> Result<T, EvaluationError> {
-        self.look_ahead(length);
+        self.look_ahead(problem, length);
         self.trial_cost(problem)
     }
 }

@@ -55,6 +55,18 @@ pub enum SolveError {
         /// Its upper bound.
         upper: f64,
     },
+    /// The start is not a point of the manifold.
+    #[error("the start is not a point of {manifold}: its numbers are not finite, or a norm that should be 1 is not")]
+    StartOffManifold {
+        /// The manifold's name.
+        manifold: String,
+    },
+    /// Something is asked for that is only there for parameters which are numbers, not for points on a manifold.
+    #[error("a problem on a manifold has no {what}")]
+    OnManifold {
+        /// What it is.
+        what: &'static str,
+    },
     /// The problem's bounds are of another number of parameters.
     #[error("the problem has {expected} parameters, but bounds of {found}")]
     WrongBoundsLength {

@@ -73,7 +73,7 @@ where
         if passes && !self.hides_a_gradient(settings, problem)? {
             return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
         }
-        let reach = scaled_norm(self.d.as_ref(), self.x.as_ref());
+        let reach = scaled_norm(self.d.as_ref(), self.sizes());
         Ok(if self.derivatives_are_wrong(problem, reach)? { Status::WrongDerivatives } else { Status::NoProgress })
     }
 
@@ -89,7 +89,7 @@ where
     pub(super) fn squared_noise<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         let mut noise = T::ZERO;
         for alternate in [false, true] {
-            self.displace(alternate);
+            self.displace(problem, alternate);
             noise = noise.max(self.squared_change(problem)?);
         }
         Ok(noise)
@@ -145,9 +145,15 @@ where
 
     /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
     /// allow.
-    fn displace(&mut self, alternate: bool) {
+    fn displace<P: LeastSquares<T> + ?Sized>(&mut self, problem: &P, alternate: bool) {
         let is_single = size_of::<T>() == size_of::<f32>();
         let unit = T::from_f64(DISPLACEMENTS[usize::from(is_single)]) * T::EPSILON;
+        if let Some(manifold) = problem.manifold() {
+            let mut step = self.sizes().to_vec();
+            let signs = (0..).map(|j| if alternate && j % 2 == 1 { -unit } else { unit });
+            step.iter_mut().zip(signs).for_each(|(step, unit)| *step *= unit);
+            return manifold.plus(self.x.as_ref(), &step, self.trial.as_mut());
+        }
         for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
             let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
             let is_allowed = self.bounds.as_ref().is_none_or(|bounds| bounds.contains(j, displaced));

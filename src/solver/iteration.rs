@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::journal::Journal;
+use super::manifold::PointSizes;
 use super::products::products;
 use super::shards::Shards;
 use super::step_rule::StepRule;
@@ -35,6 +36,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) tiles: Tiles<T, S>,
     /// Where the rows are spread over ranks, those.
     pub(super) shards: Option<Shards<T>>,
+    /// Where the problem is on a manifold, room for that.
+    pub(super) point_sizes: Option<PointSizes<T>>,
     /// Where the problem has bounds, what keeps steps within.
     pub(super) bounds: Option<BoxConstrained<T, S>>,
     /// The current point, the best so far.
@@ -101,6 +104,7 @@ where
             model: S::model(&plan),
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
             shards: None,
+            point_sizes: None,
             bounds: None,
             trial: x.clone(),
             x,
@@ -122,7 +126,8 @@ where
 
     /// Lets the damping start afresh.
     pub(super) fn start_damping(&mut self) {
-        self.damping.start(scaled_norm(self.d.as_ref(), self.x.as_ref()));
+        let reach = scaled_norm(self.d.as_ref(), self.sizes());
+        self.damping.start(reach);
     }
 
     /// Repeats the iteration until something ends it.
@@ -194,7 +199,7 @@ where
 
         let bend = if self.accelerate { Some(self.bend_step(problem, length)?) } else { None };
         if !bend.is_some_and(Self::bends_too_much) && self.apply_rule(problem, &mut trial).is_ok() {
-            self.move_trial();
+            self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }
         self.accelerate = self.acceleration.wanted(&trial, bend);
@@ -237,21 +242,13 @@ where
         }
     }
 
-    /// `trial = x + δ`.
+    /// `trial = x ⊞ δ`.
     #[inline]
-    pub(super) fn move_trial(&mut self) {
+    pub(super) fn move_trial<P: LeastSquares<T> + ?Sized>(&mut self, problem: &P) {
         if let Some(bounds) = &self.bounds {
             return bounds.arrive(self.x.as_ref(), self.step.as_ref(), self.trial.as_mut());
         }
-        self.look_ahead(T::ONE);
-    }
-
-    /// The trial point is so much of the step ahead, whatever bounds say.
-    #[inline]
-    pub(super) fn look_ahead(&mut self, share: T) {
-        for ((trial, &x), &step) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).zip(self.step.as_ref()) {
-            *trial = x + share * step;
-        }
+        self.look_ahead(problem, T::ONE);
     }
 
     /// Evaluates the trial point and moves there if its cost is low enough.
@@ -354,6 +351,7 @@ where
         self.model.column_norms(self.column_norms.as_mut());
         if cost.is_finite() && all_finite(self.column_norms.as_ref()) && all_finite(self.model.gradient()) {
             self.move_to_trial(cost);
+            self.measure_point(problem);
             return Ok(Some(cost));
         }
         self.tiles.forget();
@@ -386,6 +384,7 @@ where
     pub(super) fn move_to_trial(&mut self, cost: T) {
         std::mem::swap(&mut self.x, &mut self.trial);
         std::mem::swap(&mut self.squares, &mut self.trial_squares);
+        self.point_sizes.iter_mut().for_each(PointSizes::swap);
         self.cost = cost;
     }
 

@@ -249,7 +249,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// # Errors
     ///
-    /// As [`minimize`](Self::minimize).
+    /// As [`minimize`](Self::minimize); and a problem on a manifold is refused.
     ///
     /// ```
     /// use marquardt::{EvaluationError, FixedAutoDiff, LevenbergMarquardt, Residuals, Scalar};
@@ -277,6 +277,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         problem: &mut P,
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
+        if problem.manifold().is_some() {
+            return Err(SolveError::OnManifold { what: "solve of a fixed size" });
+        }
         let start: [T; N] = start.into();
         let shards = self.settings.open(problem, &start)?;
         shards.iter().try_for_each(|shards| shards.compare(problem, &start))?;

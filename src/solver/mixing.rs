@@ -87,7 +87,8 @@ where
     ) -> Result<Status, EvaluationError> {
         let rounding = T::from_f64(ROUNDING) * T::EPSILON;
         let is_lost = |promise: T, cost: T| promise <= rounding * rounding * cost.abs();
-        if is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
+        // Points on a manifold do not mix.
+        if self.point_sizes.is_some() || is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
             return Ok(status);
         }
         let mut plain = self.step.as_ref().to_vec();
@@ -105,9 +106,9 @@ where
             let length = scaled_norm(self.d.as_ref(), &step);
             let slope = self.model.slope(&step);
             let before = self.cost;
-            self.move_trial();
+            self.move_trial(problem);
             let Some(cost) = self.linearize_trial(problem)? else { break };
-            self.learn_from_move();
+            self.learn_from_move(problem);
             let Some(left) = self.gauss_newton(problem) else {
                 self.return_from_trial(before);
                 break;

@@ -13,6 +13,7 @@ mod iteration;
 mod journal;
 mod levenberg_marquardt;
 pub(crate) mod lockstep;
+mod manifold;
 mod mixing;
 mod observer;
 mod polish;

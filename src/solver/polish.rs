@@ -50,16 +50,16 @@ where
         let Some(mut promise) = promise else { return Ok(status) };
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
-            let mut moves = self.step.as_ref().iter().zip(self.x.as_ref());
+            let mut moves = self.step.as_ref().iter().zip(self.sizes());
             if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
                 && self.is_stationary(settings)
             {
                 return Ok(status);
             }
             let before = self.cost;
-            self.move_trial();
+            self.move_trial(problem);
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(status) };
-            self.learn_from_move();
+            self.learn_from_move(problem);
             let is_low = cost <= self.highest_cost(settings, before, promise);
             let left = if is_low { self.gauss_newton(problem) } else { None };
             let Some(left) = left.filter(|&left| left < promise) else {

@@ -33,6 +33,7 @@ where
         if let Some(cost) = cost {
             self.trial_squares = (cost + cost).abs();
             self.move_to_trial(cost);
+            self.measure_point(problem);
         }
         Ok(cost)
     }

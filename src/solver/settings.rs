@@ -114,6 +114,9 @@ impl<T: Real> Settings<T> {
             let (name, value) = (problem.parameter_name(index), start[index].to_f64());
             return Err(SolveError::NonFiniteStart { name, value });
         }
+        if let Some(manifold) = problem.manifold().filter(|manifold| !manifold.contains(start)) {
+            return Err(SolveError::StartOffManifold { manifold: manifold.name() });
+        }
         check_start(problem, start)
     }
 
@@ -127,7 +130,7 @@ impl<T: Real> Settings<T> {
         ridge: Ridge,
     ) -> Result<Plan, SolveError> {
         let (m, group) = rows_and_group(problem, shards);
-        let (n, spread) = (problem.parameter_count(), shards.is_some());
+        let (n, spread) = (problem.column_count(), shards.is_some());
         let bounded = bounds_of(problem)?.is_some();
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.products(),

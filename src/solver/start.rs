@@ -3,6 +3,7 @@
 use super::SolveError;
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
+use super::manifold::PointSizes;
 use crate::kernels::vector::underflows;
 use crate::linear::Tiles;
 use crate::linear::shape::Shape;
@@ -48,6 +49,7 @@ where
         cost_is_lost: bool,
     ) -> Result<(), SolveError> {
         let (x, norms, n) = (self.x.as_ref(), self.column_norms.as_ref(), self.plan.n);
+        let sizes = self.point_sizes.as_ref().map_or(x, PointSizes::sizes);
         let mut residual = T::ZERO;
         // The largest changes of a residual by the parameters.
         let effects = self.step.as_mut();
@@ -55,7 +57,7 @@ where
         let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
             residual = r.iter().fold(residual, |largest, r| largest.max(r.abs()));
             for row in jacobian.chunks_exact(n) {
-                for (effect, (&derivative, &x)) in effects.iter_mut().zip(row.iter().zip(x)) {
+                for (effect, (&derivative, &x)) in effects.iter_mut().zip(row.iter().zip(sizes)) {
                     *effect = effect.max((derivative * x).abs());
                 }
             }
@@ -64,7 +66,7 @@ where
         visited.map_err(SolveError::Evaluation)?;
         let lost = |&j: &usize| norms[j] == T::ZERO && effects[j] > T::EPSILON * residual;
         if let Some(j) = (0..n).find(lost) {
-            let name = problem.parameter_name(j);
+            let name = problem.column_name(j);
             return Err(SolveError::Underflow { what: format!("the derivatives with respect to {name}") });
         }
         let effect = effects.iter().fold(T::ZERO, |largest, &effect| largest.max(effect));
@@ -97,7 +99,7 @@ where
                 culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
             }
             if let (None, Some(k)) = (&culprit, jacobian.iter().position(|a| !a.is_finite())) {
-                let (residual, name) = (rows.start + k / n, problem.parameter_name(k % n));
+                let (residual, name) = (rows.start + k / n, problem.column_name(k % n));
                 culprit = Some(SolveError::NonFiniteDerivative { name, residual, value: jacobian[k].to_f64() });
             }
             Ok(())

@@ -132,7 +132,7 @@ where
     #[inline]
     fn claim(&self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();
-        let resolution = scaled_norm(self.d.as_ref(), self.x.as_ref());
+        let resolution = scaled_norm(self.d.as_ref(), self.sizes());
         // A step held back by damping is short for that reason, and says little of what is left.
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
         if !held_back && trial.predicted <= settings.ftol * size && trial.actual.abs() <= settings.ftol * size {

@@ -9,6 +9,7 @@ mod common;
 mod covariance;
 mod damping;
 mod derivatives;
+mod manifold;
 mod mathematics;
 mod nist;
 #[path = "../nist/mod.rs"]

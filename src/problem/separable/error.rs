@@ -22,6 +22,9 @@ pub enum SeparableError {
         /// Its name.
         name: String,
     },
+    /// Points are on a manifold, where nothing is linear.
+    #[error("a problem on a manifold has no linear parameters")]
+    OnManifold,
     /// A parameter has bounds, which its best value need not keep.
     #[error("{name} has the bounds {lower} and {upper}, and so cannot be eliminated")]
     Bounded {

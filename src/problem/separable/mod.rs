@@ -90,6 +90,9 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// [`SeparableError`] when a parameter does not exist, is named twice, or has bounds, or when there are none, or no others.
     pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
         check_ranks(&problem)?;
+        if problem.manifold().is_some() {
+            return Err(SeparableError::OnManifold);
+        }
         let parameters = problem.parameter_count();
         let mut ascending = linear.to_vec();
         ascending.sort_unstable();

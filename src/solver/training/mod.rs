@@ -113,6 +113,9 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         if bounds_of(problem)?.is_some() {
             return Err(SolveError::BoundedMinibatch);
         }
+        if problem.manifold().is_some() {
+            return Err(SolveError::OnManifold { what: "steps of training" });
+        }
         self.select(settings, variables);
         let limits = self.set_rule(settings.training.at(self.steps)?);
         self.before.0.clone_from(&self.iteration.damping);
