@@ -18,6 +18,7 @@ mod orthogonal;
 mod product_dual;
 mod row_gram;
 pub(crate) mod shape;
+mod sparse;
 mod tiles;
 
 pub(crate) use box_constrained::BoxConstrained;
