@@ -2,7 +2,7 @@
 
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
-use super::symbolic::{SymbolicCholesky, inverse, update_numbers};
+use super::symbolic::{SymbolicCholesky, update_numbers};
 use crate::Real;
 use crate::kernels::front::{Eliminate, ExtendAdd, Front, Run, SolveBackward, SolveForward, padded};
 use crate::kernels::simd;
@@ -125,7 +125,7 @@ impl<T: Real> SparseCholesky<T> {
         for (s, node) in nodes.iter().enumerate() {
             supernode_of[node.first..node.first + node.columns].fill(s);
         }
-        let label = inverse(&symbolic.order);
+        let label = &symbolic.label;
         let first_label = |entry: &Entry| label[entry.i].min(label[entry.j]) as usize;
         let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
         let entries = Lists::sorted(nodes.len(), entries.iter().copied());
@@ -348,5 +348,214 @@ impl Scatter {
                 Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+    use proptest::prelude::*;
+
+    use super::super::samples::{Sample, chain, samples, structures};
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    fn cholesky<T: Real>(pattern: &BlockPattern) -> SparseCholesky<T> {
+        SparseCholesky::new(SymbolicCholesky::new(pattern).unwrap(), pattern).unwrap()
+    }
+
+    fn numbers(n: usize) -> Vec<f64> {
+        (0..n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn solutions_are_those_of_the_dense_system(sample in samples(), lambda in 0.0..2.0_f64) {
+            let n = sample.pattern.len();
+            let d: Vec<f64> = numbers(n).iter().map(|d| 1.0 + d * d).collect();
+            let b = numbers(n);
+            let mut dense = sample.dense.clone();
+            (0..n).for_each(|i| dense[(i, i)] += lambda * d[i] * d[i]);
+            let expected = dense.cholesky().unwrap().solve(&DVector::from_column_slice(&b));
+            let largest = expected.amax();
+            in_all(|| {
+                let mut factor = cholesky(&sample.pattern);
+                factor.factorize(&sample.matrix, lambda, &d).unwrap();
+                let mut x = b.clone();
+                factor.solve_in_place(&mut x);
+                assert!(x.iter().zip(&expected).all(|(x, e)| (x - e).abs() <= 1e-10 * largest), "{x:?} {expected:?}");
+                let form = factor.inverse_form(&b);
+                let by_solution = dot(&b, &x);
+                assert!((form - by_solution).abs() <= 1e-10 * by_solution, "{form} {by_solution}");
+                // Again, with the numbers of the first factorisation in memory.
+                let first: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                factor.factorize(&sample.matrix, lambda + 1.0, &d).unwrap();
+                factor.factorize(&sample.matrix, lambda, &d).unwrap();
+                let mut x = b.clone();
+                factor.solve_in_place(&mut x);
+                assert_eq!(first, x.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+            });
+        }
+
+        #[test]
+        fn single_precision_solves((sizes, pairs) in structures(), seed: u64) {
+            let sample = Sample::<f32>::new(&sizes, &pairs, seed, 1.0);
+            let n = sample.pattern.len();
+            let b = numbers(n);
+            let expected = sample.dense.cholesky().unwrap().solve(&DVector::from_column_slice(&b));
+            let mut factor = cholesky(&sample.pattern);
+            factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+            let mut x: Vec<f32> = b.iter().map(|&b| b as f32).collect();
+            factor.solve_in_place(&mut x);
+            for (x, expected) in x.iter().zip(&expected) {
+                prop_assert!((f64::from(*x) - expected).abs() <= 1e-3, "{x}, not {expected}");
+            }
+        }
+
+        /// The names of blocks do not matter.
+        #[test]
+        fn permuted_blocks_have_the_same_solution((sizes, pairs) in structures(), seed: u64, turn in 0..20_usize) {
+            let n = sizes.len();
+            let renamed = |i: usize| (n - 1 - i + turn) % n;
+            let mut renamed_sizes = sizes.clone();
+            (0..n).for_each(|i| renamed_sizes[renamed(i)] = sizes[i]);
+            let renamed_pairs: Vec<_> = pairs.iter().map(|&(i, j)| (renamed(i), renamed(j))).collect();
+            let one = Sample::<f64>::new(&sizes, &pairs, seed, 0.3);
+            let pattern = BlockPattern::new(&renamed_sizes, &renamed_pairs).unwrap();
+            let mut matrix = BlockMatrix::new(pattern.clone());
+            let (mut b, mut x) = (vec![0.0; pattern.len()], numbers(pattern.len()));
+            for Entry { i, j, at } in one.pattern.entries() {
+                let (rows, columns) = (sizes[i], sizes[j]);
+                let block = &one.matrix.values()[at..][..rows * columns];
+                let (to_i, to_j) = (renamed(i), renamed(j));
+                if to_i >= to_j {
+                    matrix.add(pattern.slot(to_i, to_j).unwrap(), block);
+                } else {
+                    let transposed: Vec<f64> =
+                        (0..rows * columns).map(|k| block[k % rows * columns + k / rows]).collect();
+                    matrix.add(pattern.slot(to_j, to_i).unwrap(), &transposed);
+                }
+            }
+            (0..n).for_each(|i| b[pattern.range(renamed(i))].copy_from_slice(&x[one.pattern.range(i)]));
+            for (pattern, matrix, x) in [(&one.pattern, &one.matrix, &mut x), (&pattern, &matrix, &mut b)] {
+                let mut factor = cholesky(pattern);
+                factor.factorize(matrix, 0.0, &[]).unwrap();
+                factor.solve_in_place(x);
+            }
+            let largest = x.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+            for i in 0..n {
+                for (x, b) in x[one.pattern.range(i)].iter().zip(&b[pattern.range(renamed(i))]) {
+                    prop_assert!((x - b).abs() <= 1e-10 * largest, "{x}, not {b}");
+                }
+            }
+        }
+
+        #[test]
+        fn indefinite_and_singular_matrices_are_refused(sample in samples(), which: usize, singular: bool) {
+            let Sample { pattern, mut matrix, .. } = sample;
+            let mut factor = cholesky(&pattern);
+            prop_assert!(factor.factorize(&matrix, 0.0, &[]).is_ok());
+            let block = which % pattern.blocks();
+            if singular {
+                // Neither the block nor its neighbours know of its first number.
+                for Entry { i, j, at } in pattern.entries() {
+                    let (rows, columns) = (pattern.size(i), pattern.size(j));
+                    let values = &mut matrix.values_mut()[at..][..rows * columns];
+                    if i == block {
+                        values[..columns].fill(0.0);
+                    }
+                    if j == block {
+                        values.iter_mut().step_by(columns).for_each(|value| *value = 0.0);
+                    }
+                }
+            } else {
+                let n = pattern.size(block);
+                matrix.values_mut()[pattern.diagonal_slot(block) + n * n - 1] = -1.0;
+            }
+            prop_assert_eq!(factor.factorize(&matrix, 0.0, &[]), Err(IllConditioned));
+        }
+    }
+
+    /// The last of the poses is free to move: pivots are what rounding leaves.
+    #[test]
+    fn a_chain_without_an_anchor_is_refused() {
+        let n = 40;
+        let pairs: Vec<_> = (1..n).map(|i| (i - 1, i)).collect();
+        let pattern = BlockPattern::new(&vec![1; n], &pairs).unwrap();
+        let mut matrix = BlockMatrix::new(pattern.clone());
+        for (i, j) in pairs {
+            let weight = 1.0 / (1.0 + i as f64);
+            for (slot, value) in [((i, i), weight), ((j, j), weight), ((j, i), -weight)] {
+                matrix.add(pattern.slot(slot.0, slot.1).unwrap(), &[value]);
+            }
+        }
+        let mut factor = cholesky(&pattern);
+        assert_eq!(factor.factorize(&matrix, 0.0, &[]), Err(IllConditioned));
+        assert!(factor.factorize(&matrix, 1e-3, &vec![1.0; n]).is_ok());
+        let nan = vec![f64::NAN; n];
+        assert_eq!(factor.factorize(&matrix, 1e-3, &nan), Err(IllConditioned));
+    }
+
+    #[test]
+    fn the_upper_triangle_of_diagonal_blocks_is_not_read() {
+        let sample = Sample::<f64>::new(&[3, 2, 4, 3], &[(0, 1), (2, 1), (3, 0), (2, 3)], 5, 0.5);
+        let mut spoilt = sample.matrix.clone();
+        for j in 0..4 {
+            let (at, n) = (sample.pattern.diagonal_slot(j), sample.pattern.size(j));
+            (0..n).for_each(|i| spoilt.values_mut()[at + i * n + i + 1..at + (i + 1) * n].fill(f64::NAN));
+        }
+        let solutions = [&sample.matrix, &spoilt].map(|matrix| {
+            let mut factor = cholesky(&sample.pattern);
+            factor.factorize(matrix, 0.0, &[]).unwrap();
+            let mut x = numbers(sample.pattern.len());
+            factor.solve_in_place(&mut x);
+            let mut product = vec![0.0; x.len()];
+            matrix.times(&x, &mut product);
+            (x.clone(), product, matrix.quadratic_form(&x))
+        });
+        assert_eq!(solutions[0], solutions[1]);
+    }
+
+    /// Large fronts: all columns of the kernels' tiles, and more pivots than are summed at once.
+    #[test]
+    fn full_matrices_are_solved() {
+        for sizes in [vec![15; 20], vec![7; 9], vec![1; 17]] {
+            let n = sizes.len();
+            let pairs: Vec<_> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+            let sample = Sample::<f64>::new(&sizes, &pairs, 3, 0.5);
+            let mut factor = cholesky(&sample.pattern);
+            assert_eq!(factor.symbolic().supernodes.len(), 1);
+            factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+            let b = numbers(sample.pattern.len());
+            let (mut x, mut product) = (b.clone(), b.clone());
+            factor.solve_in_place(&mut x);
+            sample.matrix.times(&x, &mut product);
+            assert!(product.iter().zip(&b).all(|(product, b)| (product - b).abs() < 1e-10));
+        }
+    }
+
+    #[test]
+    fn a_chain_with_local_loops_takes_linear_work() {
+        let of = |n: usize| {
+            let pattern = BlockPattern::new(&vec![3; n], &chain(n, 7)).unwrap();
+            let symbolic = SymbolicCholesky::new(&pattern).unwrap();
+            [symbolic.flops(), symbolic.nonzeros(), symbolic.numbers() as f64].map(|work| work / n as f64)
+        };
+        let thousand = of(1_000);
+        for n in [10_000, 100_000] {
+            for (work, of_thousand) in of(n).into_iter().zip(thousand) {
+                assert!(work < 1.2 * of_thousand, "{n}: {work} a block, not {of_thousand}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_is_always_the_same() {
+        let pattern = BlockPattern::new(&vec![3; 500], &chain(500, 11)).unwrap();
+        let [one, other] = [0, 1].map(|_| SymbolicCholesky::new(&pattern).unwrap());
+        assert_eq!(one.order, other.order);
+        let mut sorted = one.order.clone();
+        sorted.sort_unstable();
+        assert!(sorted.iter().enumerate().all(|(i, &block)| i == block as usize));
     }
 }

@@ -108,3 +108,38 @@ impl<T: Real> BlockMatrix<T> {
         form
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+    use proptest::prelude::*;
+
+    use super::super::samples::samples;
+
+    proptest! {
+        #[test]
+        fn products_are_those_of_the_dense_matrix(sample in samples(), lambda in 0.0..2.0_f64) {
+            let n = sample.pattern.len();
+            let v: Vec<f64> = (0..n).map(|k| (k as f64).cos()).collect();
+            let d: Vec<f64> = (0..n).map(|k| 1.0 + k as f64 / n as f64).collect();
+            let (mut matrix, mut dense) = (sample.matrix, sample.dense);
+            matrix.damp(lambda, &d);
+            (0..n).for_each(|i| dense[(i, i)] += lambda * d[i] * d[i]);
+            let column = DVector::from_column_slice(&v);
+            let expected = &dense * &column;
+            let (mut product, mut diagonal) = (vec![f64::NAN; n], vec![0.0; n]);
+            matrix.times(&v, &mut product);
+            for (found, expected) in product.iter().zip(&expected) {
+                prop_assert!((found - expected).abs() <= 1e-12 * dense.amax() * n as f64);
+            }
+            let form = matrix.quadratic_form(&v);
+            prop_assert!((form - column.dot(&expected)).abs() <= 1e-12 * dense.amax() * (n * n) as f64);
+            matrix.diagonal(&mut diagonal);
+            for (i, found) in diagonal.iter().enumerate() {
+                prop_assert!((found - dense[(i, i)]).abs() <= 1e-14 * dense.amax());
+            }
+            matrix.clear();
+            prop_assert!(matrix.values().iter().all(|&value| value == 0.0));
+        }
+    }
+}

@@ -4,19 +4,19 @@
 //! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
 //! [`SparseCholesky`] factorises and solves for each damping.
 // Used by the sparse door.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod cholesky;
+mod inverse;
 mod matrix;
 mod ordering;
 mod pattern;
+#[cfg(test)]
+mod samples;
 mod symbolic;
 
-#[allow(unused_imports)]
 pub(crate) use cholesky::SparseCholesky;
-#[allow(unused_imports)]
+pub(crate) use inverse::InverseSubset;
 pub(crate) use matrix::BlockMatrix;
-#[allow(unused_imports)]
 pub(crate) use pattern::{BlockPattern, TooLarge};
-#[allow(unused_imports)]
 pub(crate) use symbolic::SymbolicCholesky;

@@ -137,3 +137,36 @@ fn sums(numbers: impl Iterator<Item = usize>) -> Result<Vec<usize>, TooLarge> {
     }
     Ok(sums)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::samples::structures;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pairs_have_blocks_and_others_have_none((sizes, pairs) in structures()) {
+            let pattern = BlockPattern::new(&sizes, &pairs).unwrap();
+            let mut end = 0;
+            for j in 0..sizes.len() {
+                for i in j..sizes.len() {
+                    let given = i == j || pairs.contains(&(i, j)) || pairs.contains(&(j, i));
+                    let slot = pattern.slot(i, j);
+                    prop_assert_eq!(slot, given.then_some(end));
+                    end += if given { sizes[i] * sizes[j] } else { 0 };
+                }
+            }
+            prop_assert_eq!(pattern.numbers(), end);
+            prop_assert_eq!(pattern.len(), sizes.iter().sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_an_error() {
+        assert_eq!(BlockPattern::new(&[usize::MAX / 2, usize::MAX / 2, 2], &[]), Err(TooLarge));
+        assert_eq!(BlockPattern::new(&[1 << 40], &[]), Err(TooLarge));
+        assert_eq!(BlockPattern::new(&[1 << 31; 5], &[]), Err(TooLarge));
+    }
+}

@@ -35,6 +35,8 @@ pub(crate) struct SymbolicCholesky {
     pub(super) order: Vec<u32>,
     /// First number of each block in that order.
     pub(super) offsets: Vec<usize>,
+    /// Place of each block in that order.
+    pub(super) label: Vec<u32>,
     /// First number of each block in its natural order.
     pub(super) natural: Vec<usize>,
     /// Supernodes, children before their parents.
@@ -170,10 +172,12 @@ impl SymbolicCholesky {
             offsets.push(offset);
         }
         let updates = stack_sizes(&supernodes)?;
+        let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
         Ok(SymbolicCholesky {
             order: arranged,
             offsets,
+            label,
             natural,
             supernodes,
             rows: all_rows,
@@ -192,6 +196,11 @@ impl SymbolicCholesky {
     /// Numbers on and above the diagonal of the factor, those that are zero in supernodes included.
     pub(crate) fn nonzeros(&self) -> f64 {
         self.nonzeros
+    }
+
+    /// Number of supernodes.
+    pub(crate) fn supernode_count(&self) -> usize {
+        self.supernodes.len()
     }
 
     /// Numbers that a factorisation keeps in memory.
@@ -226,7 +235,7 @@ fn stack_sizes(supernodes: &[Supernode]) -> Result<[usize; 2], TooLarge> {
 }
 
 /// The place of each block in an order.
-pub(super) fn inverse(order: &[u32]) -> Vec<u32> {
+fn inverse(order: &[u32]) -> Vec<u32> {
     let mut place = vec![0; order.len()];
     order.iter().enumerate().for_each(|(k, &i)| place[i as usize] = k as u32);
     place
@@ -400,4 +409,3 @@ fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
         }
     }
 }
-impl SymbolicCholesky { pub(crate) fn supernode_count(&self) -> usize { self.supernodes.len() } }
