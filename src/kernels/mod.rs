@@ -9,6 +9,7 @@ pub(crate) mod column_space;
 mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;
+pub(crate) mod front;
 pub(crate) mod gelu;
 mod gram;
 pub(crate) mod hadamard;

@@ -19,6 +19,7 @@ mod orthogonal;
 mod product_dual;
 mod row_gram;
 pub(crate) mod shape;
+mod sparse;
 mod tiles;
 
 pub(crate) use box_constrained::BoxConstrained;

@@ -1,0 +1,561 @@
+//! Sparse Cholesky factorisation of a symmetric matrix of blocks.
+
+use super::matrix::BlockMatrix;
+use super::pattern::{BlockPattern, Entry, TooLarge};
+use super::symbolic::{SymbolicCholesky, update_numbers};
+use crate::Real;
+use crate::kernels::front::{Eliminate, ExtendAdd, Front, Run, SolveBackward, SolveForward, padded};
+use crate::kernels::simd;
+use crate::kernels::vector::dot;
+use crate::linear::IllConditioned;
+
+/// Supernodal multifrontal factorisation `P(H + λD²)Pᵀ = UᵀU` (Duff & Reid 1983; Liu 1992).
+///
+/// The order `P` and the structure of `U` are found once; factorisations and solutions allocate nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct SparseCholesky<T> {
+    pub(super) symbolic: SymbolicCholesky,
+    /// Panels of the supernodes, one behind the other.
+    pub(super) panels: Vec<T>,
+    /// First number of each panel.
+    pub(super) starts: Vec<usize>,
+    /// Inverse diagonal of `U`.
+    pub(super) inverses: Vec<T>,
+    /// Ways of the blocks of `H` into the panels.
+    scatter: Lists<Scatter>,
+    /// Children of each supernode.
+    children: Lists<u32>,
+    /// Rows below each supernode, where they are in its parent's front.
+    runs: Lists<Run>,
+    /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
+    spans: Lists<(usize, usize)>,
+    /// Updates that wait to be added, of supernodes at even and at odd distances from the root.
+    stacks: [Vec<T>; 2],
+    /// First number of each supernode's update in its stack.
+    places: Vec<usize>,
+    /// A vector in the order of elimination.
+    permuted: Vec<T>,
+    /// The part of a vector that belongs to a front.
+    gathered: Vec<T>,
+}
+
+/// Lists, one behind the other.
+#[derive(Debug, Clone)]
+struct Lists<I> {
+    starts: Vec<usize>,
+    items: Vec<I>,
+}
+
+impl<I> Lists<I> {
+    fn new() -> Self {
+        Lists { starts: vec![0], items: Vec::new() }
+    }
+
+    /// Ends the last list.
+    fn end(&mut self) {
+        self.starts.push(self.items.len());
+    }
+
+    /// Items by the list that each belongs to, in their order.
+    fn sorted(lists: usize, items: impl Iterator<Item = (usize, I)> + Clone) -> Self
+    where
+        I: Copy,
+    {
+        let mut starts = vec![0; lists + 1];
+        items.clone().for_each(|(list, _)| starts[list + 1] += 1);
+        for k in 0..lists {
+            starts[k + 1] += starts[k];
+        }
+        let mut next = starts.clone();
+        let mut sorted = Vec::new();
+        if let Some((_, item)) = items.clone().next() {
+            sorted.resize(starts[lists], item);
+        }
+        for (list, item) in items {
+            sorted[next[list]] = item;
+            next[list] += 1;
+        }
+        Lists { starts, items: sorted }
+    }
+
+    fn of(&self, list: usize) -> &[I] {
+        &self.items[self.starts[list]..self.starts[list + 1]]
+    }
+}
+
+/// Way of a block of the matrix into a panel.
+#[derive(Debug, Clone, Copy)]
+struct Scatter {
+    /// First number of the block.
+    from: usize,
+    /// Its first number in the panel.
+    to: usize,
+    rows: u32,
+    columns: u32,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// Rows stay rows.
+    Plain,
+    /// Rows become columns.
+    Transposed,
+    /// Rows of the lower triangle become columns of the upper.
+    Diagonal,
+}
+
+impl<T: Real> SparseCholesky<T> {
+    /// Room for factorisations of matrices of the pattern that the structure was made for.
+    ///
+    /// It takes [`SymbolicCholesky::numbers`] numbers, and some indices for each block of the matrix and of the factor.
+    pub(crate) fn new(symbolic: SymbolicCholesky, pattern: &BlockPattern) -> Result<Self, TooLarge> {
+        let nodes = &symbolic.supernodes;
+        let n = symbolic.offsets[symbolic.order.len()];
+        let mut starts = vec![0];
+        let mut start = 0;
+        for node in nodes {
+            start += node.pivots * padded(node.size);
+            starts.push(start);
+        }
+        let with_parent = nodes.iter().enumerate().filter(|(_, node)| node.parent < nodes.len());
+        let children = Lists::sorted(nodes.len(), with_parent.map(|(s, node)| (node.parent, s as u32)));
+
+        let mut supernode_of = vec![0; symbolic.order.len()];
+        for (s, node) in nodes.iter().enumerate() {
+            supernode_of[node.first..node.first + node.columns].fill(s);
+        }
+        let label = &symbolic.label;
+        let first_label = |entry: &Entry| label[entry.i].min(label[entry.j]) as usize;
+        let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
+        let entries = Lists::sorted(nodes.len(), entries.iter().copied());
+
+        let (mut scatter, mut spans, mut runs) = (Lists::new(), Lists::new(), vec![Vec::new(); nodes.len()]);
+        // Place of a block's first number in the front at hand.
+        let mut position = vec![0_usize; symbolic.order.len()];
+        for (s, node) in nodes.iter().enumerate() {
+            let own = node.first..node.first + node.columns;
+            own.clone().for_each(|b| position[b] = symbolic.offsets[b] - symbolic.offsets[node.first]);
+            let mut at = node.pivots;
+            for &row in &symbolic.rows[node.rows.clone()] {
+                let row = row as usize;
+                position[row] = at;
+                let (offset, size) = (symbolic.offsets[row], symbolic.offsets[row + 1] - symbolic.offsets[row]);
+                at += size;
+                match spans.items[*spans.starts.last().unwrap_or(&0)..].last_mut() {
+                    Some((start, len)) if *start + *len == offset => *len += size,
+                    _ => spans.items.push((offset, size)),
+                }
+            }
+            spans.end();
+            let stride = padded(node.size);
+            for &Entry { i, j, at } in entries.of(s) {
+                let (row, column) = (label[i] as usize, label[j] as usize);
+                let (pivot, other) = (row.min(column), row.max(column));
+                let to = position[pivot] * stride + stride - node.size + position[other];
+                let way = match row.cmp(&column) {
+                    std::cmp::Ordering::Less => Way::Plain,
+                    std::cmp::Ordering::Greater => Way::Transposed,
+                    std::cmp::Ordering::Equal => Way::Diagonal,
+                };
+                let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
+                scatter.items.push(Scatter { from: at, to, rows, columns, way });
+            }
+            scatter.end();
+            for &child in children.of(s) {
+                let runs = &mut runs[child as usize];
+                let mut from = 0;
+                for &row in &symbolic.rows[nodes[child as usize].rows.clone()] {
+                    let row = row as usize;
+                    let size = (symbolic.offsets[row + 1] - symbolic.offsets[row]) as u32;
+                    let to = position[row] as u32;
+                    match runs.last_mut() {
+                        Some(Run { to: start, len, .. }) if *start + *len == to => *len += size,
+                        _ => runs.push(Run { from, to, len: size }),
+                    }
+                    from += size;
+                }
+            }
+        }
+        let mut all_runs = Lists::new();
+        for runs in runs {
+            all_runs.items.extend(runs);
+            all_runs.end();
+        }
+        let (mut heights, mut places) = ([0; 2], Vec::new());
+        for (s, node) in nodes.iter().enumerate() {
+            let odd = usize::from(node.odd);
+            places.push(heights[odd]);
+            heights[odd] += update_numbers(node.size - node.pivots)?;
+            if let Some(&child) = children.of(s).first() {
+                heights[1 - odd] = places[child as usize];
+            }
+        }
+        let largest = nodes.iter().map(|node| node.size).max().unwrap_or(0);
+        Ok(SparseCholesky {
+            panels: vec![T::ZERO; symbolic.panels],
+            starts,
+            inverses: vec![T::ZERO; n],
+            scatter,
+            children,
+            runs: all_runs,
+            spans,
+            stacks: symbolic.updates.map(|numbers| vec![T::ZERO; numbers]),
+            places,
+            permuted: vec![T::ZERO; n],
+            gathered: vec![T::ZERO; largest],
+            symbolic,
+        })
+    }
+
+    /// The structure of the factor.
+    pub(crate) fn symbolic(&self) -> &SymbolicCholesky {
+        &self.symbolic
+    }
+
+    /// Factorises `H + λD²`, where `d` is the diagonal of `D`; without `d`, `H`.
+    pub(crate) fn factorize(&mut self, h: &BlockMatrix<T>, lambda: T, d: &[T]) -> Result<(), IllConditioned> {
+        let values = h.values();
+        let SymbolicCholesky { order, offsets, supernodes, .. } = &self.symbolic;
+        for (s, node) in supernodes.iter().enumerate() {
+            let stride = padded(node.size);
+            let panel = &mut self.panels[self.starts[s]..self.starts[s + 1]];
+            panel.fill(T::ZERO);
+            for block in self.scatter.of(s) {
+                block.copy(values, panel, stride);
+            }
+            let diagonal = &mut self.inverses[offsets[node.first]..][..node.pivots];
+            let mut p = 0;
+            for &block in &order[node.first..node.first + node.columns] {
+                for at in h.pattern().range(block as usize) {
+                    let entry = &mut panel[p * stride + stride - node.size + p];
+                    if let Some(&d) = d.get(at) {
+                        *entry += lambda * d * d;
+                    }
+                    diagonal[p] = *entry;
+                    p += 1;
+                }
+            }
+            let [even, odd] = &mut self.stacks;
+            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
+            let side = padded(node.size - node.pivots);
+            let update = &mut own[self.places[s]..][..side * side];
+            update.fill(T::ZERO);
+            for &child in self.children.of(s) {
+                let child = child as usize;
+                let size = supernodes[child].size - supernodes[child].pivots;
+                simd::run(ExtendAdd {
+                    front: Front { size: node.size, panel, update },
+                    pivots: node.pivots,
+                    child: &of_children[self.places[child]..][..padded(size) * padded(size)],
+                    size,
+                    runs: self.runs.of(child),
+                });
+            }
+            let mut sound = false;
+            simd::run(Eliminate { front: Front { size: node.size, panel, update }, diagonal, sound: &mut sound });
+            if !sound {
+                return Err(IllConditioned);
+            }
+        }
+        Ok(())
+    }
+
+    /// Overwrites `b` with `(H + λD²)⁻¹b`, by the last factorisation.
+    pub(crate) fn solve_in_place(&mut self, b: &mut [T]) {
+        self.permute(b);
+        self.forward();
+        self.backward();
+        self.permute_back(b);
+    }
+
+    /// `bᵀ(H + λD²)⁻¹b`, by the last factorisation.
+    pub(crate) fn inverse_form(&mut self, b: &[T]) -> T {
+        self.permute(b);
+        self.forward();
+        dot(&self.permuted, &self.permuted)
+    }
+
+    /// Copies a vector into the order of elimination.
+    fn permute(&mut self, b: &[T]) {
+        let SymbolicCholesky { order, offsets, natural, .. } = &self.symbolic;
+        for (ends, &block) in offsets.windows(2).zip(order) {
+            let from = natural[block as usize];
+            self.permuted[ends[0]..ends[1]].copy_from_slice(&b[from..from + ends[1] - ends[0]]);
+        }
+    }
+
+    /// Copies a vector out of the order of elimination.
+    fn permute_back(&self, b: &mut [T]) {
+        let SymbolicCholesky { order, offsets, natural, .. } = &self.symbolic;
+        for (ends, &block) in offsets.windows(2).zip(order) {
+            let to = natural[block as usize];
+            b[to..to + ends[1] - ends[0]].copy_from_slice(&self.permuted[ends[0]..ends[1]]);
+        }
+    }
+
+    /// Solves `Uᵀx = b` in the order of elimination.
+    fn forward(&mut self) {
+        let SymbolicCholesky { offsets, supernodes, .. } = &self.symbolic;
+        for (s, node) in supernodes.iter().enumerate() {
+            let own = offsets[node.first]..offsets[node.first] + node.pivots;
+            let x = &mut self.gathered[..node.size];
+            x[..node.pivots].copy_from_slice(&self.permuted[own.clone()]);
+            x[node.pivots..].fill(T::ZERO);
+            let panel = &self.panels[self.starts[s]..self.starts[s + 1]];
+            simd::run(SolveForward { panel, inverses: &self.inverses[own.clone()], x });
+            self.permuted[own].copy_from_slice(&x[..node.pivots]);
+            let mut sums = &x[node.pivots..];
+            for &(start, len) in self.spans.of(s) {
+                let (of_span, others) = sums.split_at(len);
+                self.permuted[start..start + len].iter_mut().zip(of_span).for_each(|(x, &sum)| *x += sum);
+                sums = others;
+            }
+        }
+    }
+
+    /// Solves `Ux = b` in the order of elimination.
+    fn backward(&mut self) {
+        let SymbolicCholesky { offsets, supernodes, .. } = &self.symbolic;
+        for (s, node) in supernodes.iter().enumerate().rev() {
+            let own = offsets[node.first]..offsets[node.first] + node.pivots;
+            let x = &mut self.gathered[..node.size];
+            x[..node.pivots].copy_from_slice(&self.permuted[own.clone()]);
+            let mut others = &mut x[node.pivots..];
+            for &(start, len) in self.spans.of(s) {
+                let (of_span, rest) = others.split_at_mut(len);
+                of_span.copy_from_slice(&self.permuted[start..start + len]);
+                others = rest;
+            }
+            let panel = &self.panels[self.starts[s]..self.starts[s + 1]];
+            simd::run(SolveBackward { panel, inverses: &self.inverses[own.clone()], x });
+            self.permuted[own].copy_from_slice(&x[..node.pivots]);
+        }
+    }
+}
+
+impl Scatter {
+    /// Copies the block into its panel, whose rows have `stride` numbers.
+    #[inline(always)]
+    fn copy<T: Real>(&self, values: &[T], panel: &mut [T], stride: usize) {
+        let (rows, columns) = (self.rows as usize, self.columns as usize);
+        let block = &values[self.from..][..rows * columns];
+        let panel = &mut panel[self.to..];
+        for (i, row) in block.chunks_exact(columns).enumerate() {
+            match self.way {
+                Way::Plain => panel[i * stride..][..columns].copy_from_slice(row),
+                Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+                Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+    use proptest::prelude::*;
+
+    use super::super::samples::{Sample, chain, samples, structures};
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    fn cholesky<T: Real>(pattern: &BlockPattern) -> SparseCholesky<T> {
+        SparseCholesky::new(SymbolicCholesky::new(pattern).unwrap(), pattern).unwrap()
+    }
+
+    fn numbers(n: usize) -> Vec<f64> {
+        (0..n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn solutions_are_those_of_the_dense_system(sample in samples(), lambda in 0.0..2.0_f64) {
+            let n = sample.pattern.len();
+            let d: Vec<f64> = numbers(n).iter().map(|d| 1.0 + d * d).collect();
+            let b = numbers(n);
+            let mut dense = sample.dense.clone();
+            (0..n).for_each(|i| dense[(i, i)] += lambda * d[i] * d[i]);
+            let expected = dense.cholesky().unwrap().solve(&DVector::from_column_slice(&b));
+            let largest = expected.amax();
+            in_all(|| {
+                let mut factor = cholesky(&sample.pattern);
+                factor.factorize(&sample.matrix, lambda, &d).unwrap();
+                let mut x = b.clone();
+                factor.solve_in_place(&mut x);
+                assert!(x.iter().zip(&expected).all(|(x, e)| (x - e).abs() <= 1e-10 * largest), "{x:?} {expected:?}");
+                let form = factor.inverse_form(&b);
+                let by_solution = dot(&b, &x);
+                assert!((form - by_solution).abs() <= 1e-10 * by_solution, "{form} {by_solution}");
+                // Again, with the numbers of the first factorisation in memory.
+                let first: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                factor.factorize(&sample.matrix, lambda + 1.0, &d).unwrap();
+                factor.factorize(&sample.matrix, lambda, &d).unwrap();
+                let mut x = b.clone();
+                factor.solve_in_place(&mut x);
+                assert_eq!(first, x.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+            });
+        }
+
+        #[test]
+        fn single_precision_solves((sizes, pairs) in structures(), seed: u64) {
+            let sample = Sample::<f32>::new(&sizes, &pairs, seed, 1.0);
+            let n = sample.pattern.len();
+            let b = numbers(n);
+            let expected = sample.dense.cholesky().unwrap().solve(&DVector::from_column_slice(&b));
+            let mut factor = cholesky(&sample.pattern);
+            factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+            let mut x: Vec<f32> = b.iter().map(|&b| b as f32).collect();
+            factor.solve_in_place(&mut x);
+            for (x, expected) in x.iter().zip(&expected) {
+                prop_assert!((f64::from(*x) - expected).abs() <= 1e-3, "{x}, not {expected}");
+            }
+        }
+
+        /// The names of blocks do not matter.
+        #[test]
+        fn permuted_blocks_have_the_same_solution((sizes, pairs) in structures(), seed: u64, turn in 0..20_usize) {
+            let n = sizes.len();
+            let renamed = |i: usize| (n - 1 - i + turn) % n;
+            let mut renamed_sizes = sizes.clone();
+            (0..n).for_each(|i| renamed_sizes[renamed(i)] = sizes[i]);
+            let renamed_pairs: Vec<_> = pairs.iter().map(|&(i, j)| (renamed(i), renamed(j))).collect();
+            let one = Sample::<f64>::new(&sizes, &pairs, seed, 0.3);
+            let pattern = BlockPattern::new(&renamed_sizes, &renamed_pairs).unwrap();
+            let mut matrix = BlockMatrix::new(pattern.clone());
+            let (mut b, mut x) = (vec![0.0; pattern.len()], numbers(pattern.len()));
+            for Entry { i, j, at } in one.pattern.entries() {
+                let (rows, columns) = (sizes[i], sizes[j]);
+                let block = &one.matrix.values()[at..][..rows * columns];
+                let (to_i, to_j) = (renamed(i), renamed(j));
+                if to_i >= to_j {
+                    matrix.add(pattern.slot(to_i, to_j).unwrap(), block);
+                } else {
+                    let transposed: Vec<f64> =
+                        (0..rows * columns).map(|k| block[k % rows * columns + k / rows]).collect();
+                    matrix.add(pattern.slot(to_j, to_i).unwrap(), &transposed);
+                }
+            }
+            (0..n).for_each(|i| b[pattern.range(renamed(i))].copy_from_slice(&x[one.pattern.range(i)]));
+            for (pattern, matrix, x) in [(&one.pattern, &one.matrix, &mut x), (&pattern, &matrix, &mut b)] {
+                let mut factor = cholesky(pattern);
+                factor.factorize(matrix, 0.0, &[]).unwrap();
+                factor.solve_in_place(x);
+            }
+            let largest = x.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+            for i in 0..n {
+                for (x, b) in x[one.pattern.range(i)].iter().zip(&b[pattern.range(renamed(i))]) {
+                    prop_assert!((x - b).abs() <= 1e-10 * largest, "{x}, not {b}");
+                }
+            }
+        }
+
+        #[test]
+        fn indefinite_and_singular_matrices_are_refused(sample in samples(), which: usize, singular: bool) {
+            let Sample { pattern, mut matrix, .. } = sample;
+            let mut factor = cholesky(&pattern);
+            prop_assert!(factor.factorize(&matrix, 0.0, &[]).is_ok());
+            let block = which % pattern.blocks();
+            if singular {
+                // Neither the block nor its neighbours know of its first number.
+                for Entry { i, j, at } in pattern.entries() {
+                    let (rows, columns) = (pattern.size(i), pattern.size(j));
+                    let values = &mut matrix.values_mut()[at..][..rows * columns];
+                    if i == block {
+                        values[..columns].fill(0.0);
+                    }
+                    if j == block {
+                        values.iter_mut().step_by(columns).for_each(|value| *value = 0.0);
+                    }
+                }
+            } else {
+                let n = pattern.size(block);
+                matrix.values_mut()[pattern.diagonal_slot(block) + n * n - 1] = -1.0;
+            }
+            prop_assert_eq!(factor.factorize(&matrix, 0.0, &[]), Err(IllConditioned));
+        }
+    }
+
+    /// The last of the poses is free to move: pivots are what rounding leaves.
+    #[test]
+    fn a_chain_without_an_anchor_is_refused() {
+        let n = 40;
+        let pairs: Vec<_> = (1..n).map(|i| (i - 1, i)).collect();
+        let pattern = BlockPattern::new(&vec![1; n], &pairs).unwrap();
+        let mut matrix = BlockMatrix::new(pattern.clone());
+        for (i, j) in pairs {
+            let weight = 1.0 / (1.0 + i as f64);
+            for (slot, value) in [((i, i), weight), ((j, j), weight), ((j, i), -weight)] {
+                matrix.add(pattern.slot(slot.0, slot.1).unwrap(), &[value]);
+            }
+        }
+        let mut factor = cholesky(&pattern);
+        assert_eq!(factor.factorize(&matrix, 0.0, &[]), Err(IllConditioned));
+        assert!(factor.factorize(&matrix, 1e-3, &vec![1.0; n]).is_ok());
+        let nan = vec![f64::NAN; n];
+        assert_eq!(factor.factorize(&matrix, 1e-3, &nan), Err(IllConditioned));
+    }
+
+    #[test]
+    fn the_upper_triangle_of_diagonal_blocks_is_not_read() {
+        let sample = Sample::<f64>::new(&[3, 2, 4, 3], &[(0, 1), (2, 1), (3, 0), (2, 3)], 5, 0.5);
+        let mut spoilt = sample.matrix.clone();
+        for j in 0..4 {
+            let (at, n) = (sample.pattern.diagonal_slot(j), sample.pattern.size(j));
+            (0..n).for_each(|i| spoilt.values_mut()[at + i * n + i + 1..at + (i + 1) * n].fill(f64::NAN));
+        }
+        let solutions = [&sample.matrix, &spoilt].map(|matrix| {
+            let mut factor = cholesky(&sample.pattern);
+            factor.factorize(matrix, 0.0, &[]).unwrap();
+            let mut x = numbers(sample.pattern.len());
+            factor.solve_in_place(&mut x);
+            let mut product = vec![0.0; x.len()];
+            matrix.times(&x, &mut product);
+            (x.clone(), product, matrix.quadratic_form(&x))
+        });
+        assert_eq!(solutions[0], solutions[1]);
+    }
+
+    /// Large fronts: all columns of the kernels' tiles, and more pivots than are summed at once.
+    #[test]
+    fn full_matrices_are_solved() {
+        for sizes in [vec![15; 20], vec![7; 9], vec![1; 17]] {
+            let n = sizes.len();
+            let pairs: Vec<_> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+            let sample = Sample::<f64>::new(&sizes, &pairs, 3, 0.5);
+            let mut factor = cholesky(&sample.pattern);
+            assert_eq!(factor.symbolic().supernodes.len(), 1);
+            factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+            let b = numbers(sample.pattern.len());
+            let (mut x, mut product) = (b.clone(), b.clone());
+            factor.solve_in_place(&mut x);
+            sample.matrix.times(&x, &mut product);
+            assert!(product.iter().zip(&b).all(|(product, b)| (product - b).abs() < 1e-10));
+        }
+    }
+
+    #[test]
+    fn a_chain_with_local_loops_takes_linear_work() {
+        let of = |n: usize| {
+            let pattern = BlockPattern::new(&vec![3; n], &chain(n, 7)).unwrap();
+            let symbolic = SymbolicCholesky::new(&pattern).unwrap();
+            [symbolic.flops(), symbolic.nonzeros(), symbolic.numbers() as f64].map(|work| work / n as f64)
+        };
+        let thousand = of(1_000);
+        for n in [10_000, 100_000] {
+            for (work, of_thousand) in of(n).into_iter().zip(thousand) {
+                assert!(work < 1.2 * of_thousand, "{n}: {work} a block, not {of_thousand}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_is_always_the_same() {
+        let pattern = BlockPattern::new(&vec![3; 500], &chain(500, 11)).unwrap();
+        let [one, other] = [0, 1].map(|_| SymbolicCholesky::new(&pattern).unwrap());
+        assert_eq!(one.order, other.order);
+        let mut sorted = one.order.clone();
+        sorted.sort_unstable();
+        assert!(sorted.iter().enumerate().all(|(i, &block)| i == block as usize));
+    }
+}

@@ -1,0 +1,22 @@
+//! Sparse linear systems: symmetric matrices of blocks, and their Cholesky factorisation.
+//!
+//! A [`BlockPattern`] is the structure of the normal equations of many small groups of variables, and a [`BlockMatrix`] has
+//! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
+//! [`SparseCholesky`] factorises and solves for each damping.
+// Used by the sparse door.
+#![allow(dead_code, unused_imports)]
+
+mod cholesky;
+mod inverse;
+mod matrix;
+mod ordering;
+mod pattern;
+#[cfg(test)]
+mod samples;
+mod symbolic;
+
+pub(crate) use cholesky::SparseCholesky;
+pub(crate) use inverse::InverseSubset;
+pub(crate) use matrix::BlockMatrix;
+pub(crate) use pattern::{BlockPattern, TooLarge};
+pub(crate) use symbolic::SymbolicCholesky;

@@ -1,0 +1,365 @@
+//! Fill-reducing order: approximate minimum degree.
+
+use super::pattern::BlockPattern;
+
+/// No node.
+const NONE: usize = usize::MAX;
+
+/// Neighbours of each block in the graph of a pattern, without the block itself.
+pub(super) struct Graph {
+    /// First neighbour of each node, and the number of all.
+    pub(super) starts: Vec<usize>,
+    pub(super) neighbours: Vec<u32>,
+}
+
+impl Graph {
+    /// The graph of a pattern.
+    pub(super) fn new(pattern: &BlockPattern) -> Self {
+        let n = pattern.blocks();
+        let pairs = || pattern.entries().filter(|entry| entry.i != entry.j);
+        let mut starts = vec![0; n + 1];
+        for entry in pairs() {
+            starts[entry.i + 1] += 1;
+            starts[entry.j + 1] += 1;
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut neighbours = vec![0; starts[n]];
+        for entry in pairs() {
+            for (from, to) in [(entry.i, entry.j), (entry.j, entry.i)] {
+                neighbours[next[from]] = to as u32;
+                next[from] += 1;
+            }
+        }
+        Graph { starts, neighbours }
+    }
+
+    /// Neighbours of node `i`.
+    pub(super) fn of(&self, i: usize) -> &[u32] {
+        &self.neighbours[self.starts[i]..self.starts[i + 1]]
+    }
+}
+
+/// The order in which blocks are eliminated, by approximate minimum degree (Amestoy, Davis & Duff 1996), each block counted
+/// with its size. Blocks with very many neighbours come last. Deterministic.
+pub(super) fn minimum_degree(graph: &Graph, sizes: impl Fn(usize) -> usize) -> Vec<u32> {
+    let n = graph.starts.len() - 1;
+    let mut quotient = Quotient::new(graph, sizes);
+    while let Some(pivot) = quotient.pop_minimum() {
+        quotient.eliminate(pivot);
+    }
+    let mut order = Vec::with_capacity(n);
+    for &pivot in &quotient.pivots {
+        let mut node = pivot;
+        while node != NONE {
+            order.push(node as u32);
+            node = quotient.chain[node];
+        }
+    }
+    order.extend(quotient.dense.iter().map(|&node| node as u32));
+    order
+}
+
+/// The quotient graph: variables that are to be eliminated, and elements, cliques that eliminated variables left behind.
+///
+/// A variable lists first its elements, and then the variables that no element of its connects it to.
+struct Quotient {
+    /// Lists of variables.
+    lists: Vec<u32>,
+    start: Vec<usize>,
+    len: Vec<usize>,
+    /// Number of elements in the list of a variable.
+    elements: Vec<usize>,
+    /// Lists of elements, one behind the other.
+    cliques: Vec<u32>,
+    /// Numbers of a variable and of those merged with it; negative in the element that is being made; zero for others.
+    weight: Vec<i64>,
+    /// Approximate external degree of a variable; size of an element.
+    degree: Vec<i64>,
+    /// Marks; zero for elements that are absorbed.
+    mark: Vec<i64>,
+    /// Largest mark in use.
+    stamp: i64,
+    /// First variable of each degree.
+    heads: Vec<usize>,
+    next: Vec<usize>,
+    previous: Vec<usize>,
+    /// No variable has a smaller degree.
+    least: usize,
+    /// Next of the nodes that are eliminated together, and the last of them.
+    chain: Vec<usize>,
+    chain_end: Vec<usize>,
+    /// Total weight of variables not yet eliminated.
+    left: i64,
+    pivots: Vec<usize>,
+    /// Nodes left to the end, by ascending number of neighbours.
+    dense: Vec<usize>,
+    /// Variables of the element being made, by their hash.
+    hashes: Vec<(u64, u32)>,
+}
+
+impl Quotient {
+    fn new(graph: &Graph, sizes: impl Fn(usize) -> usize) -> Self {
+        let n = graph.starts.len() - 1;
+        let many = (10.0 * (n as f64).sqrt()).max(16.0) as usize;
+        let mut dense: Vec<usize> = (0..n).filter(|&i| graph.of(i).len() > many).collect();
+        dense.sort_by_key(|&i| graph.of(i).len());
+        let mut weight: Vec<i64> = (0..n).map(|i| sizes(i).max(1) as i64).collect();
+        for &i in &dense {
+            weight[i] = 0;
+        }
+        let left: i64 = weight.iter().sum();
+        // A list of degrees that are counted up to a limit, where blocks are large.
+        let mut quotient = Quotient {
+            lists: graph.neighbours.clone(),
+            start: graph.starts[..n].to_vec(),
+            len: (0..n).map(|i| graph.of(i).len()).collect(),
+            elements: vec![0; n],
+            cliques: Vec::with_capacity(graph.neighbours.len()),
+            degree: vec![0; n],
+            mark: vec![1; n],
+            stamp: 2,
+            heads: vec![NONE; left as usize + 1],
+            next: vec![NONE; n],
+            previous: vec![NONE; n],
+            least: 0,
+            chain: vec![NONE; n],
+            chain_end: (0..n).collect(),
+            left,
+            pivots: Vec::with_capacity(n),
+            dense,
+            hashes: Vec::new(),
+            weight,
+        };
+        for i in (0..n).rev() {
+            if quotient.weight[i] > 0 {
+                let degree = graph.of(i).iter().map(|&j| quotient.weight[j as usize]).sum();
+                quotient.degree[i] = degree;
+                quotient.push(i);
+            }
+        }
+        quotient
+    }
+
+    /// Files a variable under its degree.
+    fn push(&mut self, i: usize) {
+        let degree = self.degree[i] as usize;
+        let head = self.heads[degree];
+        if head != NONE {
+            self.previous[head] = i;
+        }
+        self.next[i] = head;
+        self.previous[i] = NONE;
+        self.heads[degree] = i;
+        self.least = self.least.min(degree);
+    }
+
+    /// Takes a variable from under its degree.
+    fn remove(&mut self, i: usize) {
+        let (previous, next) = (self.previous[i], self.next[i]);
+        if next != NONE {
+            self.previous[next] = previous;
+        }
+        if previous == NONE {
+            self.heads[self.degree[i] as usize] = next;
+        } else {
+            self.next[previous] = next;
+        }
+    }
+
+    /// A variable of least degree.
+    fn pop_minimum(&mut self) -> Option<usize> {
+        if self.left == 0 {
+            return None;
+        }
+        while self.heads[self.least] == NONE {
+            self.least += 1;
+        }
+        let pivot = self.heads[self.least];
+        self.remove(pivot);
+        Some(pivot)
+    }
+
+    /// Appends node `j`, with those behind it, to the nodes that are eliminated together with `i`.
+    fn join(&mut self, i: usize, j: usize) {
+        self.chain[self.chain_end[i]] = j;
+        self.chain_end[i] = self.chain_end[j];
+        self.weight[j] = 0;
+    }
+
+    /// Makes the pivot an element, and updates the degrees of its variables.
+    fn eliminate(&mut self, pivot: usize) {
+        self.pivots.push(pivot);
+        let mut pivot_weight = self.weight[pivot];
+        self.weight[pivot] = 0;
+        let first = self.cliques.len();
+        let mut size = self.gather(pivot);
+        let end = self.cliques.len();
+        self.count_outside(first..end);
+
+        self.hashes.clear();
+        for k in first..end {
+            let i = self.cliques[k] as usize;
+            match self.approximate_degree(i, pivot) {
+                Some((degree, hash)) => {
+                    self.degree[i] = self.degree[i].min(degree);
+                    self.hashes.push((hash, i as u32));
+                }
+                None => {
+                    let weight = -self.weight[i];
+                    size -= weight;
+                    pivot_weight += weight;
+                    self.join(pivot, i);
+                }
+            }
+        }
+        self.merge_alike();
+
+        self.left -= pivot_weight;
+        let mut kept = first;
+        for k in first..end {
+            let i = self.cliques[k] as usize;
+            let weight = -self.weight[i];
+            if weight == 0 {
+                continue;
+            }
+            self.weight[i] = weight;
+            self.degree[i] = (self.degree[i] + size - weight).min(self.left - weight).max(0);
+            self.push(i);
+            self.cliques[kept] = i as u32;
+            kept += 1;
+        }
+        self.cliques.truncate(kept);
+        self.start[pivot] = first;
+        self.len[pivot] = kept - first;
+        self.degree[pivot] = size;
+        self.mark[pivot] = if kept > first { self.stamp } else { 0 };
+        self.stamp += self.left.max(size) + 1;
+    }
+
+    /// Lists the variables of the pivot's element, which absorbs the pivot's elements; returns their weight.
+    fn gather(&mut self, pivot: usize) -> i64 {
+        let mut size = 0;
+        let list = self.start[pivot]..self.start[pivot] + self.len[pivot];
+        let elements = self.elements[pivot];
+        for (k, at) in list.enumerate() {
+            let node = self.lists[at] as usize;
+            if k >= elements {
+                size += self.take(node);
+            } else if self.mark[node] != 0 {
+                for at in self.start[node]..self.start[node] + self.len[node] {
+                    size += self.take(self.cliques[at] as usize);
+                }
+                self.mark[node] = 0;
+            }
+        }
+        size
+    }
+
+    /// Takes a variable into the element being made, if it is one and not yet there; returns its weight.
+    fn take(&mut self, i: usize) -> i64 {
+        let weight = self.weight[i];
+        if weight <= 0 {
+            return 0;
+        }
+        self.weight[i] = -weight;
+        self.cliques.push(i as u32);
+        self.remove(i);
+        weight
+    }
+
+    /// Leaves in `mark − stamp` of each element next to the variables the weight of what it has outside of these.
+    fn count_outside(&mut self, variables: std::ops::Range<usize>) {
+        for k in variables {
+            let i = self.cliques[k] as usize;
+            let weight = -self.weight[i];
+            for at in self.start[i]..self.start[i] + self.elements[i] {
+                let element = self.lists[at] as usize;
+                let mark = self.mark[element];
+                if mark >= self.stamp {
+                    self.mark[element] = mark - weight;
+                } else if mark != 0 {
+                    self.mark[element] = self.degree[element] + self.stamp - weight;
+                }
+            }
+        }
+    }
+
+    /// Takes what the pivot's element stands for out of the list of variable `i`, and puts the element first. Returns an upper
+    /// bound of the degree without the element, and a hash of the list; `None` if nothing else is in the list.
+    fn approximate_degree(&mut self, i: usize, pivot: usize) -> Option<(i64, u64)> {
+        let (start, len, elements) = (self.start[i], self.len[i], self.elements[i]);
+        let (mut degree, mut hash, mut kept) = (0, pivot as u64, start);
+        for at in start..start + elements {
+            let element = self.lists[at] as usize;
+            if self.mark[element] == 0 {
+                continue;
+            }
+            let outside = self.mark[element] - self.stamp;
+            if outside > 0 {
+                degree += outside;
+                hash += element as u64;
+                self.lists[kept] = element as u32;
+                kept += 1;
+            } else {
+                self.mark[element] = 0;
+            }
+        }
+        let first_variable = kept;
+        for at in start + elements..start + len {
+            let variable = self.lists[at] as usize;
+            let weight = self.weight[variable];
+            if weight > 0 {
+                degree += weight;
+                hash += variable as u64;
+                self.lists[kept] = variable as u32;
+                kept += 1;
+            }
+        }
+        if degree == 0 {
+            return None;
+        }
+        // There is room: the pivot, or an element that it absorbed, has left the list.
+        self.lists[kept] = self.lists[first_variable];
+        self.lists[first_variable] = self.lists[start];
+        self.lists[start] = pivot as u32;
+        self.elements[i] = first_variable - start + 1;
+        self.len[i] = kept - start + 1;
+        Some((degree, hash))
+    }
+
+    /// Merges variables of the element being made that have the same lists.
+    fn merge_alike(&mut self) {
+        self.stamp += self.left + 1;
+        self.hashes.sort_unstable();
+        let hashes = std::mem::take(&mut self.hashes);
+        for (k, &(hash, i)) in hashes.iter().enumerate() {
+            let i = i as usize;
+            if self.weight[i] == 0 || hashes.get(k + 1).is_none_or(|next| next.0 != hash) {
+                continue;
+            }
+            self.stamp += 1;
+            for at in self.start[i]..self.start[i] + self.len[i] {
+                let node = self.lists[at] as usize;
+                if self.mark[node] != 0 {
+                    self.mark[node] = self.stamp;
+                }
+            }
+            for &(_, j) in hashes[k + 1..].iter().take_while(|other| other.0 == hash) {
+                let j = j as usize;
+                let alike = self.weight[j] != 0
+                    && self.len[i] == self.len[j]
+                    && self.elements[i] == self.elements[j]
+                    && self.lists[self.start[j]..][..self.len[j]].iter().all(|&k| self.mark[k as usize] == self.stamp);
+                if alike {
+                    self.weight[i] += self.weight[j];
+                    self.join(i, j);
+                }
+            }
+        }
+        self.hashes = hashes;
+        self.stamp += 1;
+    }
+}

@@ -1,0 +1,172 @@
+//! Structure of a symmetric matrix of blocks.
+
+use std::ops::Range;
+
+/// A structure whose numbers cannot be counted in a [`usize`], or whose blocks cannot be counted in a [`u32`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooLarge;
+
+/// The lower triangle of a symmetric matrix of blocks, in compressed columns.
+///
+/// Block `i` of the vectors that the matrix multiplies has `size(i)` numbers. Block `(i, j)` of the matrix, `i ≥ j`, is
+/// stored row-major: `size(i)` rows of `size(j)` numbers. Blocks of a column follow each other by ascending row; the first
+/// is the one on the diagonal, which is always stored, as a full square.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BlockPattern {
+    /// First number of each block of a vector, and the length of the vector.
+    offsets: Vec<usize>,
+    /// First stored block of each column, and the number of stored blocks.
+    columns: Vec<usize>,
+    /// Row of each stored block.
+    rows: Vec<u32>,
+    /// First number of each stored block, and the number of all numbers.
+    places: Vec<usize>,
+}
+
+/// A stored block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Row of the block.
+    pub(crate) i: usize,
+    /// Column of the block, at most `i`.
+    pub(crate) j: usize,
+    /// Offset of its first number among the values.
+    pub(crate) at: usize,
+}
+
+impl BlockPattern {
+    /// The pattern with all blocks `(i, i)` and the given pairs `(i, j)`, in either order and with repetitions.
+    ///
+    /// `O(p log p)` for `p` pairs. Panics if a block has no numbers, or if a pair names a block
+    /// that does not exist.
+    pub(crate) fn new(sizes: &[usize], pairs: &[(usize, usize)]) -> Result<Self, TooLarge> {
+        let n = sizes.len();
+        assert!(sizes.iter().all(|&size| size > 0), "a block without numbers");
+        u32::try_from(n).map_err(|_| TooLarge)?;
+        let offsets = sums(sizes.iter().copied())?;
+        let mut starts = vec![0; n + 1];
+        for &(i, j) in pairs {
+            assert!(i < n && j < n, "block ({i}, {j}) of {n} × {n}");
+            starts[i.min(j) + 1] += 1;
+        }
+        for j in 0..n {
+            starts[j + 1] += starts[j];
+        }
+        let mut below = vec![0_u32; pairs.len()];
+        let mut next = starts.clone();
+        for &(i, j) in pairs {
+            let column = &mut next[i.min(j)];
+            below[*column] = i.max(j) as u32;
+            *column += 1;
+        }
+        let mut columns = Vec::with_capacity(n + 1);
+        let mut rows = Vec::with_capacity(n + pairs.len());
+        for (j, ends) in starts.windows(2).enumerate() {
+            columns.push(rows.len());
+            rows.push(j as u32);
+            let below = &mut below[ends[0]..ends[1]];
+            below.sort_unstable();
+            for &i in &*below {
+                if rows.last() != Some(&i) {
+                    rows.push(i);
+                }
+            }
+        }
+        columns.push(rows.len());
+        let column_of = columns.windows(2).enumerate().flat_map(|(j, ends)| (ends[0]..ends[1]).map(move |_| j));
+        let numbers = rows.iter().zip(column_of).map(|(&i, j)| sizes[i as usize].checked_mul(sizes[j]));
+        let places = sums(numbers.map(|numbers| numbers.unwrap_or(usize::MAX)))?;
+        Ok(BlockPattern { offsets, columns, rows, places })
+    }
+
+    /// Number of blocks of a vector.
+    pub(crate) fn blocks(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Length of a vector.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets[self.blocks()]
+    }
+
+    /// Number of numbers in the stored blocks.
+    pub(crate) fn numbers(&self) -> usize {
+        self.places[self.rows.len()]
+    }
+
+    /// Numbers of block `i` in a vector.
+    pub(crate) fn range(&self, i: usize) -> Range<usize> {
+        self.offsets[i]..self.offsets[i + 1]
+    }
+
+    /// Length of block `i` of a vector.
+    pub(crate) fn size(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
+    /// Offset of the first number of block `(i, j)`, `i ≥ j`, among the values; `None` if it is not stored.
+    pub(crate) fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        let column = self.columns[j]..self.columns[j + 1];
+        let at = self.rows[column.clone()].binary_search(&u32::try_from(i).ok()?).ok()?;
+        Some(self.places[column.start + at])
+    }
+
+    /// Offset of the first number of the diagonal block `j` among the values.
+    pub(crate) fn diagonal_slot(&self, j: usize) -> usize {
+        self.places[self.columns[j]]
+    }
+
+    /// Stored blocks of column `j`, the diagonal one first.
+    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = Entry> {
+        (self.columns[j]..self.columns[j + 1]).map(move |k| Entry { i: self.rows[k] as usize, j, at: self.places[k] })
+    }
+
+    /// Stored blocks, column after column.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        (0..self.blocks()).flat_map(|j| self.column(j))
+    }
+}
+
+/// Sums of all numbers before each, and of all.
+fn sums(numbers: impl Iterator<Item = usize>) -> Result<Vec<usize>, TooLarge> {
+    let mut sums = vec![0_usize];
+    let mut sum = 0_usize;
+    for number in numbers {
+        sum = sum.checked_add(number).ok_or(TooLarge)?;
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::samples::structures;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pairs_have_blocks_and_others_have_none((sizes, pairs) in structures()) {
+            let pattern = BlockPattern::new(&sizes, &pairs).unwrap();
+            let mut end = 0;
+            for j in 0..sizes.len() {
+                for i in j..sizes.len() {
+                    let given = i == j || pairs.contains(&(i, j)) || pairs.contains(&(j, i));
+                    let slot = pattern.slot(i, j);
+                    prop_assert_eq!(slot, given.then_some(end));
+                    end += if given { sizes[i] * sizes[j] } else { 0 };
+                }
+            }
+            prop_assert_eq!(pattern.numbers(), end);
+            prop_assert_eq!(pattern.len(), sizes.iter().sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_an_error() {
+        assert_eq!(BlockPattern::new(&[usize::MAX / 2, usize::MAX / 2, 2], &[]), Err(TooLarge));
+        assert_eq!(BlockPattern::new(&[1 << 40], &[]), Err(TooLarge));
+        assert_eq!(BlockPattern::new(&[1 << 31; 5], &[]), Err(TooLarge));
+    }
+}

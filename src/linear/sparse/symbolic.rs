@@ -1,0 +1,411 @@
+//! Symbolic factorisation: fill-reducing order, elimination tree and supernodes.
+
+use super::ordering::{Graph, minimum_degree};
+use super::pattern::{BlockPattern, TooLarge};
+use crate::kernels::front::padded;
+
+/// No node.
+const NONE: usize = usize::MAX;
+
+/// Columns of blocks that are eliminated together, from one front.
+///
+/// The front has first the supernode's own columns, and then the rows below, in the order of elimination.
+#[derive(Debug, Clone)]
+pub(super) struct Supernode {
+    /// First of its columns, in the order of elimination.
+    pub(super) first: usize,
+    /// Number of its columns.
+    pub(super) columns: usize,
+    /// Rows below its columns: a range of [`SymbolicCholesky::rows`].
+    pub(super) rows: std::ops::Range<usize>,
+    /// Numbers of its columns.
+    pub(super) pivots: usize,
+    /// Numbers of its front.
+    pub(super) size: usize,
+    /// The supernode of the first row below; `usize::MAX` for a root.
+    pub(super) parent: usize,
+    /// Its distance from the root is odd.
+    pub(super) odd: bool,
+}
+
+/// Structure of the Cholesky factor of a matrix, and the work that the factorisation takes.
+#[derive(Debug, Clone)]
+pub(crate) struct SymbolicCholesky {
+    /// Blocks in the order of elimination.
+    pub(super) order: Vec<u32>,
+    /// First number of each block in that order.
+    pub(super) offsets: Vec<usize>,
+    /// Place of each block in that order.
+    pub(super) label: Vec<u32>,
+    /// First number of each block in its natural order.
+    pub(super) natural: Vec<usize>,
+    /// Supernodes, children before their parents.
+    pub(super) supernodes: Vec<Supernode>,
+    /// Rows below the supernodes' columns, by their place in the order.
+    pub(super) rows: Vec<u32>,
+    /// Numbers of all panels.
+    pub(super) panels: usize,
+    /// Numbers of the updates that wait to be added, at even and at odd distances from the root.
+    pub(super) updates: [usize; 2],
+    flops: f64,
+    nonzeros: f64,
+}
+
+/// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
+fn cost(pivots: usize, size: usize) -> f64 {
+    const FRONT: f64 = 3000.0;
+    const PANEL: f64 = 6.0;
+    const UPDATE: f64 = 8.0;
+    let (k, others) = (pivots as f64, padded(size - pivots) as f64);
+    let stride = padded(size) as f64;
+    FRONT + k * (stride * (k + PANEL) + others * (others + 8.0)) + UPDATE * others * others
+}
+
+/// A supernode on the way.
+struct Draft {
+    /// First and last column; columns of a supernode are chained.
+    first: usize,
+    last: usize,
+    parent: usize,
+    rows: std::ops::Range<usize>,
+    pivots: usize,
+    size: usize,
+}
+
+impl SymbolicCholesky {
+    /// The structure for matrices of a pattern, in a fill-reducing order.
+    ///
+    /// `O(p log p)` for the order of `p` pairs, mostly, and as much time as there are blocks in the factor.
+    pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
+        let graph = Graph::new(pattern);
+        let order = minimum_degree(&graph, |i| pattern.size(i));
+        Self::in_order(pattern, &graph, order)
+    }
+
+    /// The structure with blocks eliminated in an order, or in one that is equivalent.
+    fn in_order(pattern: &BlockPattern, graph: &Graph, order: Vec<u32>) -> Result<Self, TooLarge> {
+        let n = order.len();
+        let mut place = inverse(&order);
+        let tree = elimination_tree(graph, &order, &place);
+        let postorder = postorder(&tree);
+        let mut label = vec![0; n];
+        postorder.iter().enumerate().for_each(|(k, &old)| label[old as usize] = k as u32);
+        let order: Vec<u32> = postorder.iter().map(|&old| order[old as usize]).collect();
+        place.iter_mut().for_each(|place| *place = label[*place as usize]);
+        let mut parents = vec![NONE; n];
+        for (old, &parent) in tree.iter().enumerate() {
+            if parent != NONE {
+                parents[label[old] as usize] = label[parent] as usize;
+            }
+        }
+        let size = |j: usize| pattern.size(order[j] as usize);
+
+        let (mut drafts, mut rows, mut chain) = fundamental(graph, &order, &place, &parents, size);
+        amalgamate(&mut drafts, &mut chain);
+        Self::arranged(pattern, order, &drafts, &mut rows, &chain)
+    }
+
+    /// Puts the columns of each supernode behind each other, and children before their parents.
+    fn arranged(
+        pattern: &BlockPattern,
+        order: Vec<u32>,
+        drafts: &[Draft],
+        rows: &mut [u32],
+        chain: &[usize],
+    ) -> Result<Self, TooLarge> {
+        let n = order.len();
+        let alive: Vec<usize> = (0..drafts.len()).filter(|&s| drafts[s].size > 0).collect();
+        let mut number = vec![NONE; drafts.len()];
+        alive.iter().enumerate().for_each(|(k, &s)| number[s] = k);
+        let parents: Vec<usize> =
+            alive.iter().map(|&s| if drafts[s].parent == NONE { NONE } else { number[drafts[s].parent] }).collect();
+        let sequence = postorder(&parents);
+        let mut rank = vec![0; alive.len()];
+        sequence.iter().enumerate().for_each(|(k, &s)| rank[s as usize] = k);
+
+        let mut label = vec![0_u32; n];
+        let mut arranged = Vec::with_capacity(n);
+        let mut supernodes = Vec::with_capacity(alive.len());
+        let mut all_rows = Vec::new();
+        for &s in &sequence {
+            let draft = &drafts[alive[s as usize]];
+            let first = arranged.len();
+            let mut column = draft.first;
+            while column != NONE {
+                label[column] = arranged.len() as u32;
+                arranged.push(order[column]);
+                column = chain[column];
+            }
+            let parent = parents[s as usize];
+            supernodes.push(Supernode {
+                first,
+                columns: arranged.len() - first,
+                rows: draft.rows.clone(),
+                pivots: draft.pivots,
+                size: draft.size,
+                parent: if parent == NONE { NONE } else { rank[parent] },
+                odd: false,
+            });
+        }
+        let (mut panels, mut flops, mut nonzeros) = (0_usize, 0.0, 0.0);
+        for s in (0..supernodes.len()).rev() {
+            let parent = supernodes[s].parent;
+            let odd = parent != NONE && !supernodes[parent].odd;
+            let node = &mut supernodes[s];
+            node.odd = odd;
+            let panel = node.pivots.checked_mul(padded(node.size)).ok_or(TooLarge)?;
+            panels = panels.checked_add(panel).ok_or(TooLarge)?;
+            let (k, m) = (node.pivots as f64, node.size as f64);
+            // Σ (m − i)² and Σ (m − i) over the pivots i.
+            flops += k * m * m - m * k * (k - 1.0) + k * (k - 1.0) * (2.0 * k - 1.0) / 6.0;
+            nonzeros += k * m - k * (k - 1.0) / 2.0;
+            let range = all_rows.len()..all_rows.len() + node.rows.len();
+            let rows = &mut rows[std::mem::replace(&mut node.rows, range)];
+            rows.iter_mut().for_each(|row| *row = label[*row as usize]);
+            rows.sort_unstable();
+            all_rows.extend_from_slice(rows);
+        }
+        let mut offsets = vec![0];
+        let mut offset = 0;
+        for &block in &arranged {
+            offset += pattern.size(block as usize);
+            offsets.push(offset);
+        }
+        let updates = stack_sizes(&supernodes)?;
+        let label = inverse(&arranged);
+        let natural = (0..n).map(|i| pattern.range(i).start).collect();
+        Ok(SymbolicCholesky {
+            order: arranged,
+            offsets,
+            label,
+            natural,
+            supernodes,
+            rows: all_rows,
+            panels,
+            updates,
+            flops,
+            nonzeros,
+        })
+    }
+
+    /// Floating-point operations of a factorisation.
+    pub(crate) fn flops(&self) -> f64 {
+        self.flops
+    }
+
+    /// Numbers on and above the diagonal of the factor, those that are zero in supernodes included.
+    pub(crate) fn nonzeros(&self) -> f64 {
+        self.nonzeros
+    }
+
+    /// Number of supernodes.
+    pub(crate) fn supernode_count(&self) -> usize {
+        self.supernodes.len()
+    }
+
+    /// Numbers that a factorisation keeps in memory.
+    pub(crate) fn numbers(&self) -> usize {
+        let n = self.offsets[self.order.len()];
+        [self.panels, self.updates[0], self.updates[1], n, n, n].into_iter().fold(0, usize::saturating_add)
+    }
+}
+
+/// Numbers of an update of so many rows.
+pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
+    padded(others).checked_mul(padded(others)).ok_or(TooLarge)
+}
+
+/// The greatest heights of the two stacks of updates.
+fn stack_sizes(supernodes: &[Supernode]) -> Result<[usize; 2], TooLarge> {
+    let mut children = vec![0_usize; supernodes.len()];
+    let (mut heights, mut greatest) = ([0_usize; 2], [0; 2]);
+    for (s, node) in supernodes.iter().enumerate() {
+        let of_update = update_numbers(node.size - node.pivots)?;
+        let height = &mut heights[usize::from(node.odd)];
+        *height = height.checked_add(of_update).ok_or(TooLarge)?;
+        greatest[usize::from(node.odd)] = greatest[usize::from(node.odd)].max(*height);
+        heights[usize::from(!node.odd)] -= children[s];
+        if node.parent != NONE {
+            children[node.parent] += of_update;
+        } else {
+            heights[usize::from(node.odd)] -= of_update;
+        }
+    }
+    Ok(greatest)
+}
+
+/// The place of each block in an order.
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut place = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(k, &i)| place[i as usize] = k as u32);
+    place
+}
+
+/// Parent of each place in the order: the first row below the diagonal of the factor's column (Liu 1990).
+fn elimination_tree(graph: &Graph, order: &[u32], place: &[u32]) -> Vec<usize> {
+    let n = order.len();
+    let (mut parents, mut ancestors) = (vec![NONE; n], vec![NONE; n]);
+    for (j, &block) in order.iter().enumerate() {
+        for &neighbour in graph.of(block as usize) {
+            let mut i = place[neighbour as usize] as usize;
+            while i < j {
+                let ancestor = std::mem::replace(&mut ancestors[i], j);
+                if ancestor == NONE {
+                    parents[i] = j;
+                    break;
+                }
+                i = ancestor;
+            }
+        }
+    }
+    parents
+}
+
+/// Nodes of a forest in postorder.
+fn postorder(parents: &[usize]) -> Vec<u32> {
+    let n = parents.len();
+    let (mut child, mut sibling, mut roots) = (vec![NONE; n], vec![NONE; n], Vec::new());
+    for (i, &parent) in parents.iter().enumerate().rev() {
+        if parent == NONE {
+            roots.push(i);
+        } else {
+            sibling[i] = std::mem::replace(&mut child[parent], i);
+        }
+    }
+    let mut order = Vec::with_capacity(n);
+    let mut stack = Vec::new();
+    for root in roots.into_iter().rev() {
+        stack.push(root);
+        while let Some(&node) = stack.last() {
+            let next = child[node];
+            if next == NONE {
+                stack.pop();
+                order.push(node as u32);
+            } else {
+                child[node] = sibling[next];
+                stack.push(next);
+            }
+        }
+    }
+    order
+}
+
+/// Supernodes of columns that have the same rows below, their rows, and for each column the next of its supernode. Columns
+/// are in postorder.
+fn fundamental(
+    graph: &Graph,
+    order: &[u32],
+    place: &[u32],
+    parents: &[usize],
+    size: impl Fn(usize) -> usize,
+) -> (Vec<Draft>, Vec<u32>, Vec<usize>) {
+    let n = order.len();
+    let mut drafts: Vec<Draft> = Vec::new();
+    let (mut rows, mut chain) = (Vec::with_capacity(graph.neighbours.len()), vec![NONE; n]);
+    let mut supernode_of = vec![NONE; n];
+    let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
+    let mut mark = vec![NONE; n];
+    let mut list: Vec<u32> = Vec::new();
+    for j in 0..n {
+        list.clear();
+        mark[j] = j;
+        let mut pivot_size = 0;
+        let mut take = |i: u32, list: &mut Vec<u32>| {
+            if mark[i as usize] != j {
+                mark[i as usize] = j;
+                pivot_size += size(i as usize);
+                list.push(i);
+            }
+        };
+        for &neighbour in graph.of(order[j] as usize) {
+            let i = place[neighbour as usize];
+            if i as usize > j {
+                take(i, &mut list);
+            }
+        }
+        let mut c = child[j];
+        while c != NONE {
+            let draft = &drafts[supernode_of[c]];
+            rows[draft.rows.clone()].iter().for_each(|&i| take(i, &mut list));
+            c = sibling[c];
+        }
+        let others = pivot_size;
+        let mut c = child[j];
+        while c != NONE && drafts[supernode_of[c]].rows.len() != list.len() + 1 {
+            c = sibling[c];
+        }
+        if c == NONE {
+            supernode_of[j] = drafts.len();
+            let start = rows.len();
+            rows.extend_from_slice(&list);
+            let pivots = size(j);
+            drafts.push(Draft {
+                first: j,
+                last: j,
+                parent: NONE,
+                rows: start..rows.len(),
+                pivots,
+                size: pivots + others,
+            });
+        } else {
+            let s = supernode_of[c];
+            supernode_of[j] = s;
+            let draft = &mut drafts[s];
+            draft.rows.end -= 1;
+            rows[draft.rows.clone()].copy_from_slice(&list);
+            chain[draft.last] = j;
+            draft.last = j;
+            draft.pivots += size(j);
+        }
+        if parents[j] != NONE {
+            sibling[j] = std::mem::replace(&mut child[parents[j]], j);
+        }
+    }
+    for draft in &mut drafts {
+        if parents[draft.last] != NONE {
+            draft.parent = supernode_of[parents[draft.last]];
+        }
+    }
+    (drafts, rows, chain)
+}
+
+/// Merges supernodes with their parents where that saves more than the zeros cost; those that are merged have no size.
+fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
+    let n = drafts.len();
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); n];
+    // Drafts are in the order of their first columns; a parent is visited after its children, by its last column.
+    let mut sequence: Vec<usize> = (0..n).collect();
+    sequence.sort_unstable_by_key(|&s| drafts[s].last);
+    for &s in &sequence {
+        if drafts[s].parent != NONE {
+            children[drafts[s].parent].push(s as u32);
+        }
+    }
+    for &p in &sequence {
+        let mut own = std::mem::take(&mut children[p]);
+        // Largest first: the fewest zeros.
+        own.sort_by_key(|&c| std::cmp::Reverse(drafts[c as usize].size));
+        for &c in &own {
+            let c = c as usize;
+            let (child, parent) = (&drafts[c], &drafts[p]);
+            let merged = cost(child.pivots + parent.pivots, child.pivots + parent.size);
+            if merged > cost(child.pivots, child.size) + cost(parent.pivots, parent.size) {
+                continue;
+            }
+            let (pivots, first, last) = (child.pivots, child.first, child.last);
+            drafts[c].size = 0;
+            drafts[c].parent = p;
+            chain[last] = drafts[p].first;
+            drafts[p].first = first;
+            drafts[p].pivots += pivots;
+            drafts[p].size += pivots;
+        }
+    }
+    // Grandchildren have new parents, the last that their old ones were merged with.
+    for &s in sequence.iter().rev() {
+        let parent = drafts[s].parent;
+        if parent != NONE && drafts[parent].size == 0 {
+            drafts[s].parent = drafts[parent].parent;
+        }
+    }
+}
