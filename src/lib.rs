@@ -138,6 +138,7 @@ mod autodiff;
 mod checksum;
 mod curve;
 pub mod distributed;
+pub mod graph;
 mod hyperparameters;
 mod kernels;
 mod linear;
@@ -177,9 +178,9 @@ pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
-    Analytic, AutoDiff, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference, FixedAutoDiff,
-    JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust,
-    RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, SumOfSquares, Work, mad_scale,
+    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference,
+    FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate,
+    Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     pub(crate) form: LinearForm,
     /// QR may take over from a Cholesky factorisation that cannot be trusted.
     pub(crate) may_orthogonalize: bool,
+    /// Bytes that a form may take whose structure has yet to be analysed.
+    pub(crate) budget: usize,
 }
 
 /// There is no plan.
@@ -64,7 +66,7 @@ impl Plan {
                 .fold(0, usize::saturating_add)
                 <= budget;
         let &Size { m, n, group, .. } = size;
-        Ok(Plan { m, n, group, form, may_orthogonalize })
+        Ok(Plan { m, n, group, form, may_orthogonalize, budget })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
@@ -76,20 +78,23 @@ impl Plan {
     ) -> Result<Plan, PlanError> {
         match solver {
             LinearSolver::Always(form) if bounded && !form.holds_variables() => Err(PlanError::Bounded(form)),
-            LinearSolver::Always(form) if form.multiplies() => Err(PlanError::Form(form)),
-            LinearSolver::Always(form) => Ok(Plan { m, n, group, form, may_orthogonalize: false }),
-            LinearSolver::Auto => Ok(Plan { m, n, group, form: LinearForm::Cholesky, may_orthogonalize: true }),
+            LinearSolver::Always(form) if !form.forms_rows() => Err(PlanError::Form(form)),
+            LinearSolver::Always(form) => Ok(Plan { m, n, group, form, may_orthogonalize: false, budget: 0 }),
+            LinearSolver::Auto => {
+                Ok(Plan { m, n, group, form: LinearForm::Cholesky, may_orthogonalize: true, budget: 0 })
+            }
         }
     }
 }
 
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
-    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual};
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual, SparseCholesky};
     let multiplies = size.products.is_some() && size.ridge != Ridge::Varied && !size.bounded;
     let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
+        (LinearSolver::Auto, ..) if size.blocks => &[SparseCholesky],
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, false, true) => &[Dual, Cholesky],

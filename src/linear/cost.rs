@@ -20,6 +20,8 @@ pub(crate) struct Size {
     pub(crate) ridge: Ridge,
     /// Whether parameters have bounds, at which only the primal forms can hold them.
     pub(crate) bounded: bool,
+    /// Whether the Jacobian is made of blocks.
+    pub(crate) blocks: bool,
     /// Whether the rows are spread over ranks, of which none has all to make a dual of.
     pub(crate) spread: bool,
 }
@@ -69,6 +71,8 @@ impl LinearForm {
                 let ProductWork { linearize, product, .. } = size.products?;
                 linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
             }
+            // The structure says it, which is analysed when the model is made.
+            LinearForm::SparseCholesky => size.blocks.then_some(Work::NONE)?,
         })
     }
 
@@ -87,6 +91,7 @@ impl LinearForm {
                 let columns = group.saturating_mul(2).saturating_add(12);
                 of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
             }
+            LinearForm::SparseCholesky => m,
         })
     }
 
@@ -111,7 +116,16 @@ mod tests {
             jacobian: Work::product(rows, columns, 2.0),
             numbers: m + n,
         };
-        Size { m, n, group: 1, products: Some(products), ridge: Ridge::None, bounded: false, spread: false }
+        Size {
+            m,
+            n,
+            group: 1,
+            products: Some(products),
+            ridge: Ridge::None,
+            bounded: false,
+            blocks: false,
+            spread: false,
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
 
-use super::choice::Plan;
+use super::choice::{Plan, PlanError};
 use super::form::LinearForm;
 use super::held::Held;
 use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge};
@@ -9,19 +9,28 @@ use super::orthogonal::Orthogonal;
 use super::product_dual::ProductDual;
 use super::row_gram::RowGram;
 use super::shape::{Dynamic, Shape};
-use crate::Real;
+use super::sparse_normal::SparseNormal;
+use crate::{BlockJacobian, Real};
 
 /// A linear model of any form.
 pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;
 
-/// Room for a problem as planned, on the heap.
-pub fn boxed<T: Real>(plan: &Plan) -> BoxedModel<T> {
-    match plan.form {
+/// Room for a problem as planned, on the heap; `blocks` is the problem where its Jacobian is made of blocks.
+///
+/// # Errors
+///
+/// Blocks whose matrices do not fit the memory budget, or no blocks where the plan has them.
+pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
+    Ok(match plan.form {
         LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
         LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
         LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
-    }
+        LinearForm::SparseCholesky => {
+            let blocks = blocks.ok_or(PlanError::Form(plan.form))?;
+            Box::new(SparseNormal::new(blocks, plan.budget)?)
+        }
+    })
 }
 
 /// The forms for a number of parameters that is known at compile time, by static calls.
@@ -75,6 +84,7 @@ macro_rules! pass_on {
             mut use_curvature(is_used: bool);
             mut resize(m: usize, group: usize);
             mut matrix_free() -> Option<&mut ProductDual<T>>;
+            mut blocks() -> Option<&mut SparseNormal<T>>;
             mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
             mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;
             mut spanning_ranks() -> Option<&mut dyn SpansRanks<T>>;

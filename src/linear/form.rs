@@ -19,6 +19,8 @@ pub enum LinearForm {
     /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
     /// the identity.
     ConjugateGradients,
+    /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian).
+    SparseCholesky,
 }
 
 impl fmt::Display for LinearForm {
@@ -29,12 +31,13 @@ impl fmt::Display for LinearForm {
             LinearForm::Dual => "Cholesky of JJᵀ",
             LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
             LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
+            LinearForm::SparseCholesky => "sparse Cholesky of JᵀJ",
         })
     }
 }
 
 impl LinearForm {
-    /// All of them.
+    /// All whose work the numbers of residuals and parameters say.
     pub(crate) const ALL: [LinearForm; 5] = [
         LinearForm::Cholesky,
         LinearForm::Qr,
@@ -53,8 +56,18 @@ impl LinearForm {
         matches!(self, LinearForm::Cholesky | LinearForm::Qr)
     }
 
+    /// Whether rows of the whole Jacobian are formed.
+    pub(crate) fn forms_rows(self) -> bool {
+        !(self.multiplies() || self == LinearForm::SparseCholesky)
+    }
+
+    /// Whether steps can have a second-order correction.
+    pub(crate) fn accelerates(self) -> bool {
+        self != LinearForm::SparseCholesky
+    }
+
     /// Columns of the Jacobian, of `n`, that are formed.
     pub(crate) fn formed_columns(self, n: usize) -> usize {
-        if self.multiplies() { 0 } else { n }
+        if self.forms_rows() { n } else { 0 }
     }
 }

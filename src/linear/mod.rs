@@ -20,6 +20,7 @@ mod product_dual;
 mod row_gram;
 pub(crate) mod shape;
 mod sparse;
+mod sparse_normal;
 mod tiles;
 
 pub(crate) use box_constrained::BoxConstrained;

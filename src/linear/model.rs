@@ -3,6 +3,7 @@
 use super::form::LinearForm;
 use super::held::Held;
 use super::product_dual::ProductDual;
+use super::sparse_normal::SparseNormal;
 use crate::kernels::vector::{add_scaled, dot, scaled_norm};
 use crate::{JacobianProducts, Real};
 
@@ -17,7 +18,7 @@ pub type Products<'a, T> = Option<&'a mut dyn JacobianProducts<T>>;
 ///
 /// Rows go in with [`begin`](Self::begin) and [`add_rows`](Self::add_rows) and make the candidate;
 /// [`swap`](Self::swap) makes it the current point, and a second swap undoes that. The [matrix-free](Self::matrix_free) form takes no
-/// rows, has no candidate, and `D = I`.
+/// rows, has no candidate, and `D = I`; that of [blocks](Self::blocks) takes blocks in place of rows.
 ///
 /// A form that can do more than every form must says so by a trait of its own: [`HoldsVariables`], [`TakesRidge`],
 /// [`SpansRanks`].
@@ -168,6 +169,12 @@ pub trait LinearModel<T: Real> {
     /// The model as one of a Jacobian that is not formed, if that is what it is.
     #[inline]
     fn matrix_free(&mut self) -> Option<&mut ProductDual<T>> {
+        None
+    }
+
+    /// The model as one of a Jacobian of blocks, if that is what it is.
+    #[inline]
+    fn blocks(&mut self) -> Option<&mut SparseNormal<T>> {
         None
     }
 

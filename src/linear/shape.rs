@@ -2,10 +2,10 @@
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
-use super::choice::Plan;
+use super::choice::{Plan, PlanError};
 use super::dispatch::{BoxedModel, Stacked, boxed};
 use super::model::LinearModel;
-use crate::{BoundSide, Real};
+use crate::{BlockJacobian, BoundSide, Real};
 
 /// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows, and the linear model that is made of them.
 pub trait Shape<T: Real>: Sized {
@@ -36,8 +36,8 @@ pub trait Shape<T: Real>: Sized {
     fn tile() -> Self::Tile;
     /// A zero column.
     fn column() -> Self::Column;
-    /// A linear model with room for a problem as planned.
-    fn model(plan: &Plan) -> Self::Model;
+    /// A linear model with room for a problem as planned, whose blocks these are.
+    fn model(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<Self::Model, PlanError>;
 }
 
 /// Any number of parameters, on the heap.
@@ -74,8 +74,8 @@ impl<T: Real> Shape<T> for Dynamic {
         []
     }
 
-    fn model(plan: &Plan) -> BoxedModel<T> {
-        boxed(plan)
+    fn model(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
+        boxed(plan, blocks)
     }
 }
 
@@ -119,8 +119,8 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     }
 
     #[inline]
-    fn model(plan: &Plan) -> Stacked<T, Self> {
-        Stacked::new(plan)
+    fn model(plan: &Plan, _: Option<&dyn BlockJacobian<T>>) -> Result<Stacked<T, Self>, PlanError> {
+        Ok(Stacked::new(plan))
     }
 }
 

@@ -100,6 +100,11 @@ macro_rules! forward {
             $inner.products()
         }
     };
+    (@blocks $this:ident $inner:expr) => {
+        fn blocks(&mut $this) -> Option<&mut dyn $crate::BlockJacobian<T>> {
+            $inner.blocks()
+        }
+    };
     (@communicator $this:ident $inner:expr) => {
         #[inline]
         fn communicator(&$this) -> Option<&$crate::distributed::Communicator> {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use super::{Bounds, JacobianProducts};
+use super::{BlockJacobian, Bounds, JacobianProducts};
 use crate::Real;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
@@ -156,6 +156,12 @@ pub trait LeastSquares<T: Real> {
 
     /// The problem as one that multiplies by its Jacobian without forming it, where it can.
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        None
+    }
+
+    /// The problem as one whose Jacobian is made of blocks, where it is.
+    #[inline]
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
         None
     }
 

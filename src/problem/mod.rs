@@ -1,6 +1,7 @@
 //! What is minimised: the least-squares trait and the ways into it, and the objective that optimizers step on.
 
 mod autodiff;
+mod block_jacobian;
 mod borrowed;
 mod bounded;
 mod bounds;
@@ -13,6 +14,7 @@ mod objective;
 mod on_manifold;
 mod probe;
 mod robust;
+mod robust_block;
 mod robust_loss;
 mod robust_row;
 pub(crate) mod selected;
@@ -24,6 +26,7 @@ mod work;
 
 pub(crate) use autodiff::room_for;
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
+pub use block_jacobian::BlockJacobian;
 pub use bounded::Bounded;
 pub use bounds::{BoundSide, Bounds, BoundsError};
 pub use closure::{Analytic, FiniteDifference};
@@ -34,6 +37,7 @@ pub use objective::{NotLeastSquares, Objective};
 pub use on_manifold::OnManifold;
 pub(crate) use probe::{Probe, advance};
 pub use robust::{Robust, RobustScaleError};
+pub(crate) use robust_block::RobustBlock;
 pub use robust_loss::{Loss, RobustLoss};
 pub(crate) use robust_row::{RobustRow, loss_at};
 pub(crate) use separable::linear_parameters;

@@ -103,7 +103,9 @@ where
     O: Observer<T> + ?Sized,
 {
     let begun = Instant::now();
-    let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, start);
+    let blocks = problem.blocks().map(|blocks| &*blocks);
+    let model = S::model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
+    let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
     iteration.shards = shards;
     iteration.keep_within(bounds_of(problem)?);
     iteration.start(problem)?;

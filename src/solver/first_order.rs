@@ -106,7 +106,7 @@ where
             return Ok(false);
         }
         let hidden = |norm: &T| underflows(*norm * *norm);
-        if self.plan.form.multiplies() || !self.column_norms.as_ref().iter().any(hidden) {
+        if !self.plan.form.forms_rows() || !self.column_norms.as_ref().iter().any(hidden) {
             return Ok(false);
         }
         // Squares of what is left of such a column are in the middle of the range of the float.

@@ -87,8 +87,8 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Room for a problem as planned, at the start `x`.
-    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, x: S::Vector) -> Self {
+    /// Room for a problem as planned, with a model for it, at the start `x`.
+    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, model: S::Model, x: S::Vector) -> Self {
         let n = plan.n;
         let mut d = S::vector(n);
         if plan.form.multiplies() {
@@ -98,10 +98,10 @@ where
             plan,
             damping,
             scaling: settings.scaling_for(plan.form),
-            acceleration: settings.acceleration,
+            acceleration: if plan.form.accelerates() { settings.acceleration } else { Acceleration::Never },
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
-            model: S::model(&plan),
+            model,
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
             shards: None,
             point_sizes: None,
@@ -119,7 +119,7 @@ where
             evaluations: Evaluations::default(),
             tried: T::ZERO,
             promising: false,
-            accelerate: settings.acceleration == Acceleration::Always,
+            accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
         }
     }
@@ -364,6 +364,11 @@ where
     #[inline]
     fn sum_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         self.model.begin();
+        if let (Some(model), Some(blocks)) = (self.model.blocks(), problem.blocks()) {
+            let (cost, squares) = model.add_blocks(blocks, self.trial.as_ref())?;
+            self.trial_squares = squares;
+            return Ok(cost);
+        }
         let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         let model = &mut self.model;
         self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
@@ -425,7 +430,7 @@ where
         problem: &mut P,
     ) -> Result<(), EvaluationError> {
         self.plan.may_orthogonalize = false;
-        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan });
+        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan }, None).map_err(|_| "QR takes no blocks")?;
         let normal = std::mem::replace(&mut self.model, qr);
         self.trial = self.x.clone();
         let outcome = self.linearize_trial(problem);

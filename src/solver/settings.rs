@@ -137,7 +137,8 @@ impl<T: Real> Settings<T> {
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        let size = Size { m, n, group, products, ridge, bounded, spread };
+        let blocks = problem.blocks().is_some();
+        let size = Size { m, n, group, products, ridge, bounded, blocks, spread };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
         Ok(Plan { group: problem.row_group().max(1), ..plan })

@@ -5,8 +5,8 @@ use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::manifold::PointSizes;
 use crate::kernels::vector::underflows;
-use crate::linear::Tiles;
 use crate::linear::shape::Shape;
+use crate::linear::{LinearModel, Tiles};
 use crate::{LeastSquares, Real};
 
 impl<T, S, D> Iteration<T, S, D>
@@ -31,7 +31,7 @@ where
     /// lost beside the residuals are no underflow, but those of a parameter without influence.
     fn find_underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
         let cost_is_lost = underflows(self.cost);
-        if self.plan.form.multiplies() || !(cost_is_lost || self.column_norms.as_ref().contains(&T::ZERO)) {
+        if !self.plan.form.forms_rows() || !(cost_is_lost || self.column_norms.as_ref().contains(&T::ZERO)) {
             return Ok(());
         }
         let own = self.underflow(problem, cost_is_lost);
@@ -88,6 +88,10 @@ where
 
     /// What is not finite at the trial point, in the rows that are here.
     fn find_non_finite<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<SolveError> {
+        if self.model.blocks().is_some() {
+            // Rows of the whole Jacobian may not fit the memory.
+            return None;
+        }
         let mut culprit = None;
         let n = self.plan.n;
         if self.plan.form.multiplies() {

@@ -83,7 +83,7 @@ impl<T: Real> Network<T> {
         }
         let outputs = self.terms.iter().map(|term| term.output);
         let products = Factors::new().work(&self.tape, self.variables.iter(), outputs, &columns, rows);
-        let size = Size { m, n, group, products, ridge: Ridge::None, bounded: false, spread: false };
+        let size = Size { m, n, group, products, ridge: Ridge::None, bounded: false, blocks: false, spread: false };
         let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);
         let step_cost = |form: LinearForm| {
             let (work, memory) = (form.work::<T>(&size)? + trial, form.bytes::<T>(&size)?);

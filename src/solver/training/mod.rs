@@ -267,7 +267,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         iteration.plan = plan;
         if iteration.model.form() != plan.form {
             let next = self.spare.take().filter(|spare| spare.form() == plan.form);
-            let next = next.unwrap_or_else(|| Dynamic::model(&plan));
+            let next = next.map_or_else(|| Dynamic::model(&plan, None), Ok);
+            let next = next.map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
         iteration.model.resize(plan.m, plan.group);
@@ -398,8 +399,9 @@ fn iteration_over<T: Real, D: DampingPolicy<T>>(
     damping: D,
 ) -> Iteration<T, Dynamic, D> {
     // The form is planned with each batch; this is the smallest until then.
-    let plan = Plan { m: 1, n, group: 1, form: LinearForm::FactoredDual, may_orthogonalize: false };
-    let mut iteration = Iteration::new(settings, damping, plan, vec![T::ZERO; n]);
+    let plan = Plan { m: 1, n, group: 1, form: LinearForm::FactoredDual, may_orthogonalize: false, budget: 0 };
+    let model = Dynamic::model(&plan, None).expect("this form takes no blocks");
+    let mut iteration = Iteration::new(settings, damping, plan, model, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;
     iteration
 }

@@ -1,0 +1,92 @@
+//! Why a graph cannot be built or solved.
+
+use thiserror::Error;
+
+use crate::{EvaluationError, SolveError};
+
+/// Why a graph cannot be built or solved.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// The numbers are not a point of the block's manifold.
+    #[error("parameter block {block}: {found:?} is not a point of {manifold}")]
+    NotAPoint {
+        /// Index that the block has, or would have.
+        block: usize,
+        /// Name of the manifold.
+        manifold: String,
+        /// The numbers.
+        found: Vec<f64>,
+    },
+    /// A handle belongs to another problem.
+    #[error("a handle of block {index} belongs to another problem")]
+    ForeignHandle {
+        /// Index of its block there.
+        index: usize,
+    },
+    /// A residual block depends twice on the same parameter block.
+    #[error("residual block {residual_block} depends twice on parameter block {parameter_block}")]
+    RepeatedBlock {
+        /// Index that the residual block would have.
+        residual_block: usize,
+        /// Index of the parameter block.
+        parameter_block: usize,
+    },
+    /// A residual block has no residuals.
+    #[error("residual block {residual_block} has no residuals")]
+    NoResiduals {
+        /// Index that the residual block would have.
+        residual_block: usize,
+    },
+    /// The scale of a robust loss is not a positive number.
+    #[error("residual block {residual_block}: the scale of a loss must be positive and finite, not {scale}")]
+    Scale {
+        /// Index that the residual block would have.
+        residual_block: usize,
+        /// The scale.
+        scale: f64,
+    },
+    /// An information matrix has no root: it is not symmetric and positive definite, or not finite.
+    #[error("the information matrix is not symmetric and positive definite: row {row}")]
+    Information {
+        /// First row where that is seen.
+        row: usize,
+    },
+    /// A step of the parameter block has no such direction.
+    #[error("parameter block {block} has {tangent_size} directions, and so none with index {direction}")]
+    Direction {
+        /// Index of the block.
+        block: usize,
+        /// Number of its directions.
+        tangent_size: usize,
+        /// The direction asked for.
+        direction: usize,
+    },
+    /// No residual block depends on a parameter block that is not constant.
+    #[error("no residual block depends on parameter block {block}, which is not constant")]
+    Untouched {
+        /// Index of the block.
+        block: usize,
+    },
+    /// A residual is not finite at the start.
+    #[error("residual {residual} of residual block {residual_block} is {value} at the start")]
+    NonFiniteResidual {
+        /// Index of the residual block.
+        residual_block: usize,
+        /// Index of the residual in it.
+        residual: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A cost function failed at the start.
+    #[error("residual block {residual_block} failed: {error}")]
+    Evaluation {
+        /// Index of the residual block.
+        residual_block: usize,
+        /// Its error.
+        error: EvaluationError,
+    },
+    /// There is no solve.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+}

@@ -1,0 +1,202 @@
+//! The residual blocks of one type of cost function.
+
+use std::any::Any;
+
+use super::cost_function::{Blocks, CostFunction};
+use crate::problem::RobustBlock;
+use crate::{Dual, EvaluationError, Loss, Real};
+
+/// Most tangent dimensions that are differentiated in one pass.
+const WIDEST: usize = 16;
+
+/// A robust loss with its scale.
+pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
+
+/// The points of all parameter blocks, and how they vary.
+pub(super) struct Points<'a, T> {
+    pub(super) x: &'a [T],
+    /// First number of each block's point, and the number of all numbers.
+    pub(super) ambient: &'a [usize],
+    /// First column of each block in the Jacobian of all, and their number.
+    pub(super) columns: &'a [usize],
+    /// Directions of each block that are free, each a column of `∂(x ⊞ δ)/∂δ`, by rows.
+    pub(super) jacobians: &'a [T],
+    /// First number of each block's `∂(x ⊞ δ)/∂δ`.
+    pub(super) places: &'a [usize],
+}
+
+impl<T: Real> Points<'_, T> {
+    fn point(&self, block: u32) -> &[T] {
+        &self.x[self.ambient[block as usize]..self.ambient[block as usize + 1]]
+    }
+
+    fn width(&self, block: u32) -> usize {
+        self.columns[block as usize + 1] - self.columns[block as usize]
+    }
+
+    fn jacobian(&self, block: u32) -> &[T] {
+        &self.jacobians[self.places[block as usize]..self.places[block as usize + 1]]
+    }
+}
+
+/// Residual blocks of one type, whatever it is.
+pub(super) trait Group<T: Real>: Send + Sync {
+    /// Number of residual blocks.
+    fn len(&self) -> usize;
+
+    /// Parameter blocks of residual block `k` of the group.
+    fn blocks(&self, k: usize) -> &[u32];
+
+    /// Number of residuals of residual block `k` of the group.
+    fn residual_count(&self, k: usize) -> usize;
+
+    /// Fills `r` with the residuals of residual block `k` of the group.
+    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// Calls `visit` for each residual block with its residuals and its rows of the Jacobian, under the loss; returns the cost.
+    fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
+
+    /// Cost of residuals of residual block `k` of the group.
+    fn cost(&self, k: usize, r: &[T]) -> T;
+
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// Residual blocks of type `F`.
+pub(super) struct Typed<T, F> {
+    functions: Vec<F>,
+    /// Parameter blocks of each, one list behind the other.
+    blocks: Vec<u32>,
+    losses: Vec<ScaledLoss<T>>,
+}
+
+impl<T: Real, F: CostFunction<T>> Typed<T, F> {
+    pub(super) fn new() -> Self {
+        Typed { functions: Vec::new(), blocks: Vec::new(), losses: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, function: F, blocks: impl Iterator<Item = u32>, loss: ScaledLoss<T>) {
+        self.functions.push(function);
+        self.blocks.extend(blocks);
+        self.losses.push(loss);
+    }
+
+    /// [`linearize`](Group::linearize) of residual block `k` by passes of `N` directions.
+    fn differentiate<const N: usize>(
+        &self,
+        k: usize,
+        points: &Points<'_, T>,
+        room: &mut Room<T, N>,
+        r: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let blocks = self.blocks(k);
+        let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
+        for pass in (0..width.max(1)).step_by(N) {
+            room.numbers.clear();
+            let mut column = 0;
+            for &block in blocks {
+                let own = points.width(block);
+                let rows = points.jacobian(block).chunks_exact(own.max(1)).map(Some).chain(std::iter::repeat(None));
+                for (&value, row) in points.point(block).iter().zip(rows) {
+                    let mut number = Dual { value, gradient: [T::ZERO; N] };
+                    for (j, &derivative) in row.unwrap_or_default().iter().enumerate() {
+                        if let Some(entry) = (column + j).checked_sub(pass).and_then(|j| number.gradient.get_mut(j)) {
+                            *entry = derivative;
+                        }
+                    }
+                    room.numbers.push(number);
+                }
+                column += own;
+            }
+            room.residuals.clear();
+            room.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
+            let mut slices: [&[Dual<T, N>]; 6] = [&[]; 6];
+            let mut numbers = room.numbers.as_slice();
+            for (slice, &block) in slices.iter_mut().zip(blocks) {
+                (*slice, numbers) = numbers.split_at(points.point(block).len());
+            }
+            self.functions[k].evaluate(&slices[..blocks.len()], &mut room.residuals)?;
+            let count = N.min(width - pass.min(width));
+            for (i, residual) in room.residuals.iter().enumerate() {
+                r[i] = residual.value;
+                jacobian[i * width + pass..][..count].copy_from_slice(&residual.gradient[..count]);
+            }
+        }
+        Ok(())
+    }
+
+    fn linearize_all<const N: usize>(
+        &self,
+        range: std::ops::Range<usize>,
+        points: &Points<'_, T>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError> {
+        let mut room = Room { numbers: Vec::new(), residuals: Vec::new() };
+        let (mut r, mut jacobian) = (Vec::new(), Vec::new());
+        let mut cost = T::ZERO;
+        for k in range {
+            let count = self.residual_count(k);
+            let width: usize = self.blocks(k).iter().map(|&block| points.width(block)).sum();
+            r.resize(count, T::ZERO);
+            jacobian.resize(count * width, T::ZERO);
+            self.differentiate::<N>(k, points, &mut room, &mut r, &mut jacobian)?;
+            cost += match self.losses[k] {
+                None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
+                Some((loss, scale)) => RobustBlock::new(&loss, scale, &r).apply(&mut r, &mut jacobian),
+            };
+            visit(&r, &jacobian);
+        }
+        Ok(cost)
+    }
+}
+
+/// Numbers of the points and residuals of a residual block.
+struct Room<T, const N: usize> {
+    numbers: Vec<Dual<T, N>>,
+    residuals: Vec<Dual<T, N>>,
+}
+
+impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
+    fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    fn blocks(&self, k: usize) -> &[u32] {
+        &self.blocks[k * F::Blocks::COUNT..(k + 1) * F::Blocks::COUNT]
+    }
+
+    fn residual_count(&self, k: usize) -> usize {
+        self.functions[k].residual_count()
+    }
+
+    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
+        let blocks = self.blocks(k);
+        let mut slices: [&[T]; 6] = [&[]; 6];
+        slices.iter_mut().zip(blocks).for_each(|(slice, &block)| *slice = points.point(block));
+        self.functions[k].evaluate(&slices[..blocks.len()], r)
+    }
+
+    fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
+        let all = 0..self.len();
+        let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
+        match all.clone().map(width).max().unwrap_or(0) {
+            0..=3 => self.linearize_all::<3>(all, points, visit),
+            4..=6 => self.linearize_all::<6>(all, points, visit),
+            7..=9 => self.linearize_all::<9>(all, points, visit),
+            10..=12 => self.linearize_all::<12>(all, points, visit),
+            _ => self.linearize_all::<WIDEST>(all, points, visit),
+        }
+    }
+
+    fn cost(&self, k: usize, r: &[T]) -> T {
+        match self.losses[k] {
+            None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
+            Some((loss, scale)) => RobustBlock::new(&loss, scale, r).cost,
+        }
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,346 @@
+//! A graph as a least-squares problem.
+
+use super::error::GraphError;
+use super::group::{Group, Points};
+use super::problem::{Block, Problem};
+use crate::manifold::Manifold;
+use crate::{BlockJacobian, EvaluationError, LeastSquares, Real};
+
+/// A problem whose constant blocks are known.
+pub(super) struct Active<'p, T: Real> {
+    groups: &'p [Box<dyn Group<T>>],
+    x: &'p [T],
+    layout: Layout<'p, T>,
+    /// Number of residuals.
+    residuals: usize,
+    /// Cost of the residuals that were evaluated last.
+    cost: T,
+    /// Free directions of each block, by rows, and the place of each block's.
+    jacobians: Vec<T>,
+    places: Vec<usize>,
+    room: Vec<T>,
+}
+
+/// All blocks' manifolds, as one whose steps are in the free directions.
+pub(super) struct Layout<'p, T> {
+    blocks: &'p [Block<T>],
+    ambient: &'p [usize],
+    /// First free direction of each block, and their number.
+    columns: Vec<usize>,
+    /// Most numbers of a step of a block.
+    widest: usize,
+}
+
+impl<T: Real> std::fmt::Debug for Layout<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Layout({} blocks)", self.blocks.len())
+    }
+}
+
+impl<'p, T: Real> Layout<'p, T> {
+    fn new(problem: &'p Problem<T>) -> Self {
+        let mut columns = vec![0];
+        for block in &problem.blocks {
+            let free = (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction)).count();
+            columns.push(columns[columns.len() - 1] + free);
+        }
+        let widest = problem.blocks.iter().map(|block| block.manifold.tangent_size()).max().unwrap_or(0);
+        Layout { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
+    }
+
+    fn width(&self, block: usize) -> usize {
+        self.columns[block + 1] - self.columns[block]
+    }
+
+    /// Calls `visit` for each block that moves with its manifold, the range of its point, and that of its columns.
+    fn for_each_moving(&self, mut visit: impl FnMut(&Block<T>, std::ops::Range<usize>, std::ops::Range<usize>)) {
+        for (index, block) in self.blocks.iter().enumerate() {
+            if self.width(index) > 0 {
+                let columns = self.columns[index]..self.columns[index + 1];
+                visit(block, self.ambient[index]..self.ambient[index + 1], columns);
+            }
+        }
+    }
+}
+
+impl<T> Block<T> {
+    fn is_free(&self, direction: usize) -> bool {
+        !(self.is_constant || self.held.contains(&direction))
+    }
+}
+
+impl<T: Real> Manifold<T> for Layout<'_, T> {
+    fn ambient_size(&self) -> usize {
+        self.ambient[self.blocks.len()]
+    }
+
+    fn tangent_size(&self) -> usize {
+        self.columns[self.blocks.len()]
+    }
+
+    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
+        moved.copy_from_slice(x);
+        let mut step = vec![T::ZERO; self.widest];
+        self.for_each_moving(|block, point, columns| {
+            let tangent = block.manifold.tangent_size();
+            let (x, delta, moved) = (&x[point.clone()], &delta[columns], &mut moved[point]);
+            if delta.len() == tangent {
+                return block.manifold.plus(x, delta, moved);
+            }
+            let mut delta = delta.iter();
+            for (direction, step) in step[..tangent].iter_mut().enumerate() {
+                *step = if block.is_free(direction) { delta.next().copied().unwrap_or(T::ZERO) } else { T::ZERO };
+            }
+            block.manifold.plus(x, &step[..tangent], moved);
+        });
+    }
+
+    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
+        let mut step = vec![T::ZERO; self.widest];
+        self.for_each_moving(|block, point, columns| {
+            let step = &mut step[..block.manifold.tangent_size()];
+            block.manifold.minus(&y[point.clone()], &x[point], step);
+            let free = step.iter().enumerate().filter(|&(direction, _)| block.is_free(direction));
+            delta[columns].iter_mut().zip(free).for_each(|(delta, (_, &step))| *delta = step);
+        });
+    }
+
+    /// Of no use for many blocks: most of it is zero.
+    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
+        let width = self.tangent_size();
+        jacobian.fill(T::ZERO);
+        let mut own = Vec::new();
+        self.for_each_moving(|block, point, columns| {
+            own.clear();
+            free_directions(block, &x[point.clone()], &mut Vec::new(), &mut own);
+            for (row, own) in point.zip(own.chunks_exact(columns.len())) {
+                jacobian[row * width..][columns.clone()].copy_from_slice(own);
+            }
+        });
+    }
+
+    fn contains(&self, x: &[T]) -> bool {
+        let ends = self.ambient.windows(2);
+        x.len() == self.ambient_size()
+            && self.blocks.iter().zip(ends).all(|(block, ends)| block.manifold.contains(&x[ends[0]..ends[1]]))
+    }
+
+    fn normalize(&self, x: &mut [T]) {
+        self.for_each_moving(|block, point, _| block.manifold.normalize(&mut x[point]));
+    }
+
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        let mut own = vec![T::ZERO; self.widest];
+        self.for_each_moving(|block, point, columns| {
+            let own = &mut own[..block.manifold.tangent_size()];
+            block.manifold.sizes(&x[point], own);
+            let free = own.iter().enumerate().filter(|&(direction, _)| block.is_free(direction));
+            sizes[columns].iter_mut().zip(free).for_each(|(size, (_, &own))| *size = own);
+        });
+    }
+
+    fn name(&self) -> String {
+        "the graph".to_owned()
+    }
+}
+
+/// Appends `∂(x ⊞ δ)/∂δ` of a block in its free directions, by rows.
+fn free_directions<T: Real>(block: &Block<T>, x: &[T], room: &mut Vec<T>, jacobian: &mut Vec<T>) {
+    let tangent = block.manifold.tangent_size();
+    room.clear();
+    room.resize(x.len() * tangent, T::ZERO);
+    block.manifold.plus_jacobian(x, room);
+    if block.held.is_empty() {
+        return jacobian.extend_from_slice(room);
+    }
+    for row in room.chunks_exact(tangent) {
+        let free = row.iter().enumerate().filter(|&(direction, _)| block.is_free(direction));
+        jacobian.extend(free.map(|(_, &entry)| entry));
+    }
+}
+
+impl<'p, T: Real> Active<'p, T> {
+    pub(super) fn new(problem: &'p Problem<T>) -> Self {
+        let groups = problem.groups.as_slice();
+        let residuals = groups.iter().flat_map(|group| (0..group.len()).map(|k| group.residual_count(k))).sum();
+        let layout = Layout::new(problem);
+        Active {
+            groups,
+            x: &problem.x,
+            layout,
+            residuals,
+            cost: T::ZERO,
+            jacobians: Vec::new(),
+            places: Vec::new(),
+            room: Vec::new(),
+        }
+    }
+
+    /// Every block that moves has residuals, and all are finite at the start.
+    pub(super) fn check(&mut self) -> Result<(), GraphError> {
+        let mut is_touched = vec![false; self.layout.blocks.len()];
+        for group in self.groups {
+            let touched = (0..group.len()).flat_map(|k| group.blocks(k));
+            touched.for_each(|&block| is_touched[block as usize] = true);
+        }
+        let untouched = (0..is_touched.len()).find(|&block| !is_touched[block] && self.layout.width(block) > 0);
+        if let Some(block) = untouched {
+            return Err(GraphError::Untouched { block });
+        }
+        self.checked_cost().map(|_| ())
+    }
+
+    /// Cost at the start.
+    pub(super) fn checked_cost(&self) -> Result<T, GraphError> {
+        let points = self.points(self.x);
+        let (mut cost, mut residual_block) = (T::ZERO, 0);
+        let mut r = Vec::new();
+        for group in self.groups {
+            for k in 0..group.len() {
+                r.clear();
+                r.resize(group.residual_count(k), T::ZERO);
+                let evaluated = group.residuals(k, &points, &mut r);
+                evaluated.map_err(|error| GraphError::Evaluation { residual_block, error })?;
+                if let Some(residual) = r.iter().position(|r| !r.is_finite()) {
+                    let value = r[residual].to_f64();
+                    return Err(GraphError::NonFiniteResidual { residual_block, residual, value });
+                }
+                cost += group.cost(k, &r);
+                residual_block += 1;
+            }
+        }
+        Ok(cost)
+    }
+
+    fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
+        Points {
+            x,
+            ambient: self.layout.ambient,
+            columns: &self.layout.columns,
+            jacobians: &self.jacobians,
+            places: &self.places,
+        }
+    }
+
+    /// Takes the free directions of all blocks at `x`.
+    fn take_directions(&mut self, x: &[T]) {
+        let Active { layout, jacobians, places, room, .. } = self;
+        jacobians.clear();
+        places.clear();
+        places.push(0);
+        for (index, block) in layout.blocks.iter().enumerate() {
+            if layout.width(index) > 0 {
+                free_directions(block, &x[layout.ambient[index]..layout.ambient[index + 1]], room, jacobians);
+            }
+            places.push(jacobians.len());
+        }
+    }
+}
+
+impl<T: Real> LeastSquares<T> for Active<'_, T> {
+    fn parameter_count(&self) -> usize {
+        self.x.len()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.residuals
+    }
+
+    fn row_group(&self) -> usize {
+        self.residuals.max(1)
+    }
+
+    fn manifold(&self) -> Option<&dyn Manifold<T>> {
+        Some(&self.layout)
+    }
+
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        Some(self)
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        true
+    }
+
+    fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        let points = self.points(x);
+        let (mut cost, mut first) = (T::ZERO, 0);
+        for group in self.groups {
+            for k in 0..group.len() {
+                let count = group.residual_count(k);
+                let r = &mut r[first..first + count];
+                group.residuals(k, &points, r)?;
+                cost += group.cost(k, r);
+                first += count;
+            }
+        }
+        self.cost = cost;
+        Ok(())
+    }
+
+    /// Fills the rows of the whole Jacobian, for the dense forms.
+    fn linearize(&mut self, x: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        self.take_directions(x);
+        let (points, columns) = (self.points(x), &self.layout.columns);
+        let width = self.layout.tangent_size();
+        jacobian.fill(T::ZERO);
+        let (mut cost, mut first) = (T::ZERO, 0);
+        for group in self.groups {
+            let mut k = 0;
+            cost += group.linearize(&points, &mut |own, rows| {
+                r[first..first + own.len()].copy_from_slice(own);
+                let own_width = rows.len() / own.len().max(1);
+                for (i, row) in rows.chunks_exact(own_width.max(1)).enumerate() {
+                    let mut row = row.iter();
+                    for &block in group.blocks(k) {
+                        let range = columns[block as usize]..columns[block as usize + 1];
+                        let entries = &mut jacobian[(first + i) * width..][range];
+                        entries.iter_mut().zip(&mut row).for_each(|(entry, &own)| *entry = own);
+                    }
+                }
+                first += own.len();
+                k += 1;
+            })?;
+        }
+        self.cost = cost;
+        Ok(())
+    }
+
+    fn cost_of(&mut self, _: usize, _: &[T]) -> T {
+        self.cost
+    }
+}
+
+impl<T: Real> BlockJacobian<T> for Active<'_, T> {
+    fn column_blocks(&self) -> Vec<usize> {
+        self.layout.columns.windows(2).map(|ends| ends[1] - ends[0]).filter(|&width| width > 0).collect()
+    }
+
+    fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
+        let mut places = Vec::new();
+        let mut next = 0;
+        for block in 0..self.layout.blocks.len() {
+            let moves = self.layout.width(block) > 0;
+            places.push(moves.then_some(next));
+            next += usize::from(moves);
+        }
+        let mut touched = Vec::new();
+        for group in self.groups {
+            for k in 0..group.len() {
+                touched.clear();
+                touched.extend(group.blocks(k).iter().filter_map(|&block| places[block as usize]));
+                visit(&touched);
+            }
+        }
+    }
+
+    fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
+        self.take_directions(x);
+        let points = self.points(x);
+        let mut cost = T::ZERO;
+        for group in self.groups {
+            cost += group.linearize(&points, visit)?;
+        }
+        Ok(cost)
+    }
+}

@@ -1,0 +1,260 @@
+//! Parameter blocks and residual blocks.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::{BlockId, ParameterBlock, ResidualBlock};
+use super::cost_function::{Blocks, CostFunction};
+use super::error::GraphError;
+use super::group::{Group, ScaledLoss, Typed};
+use super::least_squares::Active;
+use crate::damping::DampingPolicy;
+use crate::manifold::Manifold;
+use crate::{LevenbergMarquardt, Loss, Real, Report};
+
+/// Parameter blocks on manifolds, and the residual blocks that depend on a few of them each.
+///
+/// See [`graph`](super) for an example.
+pub struct Problem<T: Real = f64> {
+    id: u64,
+    pub(super) blocks: Vec<Block<T>>,
+    /// Points of all blocks, one behind the other.
+    pub(super) x: Vec<T>,
+    /// First number of each block's point, and the number of all numbers.
+    pub(super) ambient: Vec<usize>,
+    /// Residual blocks by the type of their cost function.
+    pub(super) groups: Vec<Box<dyn Group<T>>>,
+    /// Place of each type among the groups.
+    places: HashMap<TypeId, usize>,
+    /// Group of each residual block, and its place there.
+    pub(super) residual_blocks: Vec<(u32, u32)>,
+}
+
+/// A parameter block.
+pub(super) struct Block<T> {
+    pub(super) manifold: Box<dyn Manifold<T>>,
+    pub(super) is_constant: bool,
+    /// Directions that are held constant.
+    pub(super) held: Vec<usize>,
+}
+
+impl<T: Real> Default for Problem<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Real> Problem<T> {
+    /// A problem without blocks.
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Problem {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            blocks: Vec::new(),
+            x: Vec::new(),
+            ambient: vec![0],
+            groups: Vec::new(),
+            places: HashMap::new(),
+            residual_blocks: Vec::new(),
+        }
+    }
+
+    /// Adds a parameter block: a point on a manifold, to start from.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::NotAPoint`].
+    pub fn add_parameter_block<M: Manifold<T> + 'static>(
+        &mut self,
+        manifold: M,
+        start: &[T],
+    ) -> Result<ParameterBlock<M>, GraphError> {
+        let index = self.blocks.len();
+        check_point(&manifold, index, start)?;
+        self.x.extend_from_slice(start);
+        self.ambient.push(self.x.len());
+        self.blocks.push(Block { manifold: Box::new(manifold), is_constant: false, held: Vec::new() });
+        Ok(ParameterBlock::new(BlockId { problem: self.id, index: index as u32 }))
+    }
+
+    /// Adds a residual block: a cost function of these parameter blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError`] for handles of another problem, a parameter block that is named twice, and a cost function without residuals.
+    pub fn add_residual_block<F: CostFunction<T>>(
+        &mut self,
+        function: F,
+        blocks: <F::Blocks as Blocks<T>>::Handles,
+    ) -> Result<ResidualBlock, GraphError> {
+        self.push::<F>(function, blocks, None)
+    }
+
+    /// Adds a residual block under a robust loss: it costs `½C²ρ(‖f‖²/C²)` with the scale `C`.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_residual_block`](Self::add_residual_block), and for a scale that is not positive and finite.
+    pub fn add_robust_residual_block<F: CostFunction<T>>(
+        &mut self,
+        function: F,
+        blocks: <F::Blocks as Blocks<T>>::Handles,
+        loss: Loss,
+        scale: T,
+    ) -> Result<ResidualBlock, GraphError> {
+        if !(scale > T::ZERO && scale.is_finite()) {
+            let residual_block = self.residual_blocks.len();
+            return Err(GraphError::Scale { residual_block, scale: scale.to_f64() });
+        }
+        self.push::<F>(function, blocks, Some((loss, scale)))
+    }
+
+    fn push<F: CostFunction<T>>(
+        &mut self,
+        function: F,
+        blocks: <F::Blocks as Blocks<T>>::Handles,
+        loss: ScaledLoss<T>,
+    ) -> Result<ResidualBlock, GraphError> {
+        let residual_block = self.residual_blocks.len();
+        let ids = F::Blocks::ids(blocks);
+        for (place, id) in ids.iter().enumerate() {
+            let parameter_block = self.check_handle(*id)?;
+            if ids[..place].contains(id) {
+                return Err(GraphError::RepeatedBlock { residual_block, parameter_block });
+            }
+        }
+        if function.residual_count() == 0 {
+            return Err(GraphError::NoResiduals { residual_block });
+        }
+        let groups = &mut self.groups;
+        let place = *self.places.entry(TypeId::of::<F>()).or_insert_with(|| {
+            groups.push(Box::new(Typed::<T, F>::new()));
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        let index = group.len();
+        if let Some(typed) = group.as_any_mut().downcast_mut::<Typed<T, F>>() {
+            typed.push(function, ids.iter().map(|id| id.index), loss);
+        }
+        self.residual_blocks.push((place as u32, index as u32));
+        Ok(ResidualBlock { problem: self.id, index: residual_block })
+    }
+
+    /// Holds a parameter block where it is.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn set_constant<M>(&mut self, block: ParameterBlock<M>) -> Result<(), GraphError> {
+        let index = self.check_handle(block.id)?;
+        self.blocks[index].is_constant = true;
+        Ok(())
+    }
+
+    /// Lets a parameter block move in all directions again.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn set_variable<M>(&mut self, block: ParameterBlock<M>) -> Result<(), GraphError> {
+        let index = self.check_handle(block.id)?;
+        self.blocks[index].is_constant = false;
+        self.blocks[index].held.clear();
+        Ok(())
+    }
+
+    /// Holds some directions of a parameter block: numbers of its steps, that are zero from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`], and [`GraphError::Direction`] where a step has no such number.
+    pub fn set_subset_constant<M>(&mut self, block: ParameterBlock<M>, directions: &[usize]) -> Result<(), GraphError> {
+        let index = self.check_handle(block.id)?;
+        let tangent_size = self.blocks[index].manifold.tangent_size();
+        if let Some(&direction) = directions.iter().find(|&&direction| direction >= tangent_size) {
+            return Err(GraphError::Direction { block: index, tangent_size, direction });
+        }
+        self.blocks[index].held = directions.to_vec();
+        Ok(())
+    }
+
+    /// Number of parameter blocks.
+    pub fn parameter_block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of residual blocks.
+    pub fn residual_block_count(&self) -> usize {
+        self.residual_blocks.len()
+    }
+
+    /// Numbers of the point of a parameter block.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn point<M>(&self, block: ParameterBlock<M>) -> Result<&[T], GraphError> {
+        let index = self.check_handle(block.id)?;
+        Ok(&self.x[self.ambient[index]..self.ambient[index + 1]])
+    }
+
+    /// Moves a parameter block to another point.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`] and [`GraphError::NotAPoint`].
+    pub fn set_point<M>(&mut self, block: ParameterBlock<M>, point: &[T]) -> Result<(), GraphError> {
+        let index = self.check_handle(block.id)?;
+        check_point(&*self.blocks[index].manifold, index, point)?;
+        self.x[self.ambient[index]..self.ambient[index + 1]].copy_from_slice(point);
+        Ok(())
+    }
+
+    /// Cost at the points as they are, `½ Σ ρ_i(‖f_i‖²)`.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError`] for the first residual block that cannot be evaluated, or is not finite.
+    pub fn cost(&self) -> Result<T, GraphError> {
+        Active::new(self).checked_cost()
+    }
+
+    /// Minimises from the points as they are, and moves them to the best that was found.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError`] for residuals that are not finite at the start, and parameter blocks that no residual block depends on;
+    /// [`GraphError::Solve`] as [`LevenbergMarquardt::minimize`], among others for matrices that do not fit the memory budget.
+    pub fn solve<D: DampingPolicy<T>>(&mut self, solver: &LevenbergMarquardt<T, D>) -> Result<Report<T>, GraphError> {
+        let mut active = Active::new(self);
+        active.check()?;
+        let report = solver.minimize(&mut active, &self.x)?;
+        self.x.copy_from_slice(&report.x);
+        Ok(report)
+    }
+
+    /// Index of a block of this problem.
+    fn check_handle(&self, id: BlockId) -> Result<usize, GraphError> {
+        let index = id.index as usize;
+        if id.problem == self.id { Ok(index) } else { Err(GraphError::ForeignHandle { index }) }
+    }
+}
+
+fn check_point<T: Real>(manifold: &(impl Manifold<T> + ?Sized), block: usize, point: &[T]) -> Result<(), GraphError> {
+    if manifold.contains(point) {
+        return Ok(());
+    }
+    let found = point.iter().map(|number| number.to_f64()).collect();
+    Err(GraphError::NotAPoint { block, manifold: manifold.name(), found })
+}
+
+impl<T: Real> fmt::Debug for Problem<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Problem")
+            .field("parameter_blocks", &self.blocks.len())
+            .field("residual_blocks", &self.residual_blocks.len())
+            .finish_non_exhaustive()
+    }
+}

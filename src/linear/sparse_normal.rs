@@ -1,0 +1,291 @@
+//! The normal equations of a Jacobian of blocks.
+
+use super::choice::PlanError;
+use super::form::LinearForm;
+use super::held::Held;
+use super::model::{IllConditioned, LinearModel, Products, add_half};
+use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
+use crate::kernels::vector::{add_rows_times, add_scaled, scale_twice};
+use crate::{BlockJacobian, Real};
+
+/// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, by blocks, and the last damped factor.
+///
+/// The order of elimination, and where the factor fills in, is found once. A linearisation takes the products of each
+/// residual block's own columns, and a solve a sparse Cholesky factorisation.
+pub struct SparseNormal<T> {
+    /// At the current point and at the candidate.
+    sums: [Sums<T>; 2],
+    /// Index of the current point's.
+    current: usize,
+    factor: SparseCholesky<T>,
+    structure: Structure,
+    /// `Jᵀw` of another right-hand side.
+    forcing: Vec<T>,
+    room: Vec<T>,
+}
+
+/// Sums over residual blocks.
+struct Sums<T> {
+    /// `JᵀJ`.
+    gram: BlockMatrix<T>,
+    /// `Jᵀr`.
+    gradient: Vec<T>,
+}
+
+/// Places of the residual blocks' products.
+struct Structure {
+    /// Blocks of columns of each residual block, one list behind the other: first column, and number of columns.
+    columns: Vec<(usize, usize)>,
+    /// End of each list.
+    ends: Vec<usize>,
+    /// Places in `JᵀJ` of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
+    places: Vec<Place>,
+}
+
+/// Place of the product of two blocks of columns.
+#[derive(Clone, Copy)]
+struct Place {
+    /// First number.
+    at: usize,
+    /// The product with the rows of the second block is what is stored.
+    is_transposed: bool,
+}
+
+impl<T: Real> SparseNormal<T> {
+    /// Zero sums for the structure of a problem.
+    ///
+    /// # Errors
+    ///
+    /// Matrices that take more than the memory budget, in bytes.
+    pub(crate) fn new(problem: &dyn BlockJacobian<T>, budget: usize) -> Result<Self, PlanError> {
+        let sizes = problem.column_blocks();
+        let (mut blocks, mut ends) = (Vec::new(), Vec::new());
+        problem.visit_structure(&mut |touched| {
+            blocks.extend_from_slice(touched);
+            ends.push(blocks.len());
+        });
+        let mut pairs = Vec::new();
+        for (k, &end) in ends.iter().enumerate() {
+            let touched = &blocks[k.checked_sub(1).map_or(0, |before| ends[before])..end];
+            pairs.extend(touched.iter().enumerate().flat_map(|(p, &i)| touched[..p].iter().map(move |&j| (i, j))));
+        }
+        let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
+        let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
+        let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
+        let n = pattern.len();
+        let numbers = pattern.numbers().saturating_mul(2).saturating_add(symbolic.numbers()).saturating_add(8 * n);
+        let needed = numbers.saturating_mul(size_of::<T>());
+        if needed > budget {
+            return Err(PlanError::Memory { needed, rows_that_fit: 0 });
+        }
+        let structure = Structure::new(&pattern, &blocks, ends);
+        let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
+        let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
+        let sums = [zero(), zero()];
+        Ok(SparseNormal { sums, current: 0, factor, structure, forcing: vec![T::ZERO; n], room: vec![T::ZERO; n] })
+    }
+
+    /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of what stands
+    /// for the residuals.
+    pub(crate) fn add_blocks(
+        &mut self,
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+    ) -> Result<(T, T), crate::EvaluationError> {
+        let Structure { columns, ends, places } = &self.structure;
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let values = gram.values_mut();
+        let (mut block, mut start, mut squares) = (0, 0, T::ZERO);
+        let mut places = places.iter();
+        let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
+            let columns = &columns[start..ends[block]];
+            (start, block) = (ends[block], block + 1);
+            squares = r.iter().fold(squares, |sum, &r| sum + r * r);
+            let width = jacobian.len() / r.len().max(1);
+            let mut first = 0;
+            for (p, &(column, size)) in columns.iter().enumerate() {
+                for (row, &r) in jacobian.chunks_exact(width).zip(r) {
+                    add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
+                }
+                let mut other = 0;
+                for &(_, other_size) in &columns[..=p] {
+                    if let Some(place) = places.next() {
+                        let (rows, columns) = if place.is_transposed {
+                            ((other, other_size), (first, size))
+                        } else {
+                            ((first, size), (other, other_size))
+                        };
+                        add_product(&mut values[place.at..][..size * other_size], jacobian, width, rows, columns);
+                    }
+                    other += other_size;
+                }
+                first += size;
+            }
+        })?;
+        Ok((cost, squares))
+    }
+}
+
+impl Structure {
+    fn new(pattern: &BlockPattern, blocks: &[usize], ends: Vec<usize>) -> Self {
+        let columns = blocks.iter().map(|&block| (pattern.range(block).start, pattern.size(block))).collect();
+        let mut places = Vec::new();
+        let mut start = 0;
+        for &end in &ends {
+            let touched = &blocks[start..end];
+            for (p, &i) in touched.iter().enumerate() {
+                for &j in &touched[..=p] {
+                    let at = pattern.slot(i.max(j), i.min(j)).expect("the pattern has all pairs");
+                    places.push(Place { at, is_transposed: i < j });
+                }
+            }
+            start = end;
+        }
+        Structure { columns, ends, places }
+    }
+}
+
+/// Adds `AᵀB` to a block, for columns `A` and `B` of rows of this width, each given by their first and their number.
+#[inline(always)]
+fn add_product<T: Real>(
+    block: &mut [T],
+    jacobian: &[T],
+    width: usize,
+    (first, rows): (usize, usize),
+    (other, columns): (usize, usize),
+) {
+    match (rows, columns) {
+        (3, 3) => add_sized_product::<T, 3, 3>(block, jacobian, width, first, other),
+        (6, 6) => add_sized_product::<T, 6, 6>(block, jacobian, width, first, other),
+        (9, 3) => add_sized_product::<T, 9, 3>(block, jacobian, width, first, other),
+        (3, 9) => add_sized_product::<T, 3, 9>(block, jacobian, width, first, other),
+        (9, 9) => add_sized_product::<T, 9, 9>(block, jacobian, width, first, other),
+        _ => {
+            for row in jacobian.chunks_exact(width) {
+                let b = &row[other..other + columns];
+                for (sums, &a) in block.chunks_exact_mut(columns).zip(&row[first..first + rows]) {
+                    add_scaled(sums, a, b);
+                }
+            }
+        }
+    }
+}
+
+/// [`add_product`] of numbers of columns that the compiler knows.
+#[inline(always)]
+fn add_sized_product<T: Real, const M: usize, const N: usize>(
+    block: &mut [T],
+    jacobian: &[T],
+    width: usize,
+    first: usize,
+    other: usize,
+) {
+    let mut sums = [[T::ZERO; N]; M];
+    for row in jacobian.chunks_exact(width) {
+        let (a, b): (&[T; M], &[T; N]) = match (row[first..first + M].try_into(), row[other..other + N].try_into()) {
+            (Ok(a), Ok(b)) => (a, b),
+            _ => return,
+        };
+        for (sums, &a) in sums.iter_mut().zip(a) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum += a * b;
+            }
+        }
+    }
+    block.iter_mut().zip(sums.as_flattened()).for_each(|(entry, &sum)| *entry += sum);
+}
+
+impl<T: Real> LinearModel<T> for SparseNormal<T> {
+    fn form(&self) -> LinearForm {
+        LinearForm::SparseCholesky
+    }
+
+    fn begin(&mut self) {
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        gram.clear();
+        gradient.fill(T::ZERO);
+    }
+
+    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
+
+    fn swap(&mut self) {
+        self.current = 1 - self.current;
+    }
+
+    fn gradient(&self) -> &[T] {
+        &self.sums[self.current].gradient
+    }
+
+    fn column_norms(&self, norms: &mut [T]) {
+        self.sums[self.current].gram.diagonal(norms);
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+    }
+
+    fn solve(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        _: Held<'_>,
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        let Sums { gram, gradient } = &self.sums[self.current];
+        self.factor.factorize(gram, lambda, d)?;
+        step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
+        self.factor.solve_in_place(step);
+        Ok(())
+    }
+
+    fn quadratic_form(&self, v: &[T]) -> T {
+        self.sums[self.current].gram.quadratic_form(v)
+    }
+
+    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
+        scale_twice(&mut self.room, d, step);
+        self.factor.inverse_form(&self.room)
+    }
+
+    fn shift(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        a: &[T],
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        scale_twice(room, d, a);
+        self.factor.solve_in_place(room);
+        add_scaled(step, lambda, room);
+        Ok(())
+    }
+
+    fn begin_forcing(&mut self) {
+        self.forcing.fill(T::ZERO);
+    }
+
+    fn forcing_mut(&mut self) -> Option<&mut [T]> {
+        Some(&mut self.forcing)
+    }
+
+    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
+        add_rows_times(&mut self.forcing, jacobian, w);
+    }
+
+    fn add_correction(
+        &mut self,
+        _: Products<'_, T>,
+        d: &[T],
+        _: Held<'_>,
+        room: &mut [T],
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        room.copy_from_slice(&self.forcing);
+        self.factor.solve_in_place(room);
+        Ok(add_half(d, room, step))
+    }
+
+    fn blocks(&mut self) -> Option<&mut SparseNormal<T>> {
+        Some(self)
+    }
+}

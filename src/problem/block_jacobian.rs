@@ -1,0 +1,26 @@
+//! A Jacobian of small dense blocks, each residual block with a few blocks of columns.
+
+use super::EvaluationError;
+use crate::Real;
+
+/// A problem whose residuals come in blocks, each of which depends on few blocks of the parameters.
+///
+/// The normal equations of such a problem are sparse. A [`LeastSquares`](crate::LeastSquares) problem returns itself from
+/// [`blocks`](crate::LeastSquares::blocks), and is solved by a sparse Cholesky factorisation;
+/// [`graph::Problem`](crate::graph::Problem) is one.
+pub trait BlockJacobian<T: Real> {
+    /// Number of columns in each block of columns, from the first column to the last.
+    fn column_blocks(&self) -> Vec<usize>;
+
+    /// Calls `visit` for each residual block with the blocks of columns in which it has derivatives, each once.
+    fn visit_structure(&self, visit: &mut dyn FnMut(&[usize]));
+
+    /// Evaluates all residual blocks at `x`, in the order of [`visit_structure`](Self::visit_structure), and returns the cost. Calls
+    /// `visit` for each with its residuals `r` and its rows of the Jacobian, row after row: the columns of its blocks side by side.
+    /// Under a loss these stand for it: `Jᵀr` is the gradient of the cost, and `JᵀJ` its approximate second derivative.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize`](crate::LeastSquares::linearize).
+    fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
+}
