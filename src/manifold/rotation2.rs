@@ -7,7 +7,7 @@ use crate::{Number, Real, Scalar};
 
 /// Rotation in the plane: a unit complex number.
 ///
-/// Nothing normalizes it but [`normalize`](Self::normalize): products of unit numbers are unit numbers, up to rounding.
+/// Only [`normalize`](Self::normalize) normalizes: the other functions take the norm to be one, and keep it up to rounding.
 ///
 /// ```
 /// use marquardt::manifold::Rotation2;

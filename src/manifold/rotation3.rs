@@ -8,8 +8,8 @@ use crate::{Number, Real, Scalar};
 
 /// Rotation in space: a unit quaternion `i i + j j + k k + w`, the scalar last.
 ///
-/// `q` and `−q` are the same rotation. Nothing normalizes it but [`normalize`](Self::normalize): products of unit quaternions are
-/// unit quaternions, up to rounding.
+/// `q` and `−q` are the same rotation. Only [`normalize`](Self::normalize) normalizes: the other functions take the norm to be one,
+/// and keep it up to rounding.
 ///
 /// A composition costs 16 multiplications, the rotation of a point 15 (two cross products).
 ///

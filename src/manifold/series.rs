@@ -9,7 +9,7 @@ use crate::{Number, Real, Scalar};
 /// Square of the angle below which the series are used.
 const SMALL: f64 = 0.01;
 
-/// The series are used for this square of an angle, in radians.
+/// Whether the series are used for this square of an angle.
 #[inline]
 pub(super) fn is_small<S: Scalar<Real: Real>>(square: S) -> bool {
     square.value() < S::Real::from_f64(SMALL)
