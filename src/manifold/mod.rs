@@ -32,7 +32,7 @@
 //!
 //! /// Difference of the measured pose of `b`, seen from `a`, and the one that the two poses give.
 //! fn edge<S: Scalar<Real = f64>>(a: Pose2<S>, b: Pose2<S>, measured: Pose2<f64>) -> [S; 3] {
-//!     Pose2::constant(measured).between(a.between(b)).log()
+//!     a.between(b).premultiply(measured.inverse()).log()
 //! }
 //!
 //! let (a, b) = (Pose2::new(1.0, 2.0, 0.3), Pose2::new(2.0, 2.5, 0.5));

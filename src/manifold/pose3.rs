@@ -88,6 +88,16 @@ impl<S: Scalar> Pose3<S> {
         }
     }
 
+    /// `constant ∘ self`, for a pose of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
+    /// derivatives. With the inverse of a measurement it is the error of a pose.
+    #[inline]
+    pub fn premultiply(self, constant: Pose3<S::Real>) -> Self {
+        let ([x, y, z], matrix) = (self.translation, constant.rotation.to_matrix());
+        let translation =
+            std::array::from_fn(|i| x * matrix[i][0] + y * matrix[i][1] + z * matrix[i][2] + constant.translation[i]);
+        Pose3 { translation, rotation: self.rotation.premultiply(constant.rotation) }
+    }
+
     /// The point of the body, in the world.
     #[inline]
     pub fn transform(self, point: [S; 3]) -> [S; 3] {
