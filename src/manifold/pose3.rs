@@ -9,6 +9,8 @@ use crate::{Number, Real, Scalar};
 
 /// Pose in space: a rotation followed by a translation. It maps points of the body to points of the world.
 ///
+/// A composition costs 31 multiplications, a logarithm about as many and an arctangent; none allocates.
+///
 /// ```
 /// use marquardt::manifold::{Pose3, Rotation3};
 ///

@@ -195,7 +195,7 @@ impl<S: Scalar<Real: Real>> Rotation3<S> {
     /// Logarithm, the inverse of [`exp`](Self::exp): the rotation vector, at most of length `π`; that of `q` and `−q` is the same.
     ///
     /// Finite, with finite derivatives, for all rotations. At the angle `π` the vectors of both directions are logarithms, and
-    /// the one that has the direction of `[i, j, k]` is returned, so that derivatives there are one-sided.
+    /// the one that has the direction of `[i, j, k]` is returned, so that derivatives there are one-sided. The logarithm of the zero quaternion is NaN.
     #[inline]
     pub fn log(self) -> [S; 3] {
         self.log_with_cot().0

@@ -522,6 +522,19 @@ fn blocks_of_products() {
     check_manifold(&boxed, &[0.6, 0.8, 1.0, 2.0, 3.0, 0.5, 0.5, -0.5, 0.5]).unwrap();
 }
 
+/// Poses far from the origin pass the check as well, whose tolerances grow with the numbers of the point.
+#[test]
+fn far_from_the_origin() {
+    for distance in [1e3, 1e6] {
+        let pose = Pose3 { translation: [distance, -distance, 1.0], rotation: Rotation3::exp([0.4, -0.3, 2.0]) };
+        check_manifold::<f64>(&SE3, &pose.to_array()).unwrap();
+        check_manifold::<f32>(&SE3, &to(&pose.to_array())).unwrap();
+        let pose = Pose2::new(distance, -distance, 2.0);
+        check_manifold::<f64>(&SE2, &pose.to_array()).unwrap();
+        check_manifold::<f32>(&SE2, &to(&pose.to_array())).unwrap();
+    }
+}
+
 #[test]
 fn points_are_told_from_others() {
     assert!(SO3.contains(&[0.0, 0.6, 0.0, 0.8 + 1e-8]));
