@@ -18,8 +18,8 @@
 //!
 //! Angles are in radians. Quaternions are Hamilton's, the scalar last, as nalgebra and Eigen store them; `q` and `−q` are the
 //! same rotation. A pose maps points of the body to points of the world. A step is in the frame of the body:
-//! `x ⊞ δ = x ∘ exp(δ)`, and `y ⊟ x = log(x⁻¹ ∘ y)`, with the exponential of the group, so that the translation of a step of a
-//! pose is bent along with its rotation.
+//! `x ⊞ δ = x ∘ exp(δ)`, and `y ⊟ x = log(x⁻¹ ∘ y)`, with the exponential of the group: the translation and the rotation of a step
+//! of a pose happen at the same time, along an arc or a screw.
 //!
 //! # Residuals
 //!
@@ -32,7 +32,7 @@
 //!
 //! /// Difference of the measured pose of `b`, seen from `a`, and the one that the two poses give.
 //! fn edge<S: Scalar<Real = f64>>(a: Pose2<S>, b: Pose2<S>, measured: Pose2<f64>) -> [S; 3] {
-//!     Pose2::constant(measured).between(a.between(b)).log()
+//!     a.between(b).premultiply(measured.inverse()).log()
 //! }
 //!
 //! let (a, b) = (Pose2::new(1.0, 2.0, 0.3), Pose2::new(2.0, 2.5, 0.5));
@@ -100,8 +100,8 @@ use crate::Real;
 /// x ⊞ 0 = x        x ⊞ (y ⊟ x) = y        (x ⊞ δ) ⊟ x = δ  for short δ
 /// ```
 ///
-/// Slices must have the sizes of the manifold; the implementations of the library panic otherwise. Points are not checked by
-/// [`plus`](Self::plus) and [`minus`](Self::minus): what is not finite gives what is not finite, and never a panic.
+/// Slices must have the sizes of the manifold; the implementations of the library panic otherwise. [`plus`](Self::plus) and
+/// [`minus`](Self::minus) do not check that their arguments are points: non-finite numbers give non-finite results.
 ///
 /// ```
 /// use marquardt::manifold::{Manifold, check_manifold};
@@ -142,12 +142,12 @@ pub trait Manifold<T: Real>: Debug + Send + Sync {
     /// this matrix.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]);
 
-    /// Whether `x` is a point of the manifold: of the right size, finite, and its norms are 1 to within 1e-6 (`f64`) or 1e-3
-    /// (`f32`) where they should be.
+    /// Whether `x` is a point of the manifold: it has the right size, its numbers are finite, and the norm of a quaternion, a
+    /// complex number or a direction is 1 to within 1e-6 (`f64`) or 1e-3 (`f32`).
     fn contains(&self, x: &[T]) -> bool;
 
-    /// Moves `x` to the nearest point of the manifold, to remove the rounding that many steps leave behind. By default it
-    /// stays as it is.
+    /// Moves `x` to the nearest point of the manifold, to remove the rounding that many steps leave behind. By default `x` is
+    /// left unchanged.
     fn normalize(&self, x: &mut [T]) {
         let _ = x;
     }
@@ -221,12 +221,12 @@ fn numbers<S: Copy, const N: usize>(slice: &[S]) -> [S; N] {
     }
 }
 
-/// How far from 1 the norm of a point may be: 1e-6, or 1e-3 in single precision.
+/// Largest distance of the norm of a point from 1: 1e-6, or 1e-3 in single precision.
 fn norm_tolerance<T: Real>() -> T {
     T::from_f64(if T::EPSILON < T::from_f64(1e-10) { 1e-6 } else { 1e-3 })
 }
 
-/// All finite, and of norm 1 to within the tolerance.
+/// Whether all numbers are finite and their norm is 1 to within the tolerance.
 fn has_unit_norm<T: Real>(x: &[T]) -> bool {
     let square: T = x.iter().map(|&x| x * x).sum();
     (square.sqrt() - T::ONE).abs() <= norm_tolerance()
@@ -240,7 +240,7 @@ fn pose_sizes<T: Real>(translation: &[T], sizes: &mut [T]) {
     angles.fill(T::ONE);
 }
 
-/// Divides the numbers by their norm; zero and what is not finite stay as they are.
+/// Divides the numbers by their norm. A zero or non-finite vector is left unchanged.
 fn normalize<T: Real>(x: &mut [T]) {
     let norm = x.iter().map(|&x| x * x).sum::<T>().sqrt();
     if norm > T::ZERO && norm.is_finite() {

@@ -93,6 +93,18 @@ impl<S: Scalar> Pose2<S> {
         }
     }
 
+    /// `constant ∘ self`, for a pose of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
+    /// derivatives. With the inverse of a measurement it is the error of a pose.
+    #[inline]
+    pub fn premultiply(self, constant: Pose2<S::Real>) -> Self {
+        let ([x, y], Rotation2 { cos, sin }) = (self.translation, constant.rotation);
+        let [a, b] = constant.translation;
+        Pose2 {
+            translation: [x * cos - y * sin + a, x * sin + y * cos + b],
+            rotation: self.rotation.premultiply(constant.rotation),
+        }
+    }
+
     /// The point of the body, in the world.
     #[inline]
     pub fn transform(self, point: [S; 2]) -> [S; 2] {

@@ -9,6 +9,8 @@ use crate::{Number, Real, Scalar};
 
 /// Pose in space: a rotation followed by a translation. It maps points of the body to points of the world.
 ///
+/// A composition costs 31 multiplications, a logarithm about as many and an arctangent; none allocates.
+///
 /// ```
 /// use marquardt::manifold::{Pose3, Rotation3};
 ///
@@ -86,6 +88,16 @@ impl<S: Scalar> Pose3<S> {
             translation: self.inverse_transform(other.translation),
             rotation: self.rotation.between(other.rotation),
         }
+    }
+
+    /// `constant ∘ self`, for a pose of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
+    /// derivatives. With the inverse of a measurement it is the error of a pose.
+    #[inline]
+    pub fn premultiply(self, constant: Pose3<S::Real>) -> Self {
+        let ([x, y, z], matrix) = (self.translation, constant.rotation.to_matrix());
+        let translation =
+            std::array::from_fn(|i| x * matrix[i][0] + y * matrix[i][1] + z * matrix[i][2] + constant.translation[i]);
+        Pose3 { translation, rotation: self.rotation.premultiply(constant.rotation) }
     }
 
     /// The point of the body, in the world.

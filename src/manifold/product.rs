@@ -49,7 +49,7 @@ impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for Product<A, B> {
         self.1.minus(&y[ambient..], &x[ambient..], second);
     }
 
-    /// Each Jacobian is written densely into its own rows of the result, which are then spread, so that nothing is allocated.
+    /// Writes each Jacobian densely into its own rows of the result, then spreads the rows in place. No allocation.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
         let (rows, columns) = (self.0.ambient_size(), self.0.tangent_size());
         let (more_rows, more_columns) = (self.1.ambient_size(), self.1.tangent_size());

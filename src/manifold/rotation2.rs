@@ -7,7 +7,7 @@ use crate::{Number, Real, Scalar};
 
 /// Rotation in the plane: a unit complex number.
 ///
-/// Nothing normalizes it but [`normalize`](Self::normalize): products of unit numbers are unit numbers, up to rounding.
+/// Only [`normalize`](Self::normalize) normalizes: the other functions take the norm to be one, and keep it up to rounding.
 ///
 /// ```
 /// use marquardt::manifold::Rotation2;
@@ -78,7 +78,17 @@ impl<S: Scalar> Rotation2<S> {
     /// `self⁻¹ ∘ other`: the rotation that leads from `self` to `other`.
     #[inline]
     pub fn between(self, other: Self) -> Self {
-        self.inverse().compose(other)
+        Rotation2 { cos: self.cos * other.cos + self.sin * other.sin, sin: self.cos * other.sin - self.sin * other.cos }
+    }
+
+    /// `constant ∘ self`, for a rotation of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
+    /// derivatives.
+    #[inline]
+    pub fn premultiply(self, constant: Rotation2<S::Real>) -> Self {
+        Rotation2 {
+            cos: self.cos * constant.cos - self.sin * constant.sin,
+            sin: self.cos * constant.sin + self.sin * constant.cos,
+        }
     }
 
     /// The point, rotated.
@@ -90,7 +100,7 @@ impl<S: Scalar> Rotation2<S> {
     /// The point, rotated back.
     #[inline]
     pub fn inverse_transform(self, point: [S; 2]) -> [S; 2] {
-        self.inverse().transform(point)
+        [self.cos * point[0] + self.sin * point[1], self.cos * point[1] - self.sin * point[0]]
     }
 
     /// The rotation by an angle in radians.

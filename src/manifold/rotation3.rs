@@ -8,8 +8,8 @@ use crate::{Number, Real, Scalar};
 
 /// Rotation in space: a unit quaternion `i i + j j + k k + w`, the scalar last.
 ///
-/// `q` and `−q` are the same rotation. Nothing normalizes it but [`normalize`](Self::normalize): products of unit quaternions are
-/// unit quaternions, up to rounding.
+/// `q` and `−q` are the same rotation. Only [`normalize`](Self::normalize) normalizes: the other functions take the norm to be one,
+/// and keep it up to rounding.
 ///
 /// A composition costs 16 multiplications, the rotation of a point 15 (two cross products).
 ///
@@ -126,7 +126,26 @@ impl<S: Scalar> Rotation3<S> {
     /// `self⁻¹ ∘ other`: the rotation that leads from `self` to `other`.
     #[inline]
     pub fn between(self, other: Self) -> Self {
-        self.inverse().compose(other)
+        let (a, b) = (self, other);
+        Rotation3 {
+            i: a.w * b.i - a.i * b.w - a.j * b.k + a.k * b.j,
+            j: a.w * b.j + a.i * b.k - a.j * b.w - a.k * b.i,
+            k: a.w * b.k - a.i * b.j + a.j * b.i - a.k * b.w,
+            w: a.w * b.w + a.i * b.i + a.j * b.j + a.k * b.k,
+        }
+    }
+
+    /// `constant ∘ self`, for a rotation of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
+    /// derivatives.
+    #[inline]
+    pub fn premultiply(self, constant: Rotation3<S::Real>) -> Self {
+        let (a, b) = (constant, self);
+        Rotation3 {
+            i: b.i * a.w + b.w * a.i + b.k * a.j - b.j * a.k,
+            j: b.j * a.w - b.k * a.i + b.w * a.j + b.i * a.k,
+            k: b.k * a.w + b.j * a.i - b.i * a.j + b.w * a.k,
+            w: b.w * a.w - b.i * a.i - b.j * a.j - b.k * a.k,
+        }
     }
 
     /// The point, rotated.
@@ -141,7 +160,10 @@ impl<S: Scalar> Rotation3<S> {
     /// The point, rotated back.
     #[inline]
     pub fn inverse_transform(self, point: [S; 3]) -> [S; 3] {
-        self.inverse().transform(point)
+        let axis = [self.i, self.j, self.k];
+        let turned = cross(axis, point).map(|x| x + x);
+        let again = cross(axis, turned);
+        std::array::from_fn(|i| point[i] - self.w * turned[i] + again[i])
     }
 
     /// The rotation with its norm made one. Derivatives are those of the quotient.
@@ -173,7 +195,7 @@ impl<S: Scalar<Real: Real>> Rotation3<S> {
     /// Logarithm, the inverse of [`exp`](Self::exp): the rotation vector, at most of length `π`; that of `q` and `−q` is the same.
     ///
     /// Finite, with finite derivatives, for all rotations. At the angle `π` the vectors of both directions are logarithms, and
-    /// the one that has the direction of `[i, j, k]` is returned, so that derivatives there are one-sided.
+    /// the one that has the direction of `[i, j, k]` is returned, so that derivatives there are one-sided. The logarithm of the zero quaternion is NaN.
     #[inline]
     pub fn log(self) -> [S; 3] {
         self.log_with_cot().0

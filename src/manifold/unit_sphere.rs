@@ -7,16 +7,16 @@ use crate::Real;
 /// Unit vectors of `N` numbers; a step is a tangent vector of `N − 1` numbers, whose length is the angle in radians that the
 /// point moves along a great circle. `N` is at least 2.
 ///
-/// This is Ceres' `SphereManifold`. The tangent vectors are spanned by columns of the Householder reflection that maps the last
-/// axis to `∓x`,
+/// As Ceres' `SphereManifold`, with another basis of the tangent vectors: the first `N − 1` columns `B` of the Householder
+/// reflection that maps the last axis to `−s x`, which is free of cancellation,
 ///
 /// ```text
 /// B = [ I − h hᵀ / (1 + |c|) ]    x = [ h ]    s = sign of c
 ///     [        −s hᵀ         ]        [ c ]
 /// ```
 ///
-/// and `x ⊞ δ = cos‖δ‖ x + (sin‖δ‖ / ‖δ‖) Bδ`. No sphere of even dimension has a basis that is continuous everywhere: this one
-/// jumps where the last number changes its sign, which no step notices.
+/// and `x ⊞ δ = cos‖δ‖ x + (sin‖δ‖ / ‖δ‖) Bδ`. The basis jumps where the last number changes its
+/// sign (on an ordinary sphere every basis jumps somewhere); steps are correct on both sides.
 ///
 /// [`minus`](Manifold::minus) gives steps of at most length `π`; to the opposite point, where all directions lead, along the first.
 ///
