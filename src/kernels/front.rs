@@ -149,22 +149,45 @@ impl<T: Real> Eliminate<'_, T> {
         let (stride, side) = (padded(self.front.size), padded(others));
         let first = stride - side;
         for panel in self.front.panel.chunks(DEPTH * stride) {
+            let top = (side - others) / TALL * TALL;
+            let mut products = Products { panel, stride, first, top, update: self.front.update };
             for left in (0..side).step_by(STRIP) {
-                for top in ((side - others) / TALL * TALL..left + STRIP).step_by(TALL) {
-                    let mut products = Tile::<T, TALL, STRIP>::zero();
-                    for row in panel.chunks_exact(stride) {
-                        let row = &row[first..];
-                        let (tall, wide) = (row[top..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
-                        if let (Some(tall), Some(wide)) = (tall, wide) {
-                            products.add_product::<FUSED>(tall, wide);
-                        }
-                    }
-                    for (i, products) in products.0.iter().enumerate() {
-                        let row = &mut self.front.update[(top + i) * side + left..][..STRIP];
-                        for j in 0..STRIP {
-                            row[j] -= products[j];
-                        }
-                    }
+                products.subtract::<TALL, FUSED>(left);
+            }
+        }
+    }
+}
+
+/// Products of columns of a panel.
+struct Products<'a, T> {
+    /// Rows of `stride` numbers.
+    panel: &'a [T],
+    stride: usize,
+    /// First column that is multiplied.
+    first: usize,
+    /// First row of the update that is used.
+    top: usize,
+    update: &'a mut [T],
+}
+
+impl<T: Real> Products<'_, T> {
+    /// Subtracts the products from a strip of the update, down to the diagonal.
+    #[inline(always)]
+    fn subtract<const TALL: usize, const FUSED: bool>(&mut self, left: usize) {
+        let side = self.stride - self.first;
+        for top in (self.top..left + STRIP).step_by(TALL) {
+            let mut products = Tile::<T, TALL, STRIP>::zero();
+            for row in self.panel.chunks_exact(self.stride) {
+                let row = &row[self.first..];
+                let (tall, wide) = (row[top..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
+                if let (Some(tall), Some(wide)) = (tall, wide) {
+                    products.add_product::<FUSED>(tall, wide);
+                }
+            }
+            for (i, products) in products.0.iter().enumerate() {
+                let row = &mut self.update[(top + i) * side + left..][..STRIP];
+                for j in 0..STRIP {
+                    row[j] -= products[j];
                 }
             }
         }

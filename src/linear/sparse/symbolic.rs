@@ -77,6 +77,8 @@ impl SymbolicCholesky {
     ///
     /// `O(p log p)` for the order of `p` pairs, mostly, and as much time as there are blocks in the factor.
     pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
+        // Places in a front are counted in 32 bits.
+        u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = Graph::new(pattern);
         let order = minimum_degree(&graph, |i| pattern.size(i));
         Self::in_order(pattern, &graph, order)
