@@ -1,5 +1,7 @@
 //! Fronts: the dense matrices of a multifrontal Cholesky factorisation.
 
+use std::array::from_fn;
+
 use super::simd::{Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
 use super::triangular::lost_digits;
@@ -45,6 +47,21 @@ impl<T> Front<'_, T> {
             let side = padded(self.size - pivots);
             let at = side - (self.size - i);
             &mut self.update[at * side..(at + 1) * side][at..]
+        }
+    }
+}
+
+impl<T: Real> Front<'_, T> {
+    /// Sets all rows to zero.
+    pub(crate) fn clear(&mut self, pivots: usize) {
+        self.panel.fill(T::ZERO);
+        let others = self.size - pivots;
+        let side = padded(others);
+        if others < 4 * STRIP {
+            return self.update.fill(T::ZERO);
+        }
+        for i in side - others..side {
+            self.update[i * side + i / STRIP * STRIP..(i + 1) * side].fill(T::ZERO);
         }
     }
 }
@@ -184,12 +201,19 @@ impl<T: Real> Products<'_, T> {
                     products.add_product::<FUSED>(tall, wide);
                 }
             }
-            for (i, products) in products.0.iter().enumerate() {
-                let row = &mut self.update[(top + i) * side + left..][..STRIP];
-                for j in 0..STRIP {
-                    row[j] -= products[j];
-                }
+            // Written out, so that the sums go from their registers into memory.
+            macro_rules! subtract_rows {
+                ($($i:literal)*) => {
+                    $(
+                        if $i < TALL
+                            && let Some(row) = self.update[(top + $i) * side + left..].first_chunk_mut::<STRIP>()
+                        {
+                            *row = from_fn(|j| row[j] - products.0[$i][j]);
+                        }
+                    )*
+                };
             }
+            subtract_rows!(0 1 2 3 4 5 6 7);
         }
     }
 }

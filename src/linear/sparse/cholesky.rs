@@ -220,7 +220,11 @@ impl<T: Real> SparseCholesky<T> {
         for (s, node) in supernodes.iter().enumerate() {
             let stride = padded(node.size);
             let panel = &mut self.panels[self.starts[s]..self.starts[s + 1]];
-            panel.fill(T::ZERO);
+            let [even, odd] = &mut self.stacks;
+            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
+            let side = padded(node.size - node.pivots);
+            let update = &mut own[self.places[s]..][..side * side];
+            Front { size: node.size, panel, update }.clear(node.pivots);
             for block in self.scatter.of(s) {
                 block.copy(values, panel, stride);
             }
@@ -236,11 +240,6 @@ impl<T: Real> SparseCholesky<T> {
                     p += 1;
                 }
             }
-            let [even, odd] = &mut self.stacks;
-            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
-            let side = padded(node.size - node.pivots);
-            let update = &mut own[self.places[s]..][..side * side];
-            update.fill(T::ZERO);
             for &child in self.children.of(s) {
                 let child = child as usize;
                 let size = supernodes[child].size - supernodes[child].pivots;
