@@ -1,5 +1,8 @@
 //! Fronts: the dense matrices of a multifrontal Cholesky factorisation.
 
+use std::array::from_fn;
+use std::ops::Range;
+
 use super::simd::{Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
 use super::triangular::lost_digits;
@@ -11,7 +14,7 @@ const STRIP: usize = 8;
 /// Rows of the panel that are computed together.
 const ROWS: usize = 4;
 
-/// Pivots whose contributions to an update are summed in registers, before the sums are subtracted.
+/// Pivots whose products are summed in registers and subtracted from all rows behind, before the next are eliminated.
 const DEPTH: usize = 128;
 
 /// Numbers of a row of so many columns, where rows consist of whole strips.
@@ -22,9 +25,9 @@ pub(crate) fn padded(columns: usize) -> usize {
 
 /// The upper triangle of a symmetric front, of which the first variables, the pivots, are eliminated.
 ///
-/// The rows of the pivots are the panel, and all others the update: a square. Both are row-major, with rows
-/// [padded](padded) on the left: the first numbers of a row of the panel are zero, and the update has rows above the first
-/// and numbers before the first column and below the diagonal that mean nothing.
+/// The rows of the pivots are the panel, and all others the update, a square. Both are row-major, with rows [`padded`] on the
+/// left. In the panel the padding is zero; the update also has rows above its first, and their numbers, like its padding and all
+/// numbers below the diagonals, mean nothing.
 pub(crate) struct Front<'a, T> {
     /// Number of rows and columns.
     pub(crate) size: usize,
@@ -49,6 +52,21 @@ impl<T> Front<'_, T> {
     }
 }
 
+impl<T: Real> Front<'_, T> {
+    /// Sets all rows to zero.
+    pub(crate) fn clear(&mut self, pivots: usize) {
+        self.panel.fill(T::ZERO);
+        let others = self.size - pivots;
+        let side = padded(others);
+        if others < 4 * STRIP {
+            return self.update.fill(T::ZERO);
+        }
+        for i in side - others..side {
+            self.update[i * side + i / STRIP * STRIP..(i + 1) * side].fill(T::ZERO);
+        }
+    }
+}
+
 /// Eliminates the pivots: the panel is overwritten with the first rows of `U`, where `A = UᵀU`, and the products of its
 /// columns are subtracted from the update.
 pub(crate) struct Eliminate<'a, T> {
@@ -63,30 +81,36 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
         let pivots = self.diagonal.len();
-        let whole = pivots - pivots % ROWS;
         *self.sound = true;
-        for top in (0..whole).step_by(ROWS) {
-            *self.sound = *self.sound && self.rows::<ROWS, FUSED>(top);
-        }
-        *self.sound = *self.sound
-            && match pivots % ROWS {
-                1 => self.rows::<1, FUSED>(whole),
-                2 => self.rows::<2, FUSED>(whole),
-                3 => self.rows::<3, FUSED>(whole),
-                _ => true,
-            };
-        if *self.sound {
-            self.subtract_products::<TALL, FUSED>();
+        for first in (0..pivots).step_by(DEPTH) {
+            let end = pivots.min(first + DEPTH);
+            let whole = end - (end - first) % ROWS;
+            for top in (first..whole).step_by(ROWS) {
+                *self.sound = *self.sound && self.rows::<ROWS, FUSED>(first, top);
+            }
+            *self.sound = *self.sound
+                && match end - whole {
+                    1 => self.rows::<1, FUSED>(first, whole),
+                    2 => self.rows::<2, FUSED>(first, whole),
+                    3 => self.rows::<3, FUSED>(first, whole),
+                    _ => true,
+                };
+            if !*self.sound {
+                return;
+            }
+            self.subtract_from_panel::<FUSED>(first..end);
+            self.subtract_from_update::<TALL, FUSED>(first..end);
         }
     }
 }
 
 impl<T: Real> Eliminate<'_, T> {
-    /// Fills `TALL` rows of the panel; `false` if a pivot is not sound.
+    /// Fills `TALL` rows of the panel, from which the products of rows before `first` are subtracted; `false` if a pivot is not
+    /// sound.
     #[inline(always)]
-    fn rows<const TALL: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
+    fn rows<const TALL: usize, const FUSED: bool>(&mut self, first: usize, top: usize) -> bool {
         let stride = padded(self.front.size);
-        let (above, rows) = self.front.panel.split_at_mut(top * stride);
+        let (above, rows) = self.front.panel[first * stride..].split_at_mut((top - first) * stride);
         let start = stride - self.front.size + top;
         let mut corner = Tile::<T, TALL, TALL>::zero();
         for row in above.chunks_exact(stride) {
@@ -142,33 +166,73 @@ impl<T: Real> Eliminate<'_, T> {
         true
     }
 
-    /// Subtracts the products of the columns of the panel from the update.
+    /// Subtracts the products of columns of these rows of the panel from the rows below them.
     #[inline(always)]
-    fn subtract_products<const TALL: usize, const FUSED: bool>(&mut self) {
-        let others = self.front.size - self.diagonal.len();
-        let (stride, side) = (padded(self.front.size), padded(others));
-        let first = stride - side;
-        for panel in self.front.panel.chunks(DEPTH * stride) {
-            for left in (0..side).step_by(STRIP) {
-                for top in ((side - others) / TALL * TALL..left + STRIP).step_by(TALL) {
-                    let mut products = Tile::<T, TALL, STRIP>::zero();
-                    for row in panel.chunks_exact(stride) {
-                        let row = &row[first..];
-                        let (tall, wide) = (row[top..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
-                        if let (Some(tall), Some(wide)) = (tall, wide) {
-                            products.add_product::<FUSED>(tall, wide);
-                        }
-                    }
-                    for (i, products) in products.0.iter().enumerate() {
-                        let row = &mut self.front.update[(top + i) * side + left..][..STRIP];
-                        for j in 0..STRIP {
-                            row[j] -= products[j];
-                        }
-                    }
-                }
+    fn subtract_from_panel<const FUSED: bool>(&mut self, rows: Range<usize>) {
+        let stride = padded(self.front.size);
+        let pad = stride - self.front.size;
+        let (above, below) = self.front.panel.split_at_mut(rows.end * stride);
+        let above = &above[rows.start * stride..];
+        // In strips, which stay in the cache; rows that do not fill a tile are the last.
+        for left in ((pad + rows.end) / STRIP * STRIP..stride).step_by(STRIP) {
+            let reached = (self.diagonal.len() - rows.end).min((left + STRIP).saturating_sub(pad + rows.end));
+            let whole = reached - reached % ROWS;
+            for top in (0..whole).step_by(ROWS) {
+                let below = &mut below[top * stride + left..];
+                subtract_products::<T, ROWS, FUSED>(above, stride, pad + rows.end + top, left, below, stride);
+            }
+            for top in whole..reached {
+                let below = &mut below[top * stride + left..];
+                subtract_products::<T, 1, FUSED>(above, stride, pad + rows.end + top, left, below, stride);
             }
         }
     }
+
+    /// Subtracts the products of columns of these rows of the panel from the update.
+    #[inline(always)]
+    fn subtract_from_update<const TALL: usize, const FUSED: bool>(&mut self, rows: Range<usize>) {
+        let others = self.front.size - self.diagonal.len();
+        let (stride, side) = (padded(self.front.size), padded(others));
+        let first = stride - side;
+        let above = &self.front.panel[rows.start * stride..rows.end * stride];
+        for left in (0..side).step_by(STRIP) {
+            for top in ((side - others) / TALL * TALL..left + STRIP).step_by(TALL) {
+                let update = &mut self.front.update[top * side + left..];
+                subtract_products::<T, TALL, FUSED>(above, stride, first + top, first + left, update, side);
+            }
+        }
+    }
+}
+
+/// Subtracts, from `TALL` rows of a strip, products of as many columns of the panel's rows, from `tall` on, with those of a
+/// strip, from `wide` on.
+#[inline(always)]
+fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
+    panel: &[T],
+    stride: usize,
+    tall: usize,
+    wide: usize,
+    rows: &mut [T],
+    rows_stride: usize,
+) {
+    let mut products = Tile::<T, TALL, STRIP>::zero();
+    for row in panel.chunks_exact(stride) {
+        let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
+        if let (Some(tall), Some(wide)) = (tall, wide) {
+            products.add_product::<FUSED>(tall, wide);
+        }
+    }
+    // Written out, so that the sums go from their registers into memory.
+    macro_rules! subtract_rows {
+        ($($i:literal)*) => {
+            $(
+                if $i < TALL && let Some(row) = rows[$i * rows_stride..].first_chunk_mut::<STRIP>() {
+                    *row = from_fn(|j| row[j] - products.0[$i][j]);
+                }
+            )*
+        };
+    }
+    subtract_rows!(0 1 2 3 4 5 6 7);
 }
 
 /// Variables that follow each other both in a child's update and in its parent's front.

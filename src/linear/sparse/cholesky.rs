@@ -25,7 +25,7 @@ pub(crate) struct SparseCholesky<T> {
     scatter: Lists<Scatter>,
     /// Children of each supernode.
     children: Lists<u32>,
-    /// Rows below each supernode, where they are in its parent's front.
+    /// For each of the children, in their lists' order, where the rows below it are in its parent's front.
     runs: Lists<Run>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,
@@ -49,6 +49,11 @@ struct Lists<I> {
 impl<I> Lists<I> {
     fn new() -> Self {
         Lists { starts: vec![0], items: Vec::new() }
+    }
+
+    /// Last item of the last list.
+    fn last_mut(&mut self) -> Option<&mut I> {
+        self.items[self.starts[self.starts.len() - 1]..].last_mut()
     }
 
     /// Ends the last list.
@@ -130,7 +135,7 @@ impl<T: Real> SparseCholesky<T> {
         let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
         let entries = Lists::sorted(nodes.len(), entries.iter().copied());
 
-        let (mut scatter, mut spans, mut runs) = (Lists::new(), Lists::new(), vec![Vec::new(); nodes.len()]);
+        let (mut scatter, mut spans, mut runs) = (Lists::new(), Lists::new(), Lists::new());
         // Place of a block's first number in the front at hand.
         let mut position = vec![0_usize; symbolic.order.len()];
         for (s, node) in nodes.iter().enumerate() {
@@ -142,7 +147,7 @@ impl<T: Real> SparseCholesky<T> {
                 position[row] = at;
                 let (offset, size) = (symbolic.offsets[row], symbolic.offsets[row + 1] - symbolic.offsets[row]);
                 at += size;
-                match spans.items[*spans.starts.last().unwrap_or(&0)..].last_mut() {
+                match spans.last_mut() {
                     Some((start, len)) if *start + *len == offset => *len += size,
                     _ => spans.items.push((offset, size)),
                 }
@@ -163,7 +168,6 @@ impl<T: Real> SparseCholesky<T> {
             }
             scatter.end();
             for &child in children.of(s) {
-                let runs = &mut runs[child as usize];
                 let mut from = 0;
                 for &row in &symbolic.rows[nodes[child as usize].rows.clone()] {
                     let row = row as usize;
@@ -171,16 +175,12 @@ impl<T: Real> SparseCholesky<T> {
                     let to = position[row] as u32;
                     match runs.last_mut() {
                         Some(Run { to: start, len, .. }) if *start + *len == to => *len += size,
-                        _ => runs.push(Run { from, to, len: size }),
+                        _ => runs.items.push(Run { from, to, len: size }),
                     }
                     from += size;
                 }
+                runs.end();
             }
-        }
-        let mut all_runs = Lists::new();
-        for runs in runs {
-            all_runs.items.extend(runs);
-            all_runs.end();
         }
         let (mut heights, mut places) = ([0; 2], Vec::new());
         for (s, node) in nodes.iter().enumerate() {
@@ -198,7 +198,7 @@ impl<T: Real> SparseCholesky<T> {
             inverses: vec![T::ZERO; n],
             scatter,
             children,
-            runs: all_runs,
+            runs,
             spans,
             stacks: symbolic.updates.map(|numbers| vec![T::ZERO; numbers]),
             places,
@@ -220,7 +220,11 @@ impl<T: Real> SparseCholesky<T> {
         for (s, node) in supernodes.iter().enumerate() {
             let stride = padded(node.size);
             let panel = &mut self.panels[self.starts[s]..self.starts[s + 1]];
-            panel.fill(T::ZERO);
+            let [even, odd] = &mut self.stacks;
+            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
+            let side = padded(node.size - node.pivots);
+            let update = &mut own[self.places[s]..][..side * side];
+            Front { size: node.size, panel, update }.clear(node.pivots);
             for block in self.scatter.of(s) {
                 block.copy(values, panel, stride);
             }
@@ -236,12 +240,7 @@ impl<T: Real> SparseCholesky<T> {
                     p += 1;
                 }
             }
-            let [even, odd] = &mut self.stacks;
-            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
-            let side = padded(node.size - node.pivots);
-            let update = &mut own[self.places[s]..][..side * side];
-            update.fill(T::ZERO);
-            for &child in self.children.of(s) {
+            for (k, &child) in (self.children.starts[s]..).zip(self.children.of(s)) {
                 let child = child as usize;
                 let size = supernodes[child].size - supernodes[child].pivots;
                 simd::run(ExtendAdd {
@@ -249,7 +248,7 @@ impl<T: Real> SparseCholesky<T> {
                     pivots: node.pivots,
                     child: &of_children[self.places[child]..][..padded(size) * padded(size)],
                     size,
-                    runs: self.runs.of(child),
+                    runs: self.runs.of(k),
                 });
             }
             let mut sound = false;
@@ -274,6 +273,14 @@ impl<T: Real> SparseCholesky<T> {
         self.permute(b);
         self.forward();
         dot(&self.permuted, &self.permuted)
+    }
+
+    /// Overwrites `z` with `PᵀU⁻¹z`, by the last factorisation. If `z` is standard normal, the covariance of the result is
+    /// `(H + λD²)⁻¹`.
+    pub(crate) fn solve_half_in_place(&mut self, z: &mut [T]) {
+        self.permuted.copy_from_slice(z);
+        self.backward();
+        self.permute_back(z);
     }
 
     /// Copies a vector into the order of elimination.
@@ -376,7 +383,7 @@ mod tests {
             let b = numbers(n);
             let mut dense = sample.dense.clone();
             (0..n).for_each(|i| dense[(i, i)] += lambda * d[i] * d[i]);
-            let expected = dense.cholesky().unwrap().solve(&DVector::from_column_slice(&b));
+            let expected = dense.clone().cholesky().unwrap().solve(&DVector::from_column_slice(&b));
             let largest = expected.amax();
             in_all(|| {
                 let mut factor = cholesky(&sample.pattern);
@@ -387,6 +394,12 @@ mod tests {
                 let form = factor.inverse_form(&b);
                 let by_solution = dot(&b, &x);
                 assert!((form - by_solution).abs() <= 1e-10 * by_solution, "{form} {by_solution}");
+                // ‖PᵀU⁻¹z‖ in the norm of the matrix is ‖z‖.
+                let mut half = b.clone();
+                factor.solve_half_in_place(&mut half);
+                let half = DVector::from_vec(half);
+                let squares = dot(&b, &b);
+                assert!((half.dot(&(&dense * &half)) - squares).abs() <= 1e-10 * squares, "{half}");
                 // Again, with the numbers of the first factorisation in memory.
                 let first: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
                 factor.factorize(&sample.matrix, lambda + 1.0, &d).unwrap();
@@ -547,6 +560,26 @@ mod tests {
                 assert!(work < 1.2 * of_thousand, "{n}: {work} a block, not {of_thousand}");
             }
         }
+    }
+
+    /// Points, each seen by some of a few cameras: the points are eliminated first, the cameras last.
+    #[test]
+    fn blocks_with_many_neighbours_come_last() {
+        let (points, cameras) = (600, 5);
+        let sizes: Vec<usize> = (0..cameras).map(|_| 6).chain((0..points).map(|_| 3)).collect();
+        let seen = |point: usize| (0..cameras).filter(move |camera| (point + camera) % 5 < 3);
+        let pairs: Vec<_> =
+            (0..points).flat_map(|point| seen(point).map(move |camera| (cameras + point, camera))).collect();
+        let sample = Sample::<f64>::new(&sizes, &pairs, 9, 0.5);
+        let mut factor = cholesky(&sample.pattern);
+        assert!(factor.symbolic().order[points..].iter().all(|&block| (block as usize) < cameras));
+        assert!(factor.symbolic().nonzeros() < (points * (3 * 18 + 6) + 30 * 31 / 2 + 2000) as f64);
+        factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+        let b = numbers(sample.pattern.len());
+        let (mut x, mut product) = (b.clone(), b.clone());
+        factor.solve_in_place(&mut x);
+        sample.matrix.times(&x, &mut product);
+        assert!(product.iter().zip(&b).all(|(product, b)| (product - b).abs() < 1e-9));
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl BlockPattern {
         let n = sizes.len();
         assert!(sizes.iter().all(|&size| size > 0), "a block without numbers");
         u32::try_from(n).map_err(|_| TooLarge)?;
-        let offsets = sums(sizes.iter().copied())?;
+        let offsets = sums(sizes.iter().map(|&size| Some(size)))?;
         let mut starts = vec![0; n + 1];
         for &(i, j) in pairs {
             assert!(i < n && j < n, "block ({i}, {j}) of {n} × {n}");
@@ -75,7 +75,7 @@ impl BlockPattern {
         columns.push(rows.len());
         let column_of = columns.windows(2).enumerate().flat_map(|(j, ends)| (ends[0]..ends[1]).map(move |_| j));
         let numbers = rows.iter().zip(column_of).map(|(&i, j)| sizes[i as usize].checked_mul(sizes[j]));
-        let places = sums(numbers.map(|numbers| numbers.unwrap_or(usize::MAX)))?;
+        let places = sums(numbers)?;
         Ok(BlockPattern { offsets, columns, rows, places })
     }
 
@@ -128,11 +128,11 @@ impl BlockPattern {
 }
 
 /// Sums of all numbers before each, and of all.
-fn sums(numbers: impl Iterator<Item = usize>) -> Result<Vec<usize>, TooLarge> {
+fn sums(numbers: impl Iterator<Item = Option<usize>>) -> Result<Vec<usize>, TooLarge> {
     let mut sums = vec![0_usize];
     let mut sum = 0_usize;
     for number in numbers {
-        sum = sum.checked_add(number).ok_or(TooLarge)?;
+        sum = number.and_then(|number| sum.checked_add(number)).ok_or(TooLarge)?;
         sums.push(sum);
     }
     Ok(sums)

@@ -77,6 +77,8 @@ impl SymbolicCholesky {
     ///
     /// `O(p log p)` for the order of `p` pairs, mostly, and as much time as there are blocks in the factor.
     pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
+        // Places in a front are counted in 32 bits.
+        u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = Graph::new(pattern);
         let order = minimum_degree(&graph, |i| pattern.size(i));
         Self::in_order(pattern, &graph, order)
@@ -372,21 +374,25 @@ fn fundamental(
 /// Merges supernodes with their parents where that saves more than the zeros cost; those that are merged have no size.
 fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
     let n = drafts.len();
-    let mut children: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let (mut child, mut sibling, mut own) = (vec![NONE; n], vec![NONE; n], Vec::new());
     // Drafts are in the order of their first columns; a parent is visited after its children, by its last column.
     let mut sequence: Vec<usize> = (0..n).collect();
     sequence.sort_unstable_by_key(|&s| drafts[s].last);
     for &s in &sequence {
         if drafts[s].parent != NONE {
-            children[drafts[s].parent].push(s as u32);
+            sibling[s] = std::mem::replace(&mut child[drafts[s].parent], s);
         }
     }
     for &p in &sequence {
-        let mut own = std::mem::take(&mut children[p]);
+        own.clear();
+        let mut c = child[p];
+        while c != NONE {
+            own.push(c);
+            c = sibling[c];
+        }
         // Largest first: the fewest zeros.
-        own.sort_by_key(|&c| std::cmp::Reverse(drafts[c as usize].size));
+        own.sort_unstable_by_key(|&c| (std::cmp::Reverse(drafts[c].size), c));
         for &c in &own {
-            let c = c as usize;
             let (child, parent) = (&drafts[c], &drafts[p]);
             let merged = cost(child.pivots + parent.pivots, child.pivots + parent.size);
             if merged > cost(child.pivots, child.size) + cost(parent.pivots, parent.size) {
