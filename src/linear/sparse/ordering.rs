@@ -111,7 +111,6 @@ impl Quotient {
             weight[i] = 0;
         }
         let left: i64 = weight.iter().sum();
-        // A list of degrees that are counted up to a limit, where blocks are large.
         let mut quotient = Quotient {
             lists: graph.neighbours.clone(),
             start: graph.starts[..n].to_vec(),
