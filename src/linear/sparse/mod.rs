@@ -3,8 +3,6 @@
 //! A [`BlockPattern`] is the structure of the normal equations of many small groups of variables, and a [`BlockMatrix`] has
 //! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
 //! [`SparseCholesky`] factorises and solves for each damping.
-// Used by the sparse door.
-#![allow(dead_code, unused_imports)]
 
 mod cholesky;
 mod inverse;
