@@ -68,6 +68,12 @@ pub enum GraphError {
         /// Index of the block.
         block: usize,
     },
+    /// The residuals do not determine all directions of some parameter blocks, as those of a graph of which no pose is constant.
+    #[error("the residuals leave {} parameter blocks undetermined, block {} first", blocks.len(), blocks[0])]
+    Undetermined {
+        /// Indices of the blocks; never empty.
+        blocks: Vec<usize>,
+    },
     /// A residual is not finite at the start.
     #[error("residual {residual} of residual block {residual_block} is {value} at the start")]
     NonFiniteResidual {

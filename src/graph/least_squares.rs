@@ -64,7 +64,7 @@ impl<'p, T: Real> Layout<'p, T> {
 }
 
 impl<T> Block<T> {
-    fn is_free(&self, direction: usize) -> bool {
+    pub(super) fn is_free(&self, direction: usize) -> bool {
         !(self.is_constant || self.held.contains(&direction))
     }
 }
@@ -212,6 +212,16 @@ impl<'p, T: Real> Active<'p, T> {
         Ok(cost)
     }
 
+    /// For each parameter block: its block of columns, if it moves.
+    pub(super) fn column_blocks_of_all(&self) -> Vec<Option<usize>> {
+        let moving = (0..self.layout.blocks.len()).scan(0, |next, block| {
+            let moves = self.layout.width(block) > 0;
+            *next += usize::from(moves);
+            Some(moves.then(|| *next - 1))
+        });
+        moving.collect()
+    }
+
     fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
         Points {
             x,
@@ -317,13 +327,7 @@ impl<T: Real> BlockJacobian<T> for Active<'_, T> {
     }
 
     fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
-        let mut places = Vec::new();
-        let mut next = 0;
-        for block in 0..self.layout.blocks.len() {
-            let moves = self.layout.width(block) > 0;
-            places.push(moves.then_some(next));
-            next += usize::from(moves);
-        }
+        let places = self.column_blocks_of_all();
         let mut touched = Vec::new();
         for group in self.groups {
             for k in 0..group.len() {

@@ -38,6 +38,7 @@
 
 mod block;
 mod cost_function;
+mod covariance;
 mod error;
 mod group;
 mod least_squares;
@@ -46,6 +47,7 @@ mod problem;
 
 pub use block::{ParameterBlock, ResidualBlock};
 pub use cost_function::{Blocks, CostFunction};
+pub use covariance::Covariance;
 pub use error::GraphError;
 pub use pose_graph::{RelativePose2, RelativePose3};
 pub use problem::Problem;

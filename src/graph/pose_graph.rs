@@ -92,6 +92,10 @@ fn multiply<S: Scalar, const N: usize>(root: &[[S::Real; N]; N], v: [S; N], r: &
 
 /// The upper triangle `L` with `LᵀL = A`.
 fn root_of<T: Real, const N: usize>(matrix: [[T; N]; N]) -> Result<[[T; N]; N], GraphError> {
+    let is_sound = |row: usize| matrix[row][row] > T::ZERO && matrix[row].iter().all(|entry| entry.is_finite());
+    if let Some(row) = (0..N).find(|&row| !is_sound(row)) {
+        return Err(GraphError::Information { row });
+    }
     let mut root = [[T::ZERO; N]; N];
     for i in 0..N {
         for j in i..N {

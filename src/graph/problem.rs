@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockId, ParameterBlock, ResidualBlock};
 use super::cost_function::{Blocks, CostFunction};
+use super::covariance::Covariance;
 use super::error::GraphError;
 use super::group::{Group, ScaledLoss, Typed};
 use super::least_squares::Active;
 use crate::damping::DampingPolicy;
+use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
-use crate::{LevenbergMarquardt, Loss, Real, Report};
+use crate::{LevenbergMarquardt, Loss, Real, Report, SolveError};
 
 /// Parameter blocks on manifolds, and the residual blocks that depend on a few of them each.
 ///
@@ -233,6 +235,51 @@ impl<T: Real> Problem<T> {
         let report = solver.minimize(&mut active, &self.x)?;
         self.x.copy_from_slice(&report.x);
         Ok(report)
+    }
+
+    /// Covariances at the points as they are, which should be those of a minimum.
+    ///
+    /// ```
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::graph::{Problem, RelativePose2};
+    /// use marquardt::manifold::{Pose2, SE2};
+    ///
+    /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let step = Pose2::new(1.0, 0.0, 0.0);
+    /// let mut problem = Problem::new();
+    /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
+    /// let second = problem.add_parameter_block(SE2, &Pose2::new(1.0, 0.0, 0.0).to_array())?;
+    /// let third = problem.add_parameter_block(SE2, &Pose2::new(2.0, 0.0, 0.0).to_array())?;
+    /// problem.set_constant(first)?;
+    /// problem.add_residual_block(RelativePose2::new(step, identity)?, (first, second))?;
+    /// problem.add_residual_block(RelativePose2::new(step, identity)?, (second, third))?;
+    /// let mut covariance = problem.covariance()?;
+    /// // Along the way, variances add up; across it, the angle of the pose before adds its own.
+    /// let variances = covariance.block(third, third)?.diag().to_vec();
+    /// assert!((variances[0] - 2.0).abs() < 1e-12 && variances[1] > 2.5);
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::Undetermined`], and those of [`solve`](Self::solve).
+    pub fn covariance(&self) -> Result<Covariance<T>, GraphError> {
+        let mut active = Active::new(self);
+        active.check()?;
+        let normal = SparseNormal::at(&mut active, &self.x, usize::MAX)
+            .map_err(SolveError::Evaluation)?
+            .map_err(|error| SolveError::no_plan(error, usize::MAX))?;
+        let columns = active.column_blocks_of_all();
+        let inverse = normal.into_inverse().map_err(|undetermined| GraphError::Undetermined {
+            blocks: (0..columns.len())
+                .filter(|&block| columns[block].is_some_and(|k| undetermined.contains(&k)))
+                .collect(),
+        })?;
+        let free = |block: &Block<T>| {
+            let all = block.manifold.tangent_size();
+            ((0..all).filter(|&direction| block.is_free(direction)).collect(), all)
+        };
+        Ok(Covariance { problem: self.id, inverse, columns, directions: self.blocks.iter().map(free).collect() })
     }
 
     /// Index of a block of this problem.

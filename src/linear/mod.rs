@@ -31,4 +31,6 @@ pub(crate) use dispatch::BoxedModel;
 pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::{LinearModel, Products, SpansRanks};
+pub(crate) use sparse::InverseSubset;
+pub(crate) use sparse_normal::SparseNormal;
 pub(crate) use tiles::Tiles;

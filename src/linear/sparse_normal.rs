@@ -4,9 +4,15 @@ use super::choice::PlanError;
 use super::form::LinearForm;
 use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products, add_half};
-use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
+use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::vector::{add_rows_times, add_scaled, scale_twice};
-use crate::{BlockJacobian, Real};
+use crate::{BlockJacobian, EvaluationError, Real};
+
+/// Damping of `ε` to this power shows which directions are undetermined.
+const SMALL_DAMPING: f64 = 0.7;
+
+/// So many times more damping takes as much from the variance of an undetermined direction.
+const DAMPING_RATIO: f64 = 16.0;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, by blocks, and the last damped factor.
 ///
@@ -85,13 +91,85 @@ impl<T: Real> SparseNormal<T> {
         Ok(SparseNormal { sums, current: 0, factor, structure, forcing: vec![T::ZERO; n], room: vec![T::ZERO; n] })
     }
 
+    /// The normal equations at `x`, and what [`new`](Self::new) refuses.
+    pub(crate) fn at(
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+        budget: usize,
+    ) -> Result<Result<Self, PlanError>, EvaluationError> {
+        let mut normal = match SparseNormal::new(problem, budget) {
+            Ok(normal) => normal,
+            Err(error) => return Ok(Err(error)),
+        };
+        normal.begin();
+        normal.add_blocks(problem, x)?;
+        normal.swap();
+        Ok(Ok(normal))
+    }
+
+    /// `(JᵀJ)⁻¹` at the blocks of the factor.
+    ///
+    /// # Errors
+    ///
+    /// The blocks of columns that are undetermined.
+    pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Vec<usize>> {
+        let mut d = vec![T::ZERO; self.forcing.len()];
+        self.column_norms(&mut d);
+        let without_influence: Vec<usize> = self.blocks_where(|j| d[j] == T::ZERO);
+        if !without_influence.is_empty() {
+            return Err(without_influence);
+        }
+        // Of variances in units of the columns, those of undetermined directions are as large as the damping lets them be.
+        let small = T::EPSILON.powf(T::from_f64(SMALL_DAMPING));
+        if let Some(variances) = self.scaled_variances(T::ZERO, &d)
+            && variances.iter().all(|&variance| variance < T::ONE / T::EPSILON.sqrt())
+        {
+            return Ok(InverseSubset::new(self.factor));
+        }
+        let more = small * T::from_f64(DAMPING_RATIO);
+        if let (Some(less_damped), Some(damped)) = (self.scaled_variances(small, &d), self.scaled_variances(more, &d)) {
+            let grows = T::from_f64(DAMPING_RATIO.sqrt());
+            let undetermined = self.blocks_where(|j| less_damped[j] > grows * damped[j]);
+            if !undetermined.is_empty() {
+                return Err(undetermined);
+            }
+        }
+        match self.factor.factorize(&self.sums[self.current].gram, T::ZERO, &[]) {
+            Ok(()) => Ok(InverseSubset::new(self.factor)),
+            Err(IllConditioned) => Err((0..self.sums[0].gram.pattern().blocks()).collect()),
+        }
+    }
+
+    /// Diagonal of `D(JᵀJ + λD²)⁻¹D`; `None` where the matrix is singular.
+    fn scaled_variances(&mut self, lambda: T, d: &[T]) -> Option<Vec<T>> {
+        self.factor.factorize(&self.sums[self.current].gram, lambda, d).ok()?;
+        let mut inverse = InverseSubset::new(self.factor.clone());
+        let pattern = self.sums[self.current].gram.pattern();
+        let mut variances = Vec::with_capacity(d.len());
+        let mut block = Vec::new();
+        for j in 0..pattern.blocks() {
+            let size = pattern.size(j);
+            block.resize(size * size, T::ZERO);
+            inverse.block(j, j, &mut block);
+            let diagonal = block.iter().step_by(size + 1).zip(&d[pattern.range(j)]);
+            variances.extend(diagonal.map(|(&variance, &d)| d * variance * d));
+        }
+        Some(variances)
+    }
+
+    /// Blocks of columns of which this is true of one.
+    fn blocks_where(&self, is_true: impl Fn(usize) -> bool) -> Vec<usize> {
+        let pattern = self.sums[self.current].gram.pattern();
+        (0..pattern.blocks()).filter(|&block| pattern.range(block).any(&is_true)).collect()
+    }
+
     /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of what stands
     /// for the residuals.
     pub(crate) fn add_blocks(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
-    ) -> Result<(T, T), crate::EvaluationError> {
+    ) -> Result<(T, T), EvaluationError> {
         let Structure { columns, ends, places } = &self.structure;
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
         let values = gram.values_mut();

@@ -179,7 +179,7 @@ pub enum SolveError {
 
 impl SolveError {
     /// Why there is no plan.
-    pub(super) fn no_plan(error: PlanError, budget: usize) -> Self {
+    pub(crate) fn no_plan(error: PlanError, budget: usize) -> Self {
         match error {
             PlanError::Memory { needed, rows_that_fit } => SolveError::MemoryBudget { needed, budget, rows_that_fit },
             PlanError::Bounded(form) => SolveError::BoundedForm { form },

@@ -101,7 +101,7 @@ impl<T: Real> Settings<T> {
             return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
         }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
-        if n == 0 {
+        if problem.column_count() == 0 {
             return Err(SolveError::NoParameters);
         }
         if start.len() != n {

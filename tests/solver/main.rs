@@ -9,6 +9,7 @@ mod common;
 mod covariance;
 mod damping;
 mod derivatives;
+mod graph;
 mod manifold;
 mod mathematics;
 mod nist;

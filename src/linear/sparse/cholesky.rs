@@ -209,6 +209,7 @@ impl<T: Real> SparseCholesky<T> {
     }
 
     /// The structure of the factor.
+    #[cfg(test)]
     pub(crate) fn symbolic(&self) -> &SymbolicCholesky {
         &self.symbolic
     }
@@ -273,14 +274,6 @@ impl<T: Real> SparseCholesky<T> {
         self.permute(b);
         self.forward();
         dot(&self.permuted, &self.permuted)
-    }
-
-    /// Overwrites `z` with `PᵀU⁻¹z`, by the last factorisation. If `z` is standard normal, the covariance of the result is
-    /// `(H + λD²)⁻¹`.
-    pub(crate) fn solve_half_in_place(&mut self, z: &mut [T]) {
-        self.permuted.copy_from_slice(z);
-        self.backward();
-        self.permute_back(z);
     }
 
     /// Copies a vector into the order of elimination.

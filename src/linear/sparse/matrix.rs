@@ -41,6 +41,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// Adds the row-major `block` to the numbers at a slot.
+    #[cfg(test)]
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, block: &[T]) {
         self.values[slot..][..block.len()].iter_mut().zip(block).for_each(|(sum, &entry)| *sum += entry);
@@ -57,6 +58,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// Adds `λD²`, where `d` is the diagonal of `D`.
+    #[cfg(test)]
     pub(crate) fn damp(&mut self, lambda: T, d: &[T]) {
         for j in 0..self.pattern.blocks() {
             let size = self.pattern.size(j);
@@ -67,6 +69,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// `product = Hv`.
+    #[cfg(test)]
     pub(crate) fn times(&self, v: &[T], product: &mut [T]) {
         product.fill(T::ZERO);
         for j in 0..self.pattern.blocks() {

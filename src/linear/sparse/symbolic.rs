@@ -47,8 +47,6 @@ pub(crate) struct SymbolicCholesky {
     pub(super) panels: usize,
     /// Numbers of the updates that wait to be added, at even and at odd distances from the root.
     pub(super) updates: [usize; 2],
-    flops: f64,
-    nonzeros: f64,
 }
 
 /// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
@@ -149,7 +147,7 @@ impl SymbolicCholesky {
                 odd: false,
             });
         }
-        let (mut panels, mut flops, mut nonzeros) = (0_usize, 0.0, 0.0);
+        let mut panels = 0_usize;
         for s in (0..supernodes.len()).rev() {
             let parent = supernodes[s].parent;
             let odd = parent != NONE && !supernodes[parent].odd;
@@ -157,10 +155,6 @@ impl SymbolicCholesky {
             node.odd = odd;
             let panel = node.pivots.checked_mul(padded(node.size)).ok_or(TooLarge)?;
             panels = panels.checked_add(panel).ok_or(TooLarge)?;
-            let (k, m) = (node.pivots as f64, node.size as f64);
-            // Σ (m − i)² and Σ (m − i) over the pivots i.
-            flops += k * m * m - m * k * (k - 1.0) + k * (k - 1.0) * (2.0 * k - 1.0) / 6.0;
-            nonzeros += k * m - k * (k - 1.0) / 2.0;
             let range = all_rows.len()..all_rows.len() + node.rows.len();
             let rows = &mut rows[std::mem::replace(&mut node.rows, range)];
             rows.iter_mut().for_each(|row| *row = label[*row as usize]);
@@ -176,33 +170,21 @@ impl SymbolicCholesky {
         let updates = stack_sizes(&supernodes)?;
         let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
-        Ok(SymbolicCholesky {
-            order: arranged,
-            offsets,
-            label,
-            natural,
-            supernodes,
-            rows: all_rows,
-            panels,
-            updates,
-            flops,
-            nonzeros,
-        })
+        Ok(SymbolicCholesky { order: arranged, offsets, label, natural, supernodes, rows: all_rows, panels, updates })
     }
 
-    /// Floating-point operations of a factorisation.
+    /// Floating-point operations of a factorisation: `Σ (m − i)²` over the pivots `i` of fronts of `m` rows.
+    #[cfg(test)]
     pub(crate) fn flops(&self) -> f64 {
-        self.flops
+        let of_node = |k: f64, m: f64| k * m * m - m * k * (k - 1.0) + k * (k - 1.0) * (2.0 * k - 1.0) / 6.0;
+        self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
     /// Numbers on and above the diagonal of the factor, those that are zero in supernodes included.
+    #[cfg(test)]
     pub(crate) fn nonzeros(&self) -> f64 {
-        self.nonzeros
-    }
-
-    /// Number of supernodes.
-    pub(crate) fn supernode_count(&self) -> usize {
-        self.supernodes.len()
+        let of_node = |k: f64, m: f64| k * m - k * (k - 1.0) / 2.0;
+        self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
     /// Numbers that a factorisation keeps in memory.

@@ -1,0 +1,58 @@
+//! Marginal covariances of parameter blocks.
+
+use ndarray::{Array1, Array2};
+
+use super::block::{BlockId, ParameterBlock};
+use super::error::GraphError;
+use crate::Real;
+use crate::linear::InverseSubset;
+
+/// Covariances of the steps of parameter blocks, blocks of `(JᵀJ)⁻¹`, for residuals of unit variance.
+///
+/// Made by [`Problem::covariance`](super::Problem::covariance). The inverse is computed at the blocks of the sparse factor only
+/// (Takahashi, Fagan & Chin 1973), those of parameter blocks that share a residual block among them; other pairs take a solution
+/// for each column. Directions that are constant have zero covariance. A robust loss counts by its curvature.
+#[derive(Debug, Clone)]
+pub struct Covariance<T> {
+    pub(super) problem: u64,
+    pub(super) inverse: InverseSubset<T>,
+    /// For each parameter block: its block of columns, if it moves.
+    pub(super) columns: Vec<Option<usize>>,
+    /// For each parameter block: the directions of its steps that are free, and the number of all.
+    pub(super) directions: Vec<(Vec<usize>, usize)>,
+}
+
+impl<T: Real> Covariance<T> {
+    /// Covariance of the steps of two parameter blocks: a row for each direction of the first, and a column for each of the second.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn block<A, B>(&mut self, a: ParameterBlock<A>, b: ParameterBlock<B>) -> Result<Array2<T>, GraphError> {
+        let (a, b) = (self.check_handle(a.id)?, self.check_handle(b.id)?);
+        let ((rows, all_rows), (columns, all_columns)) = (&self.directions[a], &self.directions[b]);
+        let mut covariance = Array2::from_elem((*all_rows, *all_columns), T::ZERO);
+        if let (Some(i), Some(j)) = (self.columns[a], self.columns[b]) {
+            let mut free = vec![T::ZERO; rows.len() * columns.len()];
+            self.inverse.block(i, j, &mut free);
+            for (row, numbers) in rows.iter().zip(free.chunks_exact(columns.len())) {
+                columns.iter().zip(numbers).for_each(|(&column, &number)| covariance[[*row, column]] = number);
+            }
+        }
+        Ok(covariance)
+    }
+
+    /// Standard errors of the directions of a parameter block.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn standard_errors<M>(&mut self, block: ParameterBlock<M>) -> Result<Array1<T>, GraphError> {
+        Ok(self.block(block, block)?.diag().mapv(|variance| variance.sqrt()))
+    }
+
+    fn check_handle(&self, id: BlockId) -> Result<usize, GraphError> {
+        let index = id.index as usize;
+        if id.problem == self.problem { Ok(index) } else { Err(GraphError::ForeignHandle { index }) }
+    }
+}
