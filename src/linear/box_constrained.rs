@@ -232,7 +232,7 @@ mod tests {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
             let plan = Plan { m, n, group: 1, form, may_orthogonalize: false, budget: usize::MAX };
-            let mut model: BoxedModel<f64> = Dynamic::model(&plan);
+            let mut model: BoxedModel<f64> = Dynamic::model(&plan, None).unwrap();
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
             model.swap();

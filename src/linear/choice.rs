@@ -144,7 +144,7 @@ mod tests {
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
         Plan::new::<f64>(
             solver,
-            &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false, spread: false },
+            &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false, blocks: false, spread: false },
             budget,
         )
     }
@@ -171,7 +171,16 @@ mod tests {
             for (linearize, row_gram, jacobian) in [(1e3, 1e3, 1e3), (1e6, 1e3, 1e3), (1e3, 1e6, 1e3), (1e3, 1e3, 1e7)]
             {
                 let products = Some(products(linearize, row_gram, jacobian));
-                let size = Size { m, n, group: 1, products, ridge: Ridge::Uniform, bounded: false, spread: false };
+                let size = Size {
+                    m,
+                    n,
+                    group: 1,
+                    products,
+                    ridge: Ridge::Uniform,
+                    bounded: false,
+                    blocks: false,
+                    spread: false,
+                };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
                 let least =
@@ -192,7 +201,16 @@ mod tests {
     #[test]
     fn bounds_are_for_the_primal_forms() {
         let products = Some(products(1.0, 1.0, 1.0));
-        let size = Size { m: 10, n: 1000, group: 1, products, ridge: Ridge::None, bounded: true, spread: false };
+        let size = Size {
+            m: 10,
+            n: 1000,
+            group: 1,
+            products,
+            ridge: Ridge::None,
+            bounded: true,
+            blocks: false,
+            spread: false,
+        };
         let form = |solver| Plan::new::<f64>(solver, &size, usize::MAX).map(|plan| plan.form);
         assert_eq!(form(LinearSolver::Auto), Ok(LinearForm::Cholesky));
         for dual in [LinearForm::Dual, LinearForm::FactoredDual, LinearForm::ConjugateGradients] {

@@ -10,8 +10,6 @@ use crate::Real;
 /// Sums of products `JᵀJ` of blocks, plus a diagonal, as a matrix of blocks and as a dense one.
 #[derive(Debug, Clone)]
 pub(super) struct Sample<T: Real + nalgebra::Scalar = f64> {
-    pub(super) sizes: Vec<usize>,
-    pub(super) pairs: Vec<(usize, usize)>,
     pub(super) pattern: BlockPattern,
     pub(super) matrix: BlockMatrix<T>,
     pub(super) dense: DMatrix<f64>,
@@ -56,7 +54,7 @@ impl<T: Real + nalgebra::Scalar> Sample<T> {
             add(j, j, &|r, c| product(b[r], b[c]));
             add(i, j, &|r, c| product(a[r], b[c]));
         }
-        Sample { sizes: sizes.to_vec(), pairs: pairs.to_vec(), pattern, matrix, dense }
+        Sample { pattern, matrix, dense }
     }
 }
 
