@@ -106,6 +106,7 @@
 //! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions |
 //! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
+//! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
