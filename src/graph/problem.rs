@@ -246,7 +246,7 @@ impl<T: Real> Problem<T> {
     ///
     /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     /// let step = Pose2::new(1.0, 0.0, 0.0);
-    /// let mut problem = Problem::new();
+    /// let mut problem = Problem::<f64>::new();
     /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
     /// let second = problem.add_parameter_block(SE2, &Pose2::new(1.0, 0.0, 0.0).to_array())?;
     /// let third = problem.add_parameter_block(SE2, &Pose2::new(2.0, 0.0, 0.0).to_array())?;

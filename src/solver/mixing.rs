@@ -14,6 +14,7 @@ use super::{Observer, Settings, Status};
 use crate::kernels::vector::{add_scaled, scaled_norm};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
+use crate::manifold::Manifold;
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// Points whose steps are mixed.
@@ -42,13 +43,21 @@ impl<T: Real> Mixing<T> {
 
     /// The step from `x`, where the plain one is `f`: to the point at which the plain steps, were they linear, would be
     /// shortest, and on by the one there. Columns are made orthogonal one after the other.
-    fn step(&self, d: &[T], x: &[T], f: &[T]) -> Vec<T> {
+    fn step(&self, manifold: Option<&dyn Manifold<T>>, d: &[T], x: &[T], f: &[T]) -> Vec<T> {
         let dot = |a: &[T], b: &[T]| zip(d, zip(a, b)).fold(T::ZERO, |sum, (&d, (&a, &b))| sum + d * a * d * b);
         let difference = |a: &[T], b: &[T]| zip(a, b).map(|(&a, &b)| a - b).collect::<Vec<T>>();
-        let (mut way, mut left) = (vec![T::ZERO; x.len()], f.to_vec());
+        let step_to = |point: &[T]| match manifold {
+            None => difference(point, x),
+            Some(manifold) => {
+                let mut step = vec![T::ZERO; f.len()];
+                manifold.minus(point, x, &mut step);
+                step
+            }
+        };
+        let (mut way, mut left) = (vec![T::ZERO; f.len()], f.to_vec());
         let mut basis: Vec<(Vec<T>, Vec<T>, T)> = Vec::with_capacity(DEPTH);
         for (point, step) in self.past.iter().rev() {
-            let (mut dx, mut df) = (difference(point, x), difference(step, f));
+            let (mut dx, mut df) = (step_to(point), difference(step, f));
             let size = dot(&df, &df);
             for (other_x, other_f, square) in &basis {
                 let share = -dot(&df, other_f) / *square;
@@ -87,8 +96,7 @@ where
     ) -> Result<Status, EvaluationError> {
         let rounding = T::from_f64(ROUNDING) * T::EPSILON;
         let is_lost = |promise: T, cost: T| promise <= rounding * rounding * cost.abs();
-        // Points on a manifold do not mix.
-        if self.point_sizes.is_some() || is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
+        if is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
             return Ok(status);
         }
         let mut plain = self.step.as_ref().to_vec();
@@ -98,8 +106,8 @@ where
             if stalled == PATIENCE || is_lost(promise, self.cost) {
                 break;
             }
-            let step = mixing.step(self.d.as_ref(), self.x.as_ref(), &plain);
-            if zip(&step, self.x.as_ref()).all(|(step, x)| step.abs() <= rounding * x.abs()) {
+            let step = mixing.step(problem.manifold(), self.d.as_ref(), self.x.as_ref(), &plain);
+            if zip(&step, self.sizes()).all(|(step, x)| step.abs() <= rounding * x.abs()) {
                 break;
             }
             self.step.as_mut().copy_from_slice(&step);
