@@ -81,6 +81,8 @@ pub enum LineError {
     Number { tag: String, place: usize, text: String },
     #[error("{text:?} is not a vertex: {tag} names vertices by integers from 0")]
     Id { tag: String, text: String },
+    #[error("FIX names no vertex")]
+    EmptyFix,
     #[error("{tag} in a graph that began with {first}: poses are all in the plane, or all in space")]
     Mixed { tag: String, first: String },
     #[error("vertex {vertex} is in line {first} already")]
@@ -98,7 +100,7 @@ pub enum LineError {
 }
 
 /// Manifold of the poses of a graph, with the numbers that files have for its points.
-pub trait Poses: Manifold<f64> + Default {
+pub trait Poses: Manifold<f64> + Default + 'static {
     type Edge: CostFunction<f64, Blocks = (Self, Self)>;
 
     /// Cost function of an edge.
@@ -319,7 +321,7 @@ impl<'t> Reader<'t> {
             for index in 0..words.words.len() {
                 self.fixed.push((words.id(index)?, line));
             }
-            return if words.words.is_empty() { words.expect(1) } else { Ok(()) };
+            return if words.words.is_empty() { Err(LineError::EmptyFix) } else { Ok(()) };
         }
         let Some(dimension) = Dimension::of_tag(tag) else {
             self.skip(tag, line);
@@ -440,7 +442,9 @@ mod tests {
             let mut graph = Graph::parse(text, Path::new(file)).unwrap();
             let mut again = parse(&graph.to_text()).unwrap();
             // The FIX line is now after the vertices, as are the edges.
-            [&mut graph, &mut again].map(|graph| graph.edges.iter_mut().for_each(|edge| edge.line = 0));
+            for edge in graph.edges.iter_mut().chain(&mut again.edges) {
+                edge.line = 0;
+            }
             assert_eq!(graph, again);
         }
     }
@@ -461,7 +465,7 @@ mod tests {
     fn malformed_lines_are_named() {
         assert_eq!(message("# none\nVERTEX_SE2 1 0 0"), "map.g2o:2: VERTEX_SE2 takes 4 numbers, not 3");
         assert_eq!(message("EDGE_SE2 1 2 0 0 0 1 0 0 1 0 1 7"), "map.g2o:1: EDGE_SE2 takes 11 numbers, not 12");
-        assert_eq!(message("FIX"), "map.g2o:1: FIX takes 1 numbers, not 0");
+        assert_eq!(message("FIX"), "map.g2o:1: FIX names no vertex");
         for (text, place) in [("NaN 0 0", 2), ("0 inf 0", 3), ("0 0 1e999", 4), ("0 1,5 0", 3)] {
             let word = text.split_whitespace().nth(place - 2).unwrap();
             let expected = format!("map.g2o:1: number {place} of VERTEX_SE2 is {word:?}, and not a finite number");

@@ -87,7 +87,7 @@ mod tests {
         let kind = |line: &str| parse(line).unwrap_err().kind();
         assert_eq!(kind("--scale 2"), ErrorKind::MissingRequiredArgument);
         assert_eq!(kind("--loss hubert"), ErrorKind::InvalidValue);
-        for wrong in ["--loss huber --scale 0", "--ftol -1", "--ftol NaN", "--ftol inf", "--max-iterations some"] {
+        for wrong in ["--loss huber --scale 0", "--ftol=-1", "--ftol NaN", "--ftol inf", "--max-iterations some"] {
             assert_eq!(kind(wrong), ErrorKind::ValueValidation, "{wrong}");
         }
     }
