@@ -83,7 +83,7 @@ pub enum LineError {
     Id { tag: String, text: String },
     #[error("FIX names no vertex")]
     EmptyFix,
-    #[error("{tag} in a graph that began with {first}: poses are all in the plane, or all in space")]
+    #[error("{tag} in a graph that began with {first}; all must be in the plane, or all in space")]
     Mixed { tag: String, first: String },
     #[error("vertex {vertex} is in line {first} already")]
     Duplicate { vertex: u64, first: usize },
@@ -511,7 +511,7 @@ mod tests {
         assert!(parse(&format!("{vertices}{edge}VERTEX_SE2 3 0 0 0\nFIX 1 3")).is_ok());
         assert_eq!(
             message(&format!("{vertices}VERTEX_SE3:QUAT 3 0 0 0 0 0 0 1")),
-            "map.g2o:3: VERTEX_SE3:QUAT in a graph that began with VERTEX_SE2: poses are all in the plane, or all in space"
+            "map.g2o:3: VERTEX_SE3:QUAT in a graph that began with VERTEX_SE2; all must be in the plane, or all in space"
         );
     }
 

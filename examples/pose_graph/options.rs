@@ -11,10 +11,11 @@ use marquardt::Loss;
 /// Without a file, a small graph in space is solved.
 #[derive(Debug, Parser)]
 pub struct Options {
-    /// Graph in the format of g2o: VERTEX_SE2 and EDGE_SE2, or VERTEX_SE3:QUAT and EDGE_SE3:QUAT, and FIX. Without a FIX
-    /// line the first vertex is constant
+    /// Graph in the format of g2o: VERTEX_SE2 and EDGE_SE2, or VERTEX_SE3:QUAT and EDGE_SE3:QUAT, and FIX. The first vertex
+    /// is constant if there is no FIX line
     pub file: Option<PathBuf>,
-    /// Robust loss of the loop closures: edges whose vertices do not follow each other in the file. Costs are then robust
+    /// Robust loss of the loop closures: edges whose vertices do not follow each other in the file. Printed costs are
+    /// those of the loss
     #[arg(long, value_name = "LOSS", value_parser = losses())]
     pub loss: Option<Loss>,
     /// Scale of the loss, in standard deviations
