@@ -50,14 +50,14 @@ pub(super) trait Group<T: Real>: Send + Sync {
     /// Number of residuals of residual block `k` of the group.
     fn residual_count(&self, k: usize) -> usize;
 
-    /// Fills `r` with the residuals of residual block `k` of the group.
+    /// Fills `r` with the residuals of residual block `k` of the group, before the loss.
     fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Calls `visit` for each residual block with its residuals and its rows of the Jacobian, under the loss; returns the cost.
     fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
 
-    /// Cost of residuals of residual block `k` of the group.
-    fn cost(&self, k: usize, r: &[T]) -> T;
+    /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
+    fn apply_loss(&self, k: usize, r: &mut [T]) -> T;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -141,10 +141,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             r.resize(count, T::ZERO);
             jacobian.resize(count * width, T::ZERO);
             self.differentiate::<N>(k, points, &mut room, &mut r, &mut jacobian)?;
-            cost += match self.losses[k] {
-                None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
-                Some((loss, scale)) => RobustBlock::new(&loss, scale, &r).apply(&mut r, &mut jacobian),
-            };
+            cost += apply_loss(self.losses[k], &mut r, &mut jacobian);
             visit(&r, &jacobian);
         }
         Ok(cost)
@@ -189,14 +186,20 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         }
     }
 
-    fn cost(&self, k: usize, r: &[T]) -> T {
-        match self.losses[k] {
-            None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
-            Some((loss, scale)) => RobustBlock::new(&loss, scale, r).cost,
-        }
+    fn apply_loss(&self, k: usize, r: &mut [T]) -> T {
+        apply_loss(self.losses[k], r, &mut [])
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+/// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.
+#[inline(always)]
+fn apply_loss<T: Real>(loss: ScaledLoss<T>, r: &mut [T], jacobian: &mut [T]) -> T {
+    match loss {
+        None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
+        Some((loss, scale)) => RobustBlock::new(&loss, scale, r).apply(r, jacobian),
     }
 }

@@ -205,7 +205,7 @@ impl<'p, T: Real> Active<'p, T> {
                     let value = r[residual].to_f64();
                     return Err(GraphError::NonFiniteResidual { residual_block, residual, value });
                 }
-                cost += group.cost(k, &r);
+                cost += group.apply_loss(k, &mut r);
                 residual_block += 1;
             }
         }
@@ -280,7 +280,7 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
                 let count = group.residual_count(k);
                 let r = &mut r[first..first + count];
                 group.residuals(k, &points, r)?;
-                cost += group.cost(k, r);
+                cost += group.apply_loss(k, r);
                 first += count;
             }
         }

@@ -10,7 +10,7 @@ use crate::Real;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RobustBlock<T> {
     /// Cost of the residuals.
-    pub(crate) cost: T,
+    cost: T,
     /// Factor of the residuals.
     residual: T,
     /// Factor `√ρ′` of the derivatives.
