@@ -2,8 +2,9 @@
 //!
 //! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
-//! for fewer residuals than parameters), and the dual of a Jacobian that is only multiplied by, whose system is solved by
-//! Cholesky or by conjugate gradients. Where variables have bounds, [`BoxConstrained`] finds which of them the step holds.
+//! for fewer residuals than parameters), the dual of a Jacobian that is only multiplied by, whose system is solved by
+//! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
+//! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
 mod box_constrained;
 mod choice;
