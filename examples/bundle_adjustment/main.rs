@@ -96,9 +96,26 @@ fn adjust(scene: &Scene, options: &Options) -> Result<(Scene, Report<f64>, f64),
         problem.set_constant(point)?;
     }
 
+    let var = |n: &str, d: f64| std::env::var(n).ok().and_then(|v| v.parse::<f64>().ok()).unwrap_or(d);
+    use marquardt::damping::*;
+    let damping: Damping<f64> = match std::env::var("BA_D").unwrap_or_default().as_str() {
+        "tr" => TrustRegion::new(var("BA_L", 1.0)).into(),
+        "m" => Multiplicative::new(var("BA_L", 1e-4), var("BA_U", 2.0), var("BA_DN", 5.0)).into(),
+        "n" => GainRatio::nielsen(var("BA_L", 1e-4)).into(),
+        "g" => GainRatio::new(var("BA_L", 1e-4)).into(),
+        _ => Damping::default(),
+    };
+    let scaling = match std::env::var("BA_S").unwrap_or_default().as_str() {
+        "m" => marquardt::Scaling::Marquardt,
+        "r" => marquardt::Scaling::RunningMaximum,
+        "i" => marquardt::Scaling::Identity,
+        _ => marquardt::Scaling::FadingMaximum,
+    };
     let solver = LevenbergMarquardt::new()
         .with_ftol(options.ftol)
         .with_max_iterations(options.max_iterations)
+        .with_damping(damping)
+        .with_scaling(scaling)
         .with_log(std::env::var("BA_LOG").is_ok())
         .with_polish(false);
     let start = Instant::now();
