@@ -4,7 +4,7 @@ use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
 use super::symbolic::{Supernode, SymbolicCholesky, update_numbers};
 use crate::Real;
-use crate::kernels::front::{Eliminate, ExtendAdd, Front, Run, SolveBackward, SolveForward, padded};
+use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SolveBackward, SolveForward, SubtractProducts, padded};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
@@ -225,17 +225,31 @@ impl<T: Real> SparseCholesky<T> {
         let own_inverses = |s: usize| offsets[supernodes[s].first]..offsets[supernodes[s].first] + supernodes[s].pivots;
         let assembly = Assembly { symbolic, scatter, h, lambda, d };
         for (s, node) in supernodes.iter().enumerate().filter(|(_, node)| !node.is_leaf) {
-            let (panels, panel) = panels[..starts[s + 1]].split_at_mut(starts[s]);
+            let (panels, parent) = panels[..starts[s + 1]].split_at_mut(starts[s]);
             let [even, odd] = &mut *stacks;
             let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
             let side = padded(node.size - node.pivots);
             let update = &mut own[places[s]..][..side * side];
-            assembly.assemble(s, Front { size: node.size, panel, update }, &mut inverses[own_inverses(s)]);
+            assembly.assemble(s, Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)]);
             for (k, &child) in (self.children.starts[s]..).zip(self.children.of(s)) {
                 let child = child as usize;
                 let Supernode { size, pivots, is_leaf, .. } = supernodes[child];
                 let side = padded(size - pivots);
-                let of_child = if is_leaf {
+                let of_child = if is_leaf && pivots <= FEW {
+                    let panel = &mut panels[starts[child]..starts[child + 1]];
+                    let diagonal = &mut inverses[own_inverses(child)];
+                    assembly.assemble(child, Front { size, panel, update: &mut [] }, diagonal);
+                    eliminate(Front { size, panel, update: &mut [] }, diagonal)?;
+                    simd::run(SubtractProducts {
+                        front: Front { size: node.size, panel: parent, update },
+                        pivots: node.pivots,
+                        panel,
+                        child_pivots: pivots,
+                        size: size - pivots,
+                        runs: self.runs.of(k),
+                    });
+                    continue;
+                } else if is_leaf {
                     let panel = &mut panels[starts[child]..starts[child + 1]];
                     let (update, diagonal) = (&mut leaf_update[..side * side], &mut inverses[own_inverses(child)]);
                     assembly.assemble(child, Front { size, panel, update }, diagonal);
@@ -245,14 +259,14 @@ impl<T: Real> SparseCholesky<T> {
                     &of_children[places[child]..][..side * side]
                 };
                 simd::run(ExtendAdd {
-                    front: Front { size: node.size, panel, update },
+                    front: Front { size: node.size, panel: parent, update },
                     pivots: node.pivots,
                     child: of_child,
                     size: size - pivots,
                     runs: self.runs.of(k),
                 });
             }
-            eliminate(Front { size: node.size, panel, update }, &mut inverses[own_inverses(s)])?;
+            eliminate(Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)])?;
         }
         Ok(())
     }

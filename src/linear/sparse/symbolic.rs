@@ -2,7 +2,7 @@
 
 use super::ordering::{Graph, minimum_degree};
 use super::pattern::{BlockPattern, TooLarge};
-use crate::kernels::front::padded;
+use crate::kernels::front::{FEW, padded};
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -49,7 +49,7 @@ pub(crate) struct SymbolicCholesky {
     pub(super) panels: usize,
     /// Numbers of the updates that wait to be added, at even and at odd distances from the root.
     pub(super) updates: [usize; 2],
-    /// Numbers of the largest update of a leaf.
+    /// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
     pub(super) leaf_update: usize,
     flops: f64,
     nonzeros: f64,
@@ -231,9 +231,9 @@ pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
 }
 
-/// Numbers of the largest update of a leaf.
+/// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
 fn largest_leaf_update(supernodes: &[Supernode]) -> Result<usize, TooLarge> {
-    let leaves = supernodes.iter().filter(|node| node.is_leaf);
+    let leaves = supernodes.iter().filter(|node| node.is_leaf && node.pivots > FEW);
     leaves.map(|node| update_numbers(node.size - node.pivots)).try_fold(0, |largest, numbers| Ok(largest.max(numbers?)))
 }
 
