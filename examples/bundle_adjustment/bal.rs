@@ -202,13 +202,22 @@ mod tests {
             "scene.txt, line 1: the number of observations is \"-2\", which is not a count"
         );
         assert_eq!(replaced("1 2 2", "1 2 0"), "scene.txt, line 1: there is no observation");
-        assert_eq!(replaced("0 1 4", "7 1 4"), "scene.txt, line 3: the camera of observation 1 is 7, but there are only 1");
-        assert_eq!(replaced("0 1 4", "0 2 4"), "scene.txt, line 3: the point of observation 1 is 2, but there are only 2");
+        assert_eq!(
+            replaced("0 1 4", "7 1 4"),
+            "scene.txt, line 3: the camera of observation 1 is 7, but there are only 1"
+        );
+        assert_eq!(
+            replaced("0 1 4", "0 2 4"),
+            "scene.txt, line 3: the point of observation 1 is 2, but there are only 2"
+        );
         assert_eq!(
             replaced("-3.5", "NaN"),
             "scene.txt, line 2: number 0 of observation 0 is \"NaN\", which is not a finite number"
         );
-        assert_eq!(replaced("500", "inf"), "scene.txt, line 10: number 6 of camera 0 is \"inf\", which is not a finite number");
+        assert_eq!(
+            replaced("500", "inf"),
+            "scene.txt, line 10: number 6 of camera 0 is \"inf\", which is not a finite number"
+        );
         assert_eq!(replaced("\n6\n", "\n"), "scene.txt, line 17: the file ends before number 2 of point 1");
         assert_eq!(replaced("\n6\n", "\n6 x\n"), "scene.txt, line 18: \"x\" follows the last point");
         // Counts that no file has take no memory.

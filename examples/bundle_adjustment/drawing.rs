@@ -55,7 +55,10 @@ fn draw_panel(
 ) -> Result<(), std::fmt::Error> {
     writeln!(svg, "<g transform=\"translate({left} {MARGIN})\">")?;
     writeln!(svg, "<text x=\"0\" y=\"-10\">{title}</text>")?;
-    writeln!(svg, "<rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"#bbb\"/>\n<g clip-path=\"url(#panel)\">")?;
+    writeln!(
+        svg,
+        "<rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"#bbb\"/>\n<g clip-path=\"url(#panel)\">"
+    )?;
     // Dots are lines without length.
     write!(svg, "<path stroke=\"#777\" stroke-width=\"1.5\" stroke-linecap=\"round\" d=\"")?;
     for &point in &scene.points {

@@ -24,6 +24,7 @@ use std::time::Instant;
 use bal::Scene;
 use camera::{Reprojection, project};
 use clap::Parser;
+use marquardt::damping::GainRatio;
 use marquardt::graph::{GraphError, Problem};
 use marquardt::manifold::Euclidean;
 use marquardt::{LevenbergMarquardt, Report};
@@ -96,32 +97,14 @@ fn adjust(scene: &Scene, options: &Options) -> Result<(Scene, Report<f64>, f64),
         problem.set_constant(point)?;
     }
 
-    let var = |n: &str, d: f64| std::env::var(n).ok().and_then(|v| v.parse::<f64>().ok()).unwrap_or(d);
-    use marquardt::damping::*;
-    let damping: Damping<f64> = match std::env::var("BA_D").unwrap_or_default().as_str() {
-        "tr" => TrustRegion::new(var("BA_L", 1.0)).into(),
-        "m" => Multiplicative::new(var("BA_L", 1e-4), var("BA_U", 2.0), var("BA_DN", 5.0)).into(),
-        "n" => GainRatio::nielsen(var("BA_L", 1e-4)).into(),
-        "g" => GainRatio::new(var("BA_L", 1e-4)).into(),
-        _ => Damping::default(),
-    };
-    let scaling = match std::env::var("BA_S").unwrap_or_default().as_str() {
-        "m" => marquardt::Scaling::Marquardt,
-        "r" => marquardt::Scaling::RunningMaximum,
-        "i" => marquardt::Scaling::Identity,
-        _ => marquardt::Scaling::FadingMaximum,
-    };
     let solver = LevenbergMarquardt::new()
         .with_ftol(options.ftol)
         .with_max_iterations(options.max_iterations)
-        .with_damping(damping)
-        .with_scaling(scaling)
-        .with_log(std::env::var("BA_LOG").is_ok())
+        .with_damping(GainRatio::new(1e-4))
         .with_polish(false);
     let start = Instant::now();
     let report = problem.solve(&solver)?;
     let seconds = start.elapsed().as_secs_f64();
-    for record in &report.log { eprintln!("{record}"); }
 
     let mut adjusted = scene.clone();
     for (camera, &block) in adjusted.cameras.iter_mut().zip(&cameras) {
@@ -140,4 +123,52 @@ fn pixel_error(scene: &Scene) -> f64 {
         (x - observation.pixel[0]).powi(2) + (y - observation.pixel[1]).powi(2)
     });
     (squares.sum::<f64>() / scene.observations.len() as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn shipped() -> Scene {
+        Scene::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/ladybug.txt"))).unwrap()
+    }
+
+    #[test]
+    fn the_shipped_scene_is_adjusted() {
+        let scene = shipped();
+        let options =
+            |line: &str| Options::parse_from(["bundle_adjustment"].into_iter().chain(line.split_whitespace()));
+        let (after, report, _) = adjust(&scene, &options("")).unwrap();
+        assert!(report.is_converged(), "{}", report.status);
+        let sum = |scene: &Scene| 0.5 * pixel_error(scene).powi(2) * scene.observations.len() as f64;
+        assert!((report.initial_cost / sum(&scene) - 1.0).abs() < 1e-12);
+        assert!((report.cost / sum(&after) - 1.0).abs() < 1e-12);
+        assert!(report.cost < 156.5 && pixel_error(&after) < 0.53, "{}", report.cost);
+        let (_, robust, _) = adjust(&scene, &options("--loss huber")).unwrap();
+        assert!(robust.is_converged() && robust.cost < 142.5, "{}", robust.cost);
+        let limited = adjust(&scene, &options("--max-iterations 2")).unwrap().1;
+        assert!(!limited.is_converged() && limited.iterations == 2);
+    }
+
+    #[test]
+    fn cameras_and_points_without_observations_stay() {
+        let mut scene = shipped();
+        scene.observations.retain(|observation| observation.camera != 6 && observation.point != 3);
+        let options = Options::parse_from(["bundle_adjustment", "--max-iterations", "3"]);
+        let (after, report, _) = adjust(&scene, &options).unwrap();
+        assert!(report.cost < report.initial_cost);
+        assert_eq!((after.cameras[6], after.points[3]), (scene.cameras[6], scene.points[3]));
+    }
+
+    #[test]
+    fn a_point_in_the_plane_of_a_camera_is_named() {
+        let mut scene = shipped();
+        let seen = scene.observations[4];
+        scene.cameras[seen.camera][..6].fill(0.0);
+        scene.points[seen.point] = [1.0, 2.0, 0.0];
+        let error = adjust(&scene, &Options::parse_from(["bundle_adjustment"])).unwrap_err().to_string();
+        assert!(error.starts_with("residual 0 of residual block"), "{error}");
+    }
 }

@@ -4,7 +4,9 @@ use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
 use super::symbolic::{Supernode, SymbolicCholesky, update_numbers};
 use crate::Real;
-use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SolveBackward, SolveForward, SubtractProducts, padded};
+use crate::kernels::front::{
+    Eliminate, ExtendAdd, FEW, Front, Run, SolveBackward, SolveForward, SubtractProducts, padded,
+};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
