@@ -82,7 +82,7 @@ mod tests {
         let kind = |line: &str| parse(line).unwrap_err().kind();
         assert_eq!(kind("--scale 2"), ErrorKind::MissingRequiredArgument);
         assert_eq!(kind("--loss hubert"), ErrorKind::InvalidValue);
-        assert_eq!(kind("--loss huber --scale -1"), ErrorKind::ValueValidation);
+        assert_eq!(kind("--loss huber --scale 0"), ErrorKind::ValueValidation);
         assert_eq!(kind("--ftol nan"), ErrorKind::ValueValidation);
     }
 }
