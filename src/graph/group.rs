@@ -95,19 +95,22 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         let blocks = self.blocks(k);
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
         for pass in (0..width.max(1)).step_by(N) {
-            room.numbers.clear();
+            let zero = Dual { value: T::ZERO, gradient: [T::ZERO; N] };
+            // In place: a copy of a number that has just been written waits for the stores.
+            room.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
+            let mut numbers = room.numbers.iter_mut();
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
                 let rows = points.jacobian(block).chunks_exact(own.max(1)).map(Some).chain(std::iter::repeat(None));
-                for (&value, row) in points.point(block).iter().zip(rows) {
-                    let mut number = Dual { value, gradient: [T::ZERO; N] };
+                for ((&value, row), number) in points.point(block).iter().zip(rows).zip(&mut numbers) {
+                    number.value = value;
+                    number.gradient = zero.gradient;
                     for (j, &derivative) in row.unwrap_or_default().iter().enumerate() {
                         if let Some(entry) = (column + j).checked_sub(pass).and_then(|j| number.gradient.get_mut(j)) {
                             *entry = derivative;
                         }
                     }
-                    room.numbers.push(number);
                 }
                 column += own;
             }
