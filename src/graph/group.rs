@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use super::cost_function::{Blocks, CostFunction};
+use crate::kernels::simd::{self, Kernel};
 use crate::problem::RobustBlock;
 use crate::{Dual, EvaluationError, Loss, Real};
 
@@ -82,6 +83,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     }
 
     /// [`linearize`](Group::linearize) of residual block `k` by passes of `N` directions.
+    #[inline(always)]
     fn differentiate<const N: usize>(
         &self,
         k: usize,
@@ -93,19 +95,22 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         let blocks = self.blocks(k);
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
         for pass in (0..width.max(1)).step_by(N) {
-            room.numbers.clear();
+            let zero = Dual { value: T::ZERO, gradient: [T::ZERO; N] };
+            // In place: a copy of a number that has just been written waits for the stores.
+            room.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
+            let mut numbers = room.numbers.iter_mut();
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
                 let rows = points.jacobian(block).chunks_exact(own.max(1)).map(Some).chain(std::iter::repeat(None));
-                for (&value, row) in points.point(block).iter().zip(rows) {
-                    let mut number = Dual { value, gradient: [T::ZERO; N] };
+                for ((&value, row), number) in points.point(block).iter().zip(rows).zip(&mut numbers) {
+                    number.value = value;
+                    number.gradient = zero.gradient;
                     for (j, &derivative) in row.unwrap_or_default().iter().enumerate() {
                         if let Some(entry) = (column + j).checked_sub(pass).and_then(|j| number.gradient.get_mut(j)) {
                             *entry = derivative;
                         }
                     }
-                    room.numbers.push(number);
                 }
                 column += own;
             }
@@ -126,6 +131,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         Ok(())
     }
 
+    #[inline(always)]
     fn linearize_all<const N: usize>(
         &self,
         range: std::ops::Range<usize>,
@@ -145,6 +151,34 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             visit(&r, &jacobian);
         }
         Ok(cost)
+    }
+
+    /// [`linearize_all`](Self::linearize_all) in the widest registers in use.
+    fn linearize_in_registers<const N: usize>(
+        &self,
+        range: std::ops::Range<usize>,
+        points: &Points<'_, T>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError> {
+        let mut cost = Ok(T::ZERO);
+        simd::run(Linearization::<T, F, N> { group: self, range, points, visit, cost: &mut cost });
+        cost
+    }
+}
+
+/// [`linearize_all`](Typed::linearize_all), compiled for the registers in use: many directions fill the widest.
+struct Linearization<'a, T: Real, F, const N: usize> {
+    group: &'a Typed<T, F>,
+    range: std::ops::Range<usize>,
+    points: &'a Points<'a, T>,
+    visit: &'a mut dyn FnMut(&[T], &[T]),
+    cost: &'a mut Result<T, EvaluationError>,
+}
+
+impl<T: Real, F: CostFunction<T>, const N: usize> Kernel for Linearization<'_, T, F, N> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        *self.cost = self.group.linearize_all::<N>(self.range, self.points, self.visit);
     }
 }
 
@@ -180,9 +214,9 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         match all.clone().map(width).max().unwrap_or(0) {
             0..=3 => self.linearize_all::<3>(all, points, visit),
             4..=6 => self.linearize_all::<6>(all, points, visit),
-            7..=9 => self.linearize_all::<9>(all, points, visit),
-            10..=12 => self.linearize_all::<12>(all, points, visit),
-            _ => self.linearize_all::<WIDEST>(all, points, visit),
+            7..=9 => self.linearize_in_registers::<9>(all, points, visit),
+            10..=12 => self.linearize_in_registers::<12>(all, points, visit),
+            _ => self.linearize_in_registers::<WIDEST>(all, points, visit),
         }
     }
 

@@ -56,6 +56,9 @@ impl<T: Real> Front<'_, T> {
     /// Sets all rows to zero.
     pub(crate) fn clear(&mut self, pivots: usize) {
         self.panel.fill(T::ZERO);
+        if self.update.is_empty() {
+            return;
+        }
         let others = self.size - pivots;
         let side = padded(others);
         if others < 4 * STRIP {
@@ -68,7 +71,7 @@ impl<T: Real> Front<'_, T> {
 }
 
 /// Eliminates the pivots: the panel is overwritten with the first rows of `U`, where `A = UᵀU`, and the products of its
-/// columns are subtracted from the update.
+/// columns are subtracted from the update, unless that is empty.
 pub(crate) struct Eliminate<'a, T> {
     pub(crate) front: Front<'a, T>,
     /// Diagonal of the matrix at the pivots, by which the pivots are judged; overwritten with the inverse diagonal of `U`.
@@ -99,7 +102,9 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
                 return;
             }
             self.subtract_from_panel::<FUSED>(first..end);
-            self.subtract_from_update::<TALL, FUSED>(first..end);
+            if !self.front.update.is_empty() {
+                self.subtract_from_update::<TALL, FUSED>(first..end);
+            }
         }
     }
 }
@@ -275,6 +280,83 @@ impl<T: Real> Kernel for ExtendAdd<'_, T> {
                 }
             }
         }
+    }
+}
+
+/// Most pivots of a child whose products go into the front of its parent at once.
+pub(crate) const FEW: usize = 4;
+
+/// Subtracts the products of the columns of a child's panel, of at most [`FEW`] rows, from the front of its parent: as
+/// [`Eliminate`] and [`ExtendAdd`] do, to the last bit, without an update between them.
+pub(crate) struct SubtractProducts<'a, T> {
+    pub(crate) front: Front<'a, T>,
+    /// Number of the front's pivots.
+    pub(crate) pivots: usize,
+    /// The child's panel.
+    pub(crate) panel: &'a [T],
+    /// Number of rows of the panel.
+    pub(crate) child_pivots: usize,
+    /// Number of variables of the child's update.
+    pub(crate) size: usize,
+    /// Where they are in the front, all of them in their order.
+    pub(crate) runs: &'a [Run],
+}
+
+impl<T: Real> Kernel for SubtractProducts<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(self) {
+        match self.child_pivots {
+            1 => self.of::<1, FUSED>(),
+            2 => self.of::<2, FUSED>(),
+            3 => self.of::<3, FUSED>(),
+            _ => self.of::<FEW, FUSED>(),
+        }
+    }
+}
+
+impl<T: Real> SubtractProducts<'_, T> {
+    /// The products of a panel of `DEEP` rows.
+    #[inline(always)]
+    fn of<const DEEP: usize, const FUSED: bool>(mut self) {
+        let stride = padded(self.size + DEEP);
+        // The parts of the rows that belong to the update.
+        let panel: [&[T]; DEEP] = from_fn(|p| &self.panel[p * stride..(p + 1) * stride][stride - self.size..]);
+        for (k, run) in self.runs.iter().enumerate() {
+            let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
+            for r in 0..len {
+                let factors = from_fn(|p| panel[p][from + r]);
+                let row = self.front.row(to + r, self.pivots);
+                let own = panel.map(|panel| &panel[from + r..from + len]);
+                subtract_row::<T, DEEP, FUSED>(&mut row[..len - r], factors, own);
+                for other in &self.runs[k + 1..] {
+                    let [start, len] = [other.from, other.len].map(|number| number as usize);
+                    let others = panel.map(|panel| &panel[start..start + len]);
+                    subtract_row::<T, DEEP, FUSED>(&mut row[other.to as usize - to - r..][..len], factors, others);
+                }
+            }
+        }
+    }
+}
+
+/// `sums −= Σ factors[p] · rows[p]`.
+#[inline(always)]
+fn subtract_row<T: Real, const DEEP: usize, const FUSED: bool>(sums: &mut [T], factors: [T; DEEP], rows: [&[T]; DEEP]) {
+    let count = sums.len();
+    let whole = count - count % STRIP;
+    for left in (0..whole).step_by(STRIP) {
+        let mut products = [T::ZERO; STRIP];
+        for p in 0..DEEP {
+            if let Some(row) = rows[p][left..].first_chunk::<STRIP>() {
+                products = from_fn(|j| multiply_add::<T, FUSED>(factors[p], row[j], products[j]));
+            }
+        }
+        if let Some(sums) = sums[left..].first_chunk_mut::<STRIP>() {
+            *sums = from_fn(|j| sums[j] - products[j]);
+        }
+    }
+    for j in whole..count {
+        let product = (0..DEEP).fold(T::ZERO, |sum, p| multiply_add::<T, FUSED>(factors[p], rows[p][j], sum));
+        sums[j] -= product;
     }
 }
 

@@ -5,6 +5,7 @@ use super::form::LinearForm;
 use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products, add_half};
 use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
+use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_rows_times, add_scaled, scale_twice};
 use crate::{BlockJacobian, EvaluationError, Real};
 
@@ -179,28 +180,47 @@ impl<T: Real> SparseNormal<T> {
             let columns = &columns[start..ends[block]];
             (start, block) = (ends[block], block + 1);
             squares = r.iter().fold(squares, |sum, &r| sum + r * r);
-            let width = jacobian.len() / r.len().max(1);
-            let mut first = 0;
-            for (p, &(column, size)) in columns.iter().enumerate() {
-                for (row, &r) in jacobian.chunks_exact(width).zip(r) {
-                    add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
-                }
-                let mut other = 0;
-                for &(_, other_size) in &columns[..=p] {
-                    if let Some(place) = places.next() {
-                        let (rows, columns) = if place.is_transposed {
-                            ((other, other_size), (first, size))
-                        } else {
-                            ((first, size), (other, other_size))
-                        };
-                        add_product(&mut values[place.at..][..size * other_size], jacobian, width, rows, columns);
-                    }
-                    other += other_size;
-                }
-                first += size;
-            }
+            simd::run(AddBlock { r, jacobian, columns, places: &mut places, values, gradient });
         })?;
         Ok((cost, squares))
+    }
+}
+
+/// Adds the products of the rows of one residual block.
+struct AddBlock<'a, 'b, T> {
+    r: &'a [T],
+    jacobian: &'a [T],
+    /// First column, and number of columns, of each block of columns.
+    columns: &'a [(usize, usize)],
+    places: &'a mut std::slice::Iter<'b, Place>,
+    values: &'a mut [T],
+    gradient: &'a mut [T],
+}
+
+impl<T: Real> Kernel for AddBlock<'_, '_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        let AddBlock { r, jacobian, columns, places, values, gradient } = self;
+        let width = jacobian.len() / r.len().max(1);
+        let mut first = 0;
+        for (p, &(column, size)) in columns.iter().enumerate() {
+            for (row, &r) in jacobian.chunks_exact(width).zip(r) {
+                add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
+            }
+            let mut other = 0;
+            for &(_, other_size) in &columns[..=p] {
+                if let Some(place) = places.next() {
+                    let (rows, columns) = if place.is_transposed {
+                        ((other, other_size), (first, size))
+                    } else {
+                        ((first, size), (other, other_size))
+                    };
+                    add_product(&mut values[place.at..][..size * other_size], jacobian, width, rows, columns);
+                }
+                other += other_size;
+            }
+            first += size;
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
-use super::symbolic::{SymbolicCholesky, update_numbers};
+use super::symbolic::{Supernode, SymbolicCholesky, update_numbers};
 use crate::Real;
-use crate::kernels::front::{Eliminate, ExtendAdd, Front, Run, SolveBackward, SolveForward, padded};
+use crate::kernels::front::{
+    Eliminate, ExtendAdd, FEW, Front, Run, SolveBackward, SolveForward, SubtractProducts, padded,
+};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
@@ -29,10 +31,12 @@ pub(crate) struct SparseCholesky<T> {
     runs: Lists<Run>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,
-    /// Updates that wait to be added, of supernodes at even and at odd distances from the root.
+    /// Updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
     stacks: [Vec<T>; 2],
-    /// First number of each supernode's update in its stack.
+    /// First number of each supernode's update in its stack; of no meaning for leaves.
     places: Vec<usize>,
+    /// Update of one leaf, which is added to its parent's front at once.
+    leaf_update: Vec<T>,
     /// A vector in the order of elimination.
     permuted: Vec<T>,
     /// The part of a vector that belongs to a front.
@@ -186,7 +190,9 @@ impl<T: Real> SparseCholesky<T> {
         for (s, node) in nodes.iter().enumerate() {
             let odd = usize::from(node.odd);
             places.push(heights[odd]);
-            heights[odd] += update_numbers(node.size - node.pivots)?;
+            if !node.is_leaf {
+                heights[odd] += update_numbers(node.size - node.pivots)?;
+            }
             if let Some(&child) = children.of(s).first() {
                 heights[1 - odd] = places[child as usize];
             }
@@ -202,6 +208,7 @@ impl<T: Real> SparseCholesky<T> {
             spans,
             stacks: symbolic.updates.map(|numbers| vec![T::ZERO; numbers]),
             places,
+            leaf_update: vec![T::ZERO; symbolic.leaf_update],
             permuted: vec![T::ZERO; n],
             gathered: vec![T::ZERO; largest],
             symbolic,
@@ -216,47 +223,53 @@ impl<T: Real> SparseCholesky<T> {
 
     /// Factorises `H + λD²`, where `d` is the diagonal of `D`; without `d`, `H`.
     pub(crate) fn factorize(&mut self, h: &BlockMatrix<T>, lambda: T, d: &[T]) -> Result<(), IllConditioned> {
-        let values = h.values();
-        let SymbolicCholesky { order, offsets, supernodes, .. } = &self.symbolic;
-        for (s, node) in supernodes.iter().enumerate() {
-            let stride = padded(node.size);
-            let panel = &mut self.panels[self.starts[s]..self.starts[s + 1]];
-            let [even, odd] = &mut self.stacks;
+        let SparseCholesky { symbolic, panels, starts, inverses, scatter, stacks, places, leaf_update, .. } = self;
+        let (supernodes, offsets) = (&symbolic.supernodes, &symbolic.offsets);
+        let own_inverses = |s: usize| offsets[supernodes[s].first]..offsets[supernodes[s].first] + supernodes[s].pivots;
+        let assembly = Assembly { symbolic, scatter, h, lambda, d };
+        for (s, node) in supernodes.iter().enumerate().filter(|(_, node)| !node.is_leaf) {
+            let (panels, parent) = panels[..starts[s + 1]].split_at_mut(starts[s]);
+            let [even, odd] = &mut *stacks;
             let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
             let side = padded(node.size - node.pivots);
-            let update = &mut own[self.places[s]..][..side * side];
-            Front { size: node.size, panel, update }.clear(node.pivots);
-            for block in self.scatter.of(s) {
-                block.copy(values, panel, stride);
-            }
-            let diagonal = &mut self.inverses[offsets[node.first]..][..node.pivots];
-            let mut p = 0;
-            for &block in &order[node.first..node.first + node.columns] {
-                for at in h.pattern().range(block as usize) {
-                    let entry = &mut panel[p * stride + stride - node.size + p];
-                    if let Some(&d) = d.get(at) {
-                        *entry += lambda * d * d;
-                    }
-                    diagonal[p] = *entry;
-                    p += 1;
-                }
-            }
+            let update = &mut own[places[s]..][..side * side];
+            assembly.assemble(s, Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)]);
             for (k, &child) in (self.children.starts[s]..).zip(self.children.of(s)) {
                 let child = child as usize;
-                let size = supernodes[child].size - supernodes[child].pivots;
+                let Supernode { size, pivots, is_leaf, .. } = supernodes[child];
+                let side = padded(size - pivots);
+                let of_child = if is_leaf && pivots <= FEW {
+                    let panel = &mut panels[starts[child]..starts[child + 1]];
+                    let diagonal = &mut inverses[own_inverses(child)];
+                    assembly.assemble(child, Front { size, panel, update: &mut [] }, diagonal);
+                    eliminate(Front { size, panel, update: &mut [] }, diagonal)?;
+                    simd::run(SubtractProducts {
+                        front: Front { size: node.size, panel: parent, update },
+                        pivots: node.pivots,
+                        panel,
+                        child_pivots: pivots,
+                        size: size - pivots,
+                        runs: self.runs.of(k),
+                    });
+                    continue;
+                } else if is_leaf {
+                    let panel = &mut panels[starts[child]..starts[child + 1]];
+                    let (update, diagonal) = (&mut leaf_update[..side * side], &mut inverses[own_inverses(child)]);
+                    assembly.assemble(child, Front { size, panel, update }, diagonal);
+                    eliminate(Front { size, panel, update }, diagonal)?;
+                    &*update
+                } else {
+                    &of_children[places[child]..][..side * side]
+                };
                 simd::run(ExtendAdd {
-                    front: Front { size: node.size, panel, update },
+                    front: Front { size: node.size, panel: parent, update },
                     pivots: node.pivots,
-                    child: &of_children[self.places[child]..][..padded(size) * padded(size)],
-                    size,
+                    child: of_child,
+                    size: size - pivots,
                     runs: self.runs.of(k),
                 });
             }
-            let mut sound = false;
-            simd::run(Eliminate { front: Front { size: node.size, panel, update }, diagonal, sound: &mut sound });
-            if !sound {
-                return Err(IllConditioned);
-            }
+            eliminate(Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)])?;
         }
         Ok(())
     }
@@ -332,6 +345,47 @@ impl<T: Real> SparseCholesky<T> {
             self.permuted[own].copy_from_slice(&x[..node.pivots]);
         }
     }
+}
+
+/// A matrix, and its way into the fronts.
+struct Assembly<'a, T> {
+    symbolic: &'a SymbolicCholesky,
+    scatter: &'a Lists<Scatter>,
+    h: &'a BlockMatrix<T>,
+    lambda: T,
+    d: &'a [T],
+}
+
+impl<T: Real> Assembly<'_, T> {
+    /// Fills the front of a supernode with its part of the matrix, and `diagonal` with the diagonal of that.
+    #[inline]
+    fn assemble(&self, s: usize, mut front: Front<'_, T>, diagonal: &mut [T]) {
+        let node = &self.symbolic.supernodes[s];
+        let stride = padded(node.size);
+        front.clear(node.pivots);
+        for block in self.scatter.of(s) {
+            block.copy(self.h.values(), front.panel, stride);
+        }
+        let mut p = 0;
+        for &block in &self.symbolic.order[node.first..node.first + node.columns] {
+            for at in self.h.pattern().range(block as usize) {
+                let entry = &mut front.panel[p * stride + stride - node.size + p];
+                if let Some(&d) = self.d.get(at) {
+                    *entry += self.lambda * d * d;
+                }
+                diagonal[p] = *entry;
+                p += 1;
+            }
+        }
+    }
+}
+
+/// Eliminates the pivots of a front; `diagonal` is overwritten with the inverse diagonal of `U`.
+#[inline]
+fn eliminate<T: Real>(front: Front<'_, T>, diagonal: &mut [T]) -> Result<(), IllConditioned> {
+    let mut sound = false;
+    simd::run(Eliminate { front, diagonal, sound: &mut sound });
+    if sound { Ok(()) } else { Err(IllConditioned) }
 }
 
 impl Scatter {

@@ -2,7 +2,7 @@
 
 use super::ordering::{Graph, minimum_degree};
 use super::pattern::{BlockPattern, TooLarge};
-use crate::kernels::front::padded;
+use crate::kernels::front::{FEW, padded};
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -26,6 +26,8 @@ pub(super) struct Supernode {
     pub(super) parent: usize,
     /// Its distance from the root is odd.
     pub(super) odd: bool,
+    /// It has a parent and no children: it is eliminated when its parent is, and its update waits nowhere.
+    pub(super) is_leaf: bool,
 }
 
 /// Structure of the Cholesky factor of a matrix, and the work that the factorisation takes.
@@ -47,6 +49,8 @@ pub(crate) struct SymbolicCholesky {
     pub(super) panels: usize,
     /// Numbers of the updates that wait to be added, at even and at odd distances from the root.
     pub(super) updates: [usize; 2],
+    /// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
+    pub(super) leaf_update: usize,
 }
 
 /// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
@@ -145,7 +149,14 @@ impl SymbolicCholesky {
                 size: draft.size,
                 parent: if parent == NONE { NONE } else { rank[parent] },
                 odd: false,
+                is_leaf: parent != NONE,
             });
+        }
+        for s in 0..supernodes.len() {
+            let parent = supernodes[s].parent;
+            if parent != NONE {
+                supernodes[parent].is_leaf = false;
+            }
         }
         let mut panels = 0_usize;
         for s in (0..supernodes.len()).rev() {
@@ -167,10 +178,20 @@ impl SymbolicCholesky {
             offset += pattern.size(block as usize);
             offsets.push(offset);
         }
-        let updates = stack_sizes(&supernodes)?;
+        let (updates, leaf_update) = (stack_sizes(&supernodes)?, largest_leaf_update(&supernodes)?);
         let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
-        Ok(SymbolicCholesky { order: arranged, offsets, label, natural, supernodes, rows: all_rows, panels, updates })
+        Ok(SymbolicCholesky {
+            order: arranged,
+            offsets,
+            label,
+            natural,
+            supernodes,
+            rows: all_rows,
+            panels,
+            updates,
+            leaf_update,
+        })
     }
 
     /// Floating-point operations of a factorisation: `Σ (m − i)²` over the pivots `i` of fronts of `m` rows.
@@ -190,7 +211,9 @@ impl SymbolicCholesky {
     /// Numbers that a factorisation keeps in memory.
     pub(crate) fn numbers(&self) -> usize {
         let n = self.offsets[self.order.len()];
-        [self.panels, self.updates[0], self.updates[1], n, n, n].into_iter().fold(0, usize::saturating_add)
+        [self.panels, self.updates[0], self.updates[1], self.leaf_update, n, n, n]
+            .into_iter()
+            .fold(0, usize::saturating_add)
     }
 }
 
@@ -199,11 +222,20 @@ pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
 }
 
-/// The greatest heights of the two stacks of updates.
+/// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
+fn largest_leaf_update(supernodes: &[Supernode]) -> Result<usize, TooLarge> {
+    let leaves = supernodes.iter().filter(|node| node.is_leaf && node.pivots > FEW);
+    leaves.map(|node| update_numbers(node.size - node.pivots)).try_fold(0, |largest, numbers| Ok(largest.max(numbers?)))
+}
+
+/// The greatest heights of the two stacks of updates. Those of leaves are not on them.
 fn stack_sizes(supernodes: &[Supernode]) -> Result<[usize; 2], TooLarge> {
     let mut children = vec![0_usize; supernodes.len()];
     let (mut heights, mut greatest) = ([0_usize; 2], [0; 2]);
     for (s, node) in supernodes.iter().enumerate() {
+        if node.is_leaf {
+            continue;
+        }
         let of_update = update_numbers(node.size - node.pivots)?;
         let height = &mut heights[usize::from(node.odd)];
         *height = height.checked_add(of_update).ok_or(TooLarge)?;
