@@ -1,7 +1,7 @@
 //! Adjusts cameras and points to where the points are seen in the images, and draws both from above.
 //!
 //! ```text
-//! cargo run --release --example bundle_adjustment                               seven cameras of the Ladybug set
+//! cargo run --release --example bundle_adjustment                               seven cameras around a scene
 //! cargo run --release --example bundle_adjustment -- problem-49-7776-pre.txt    any file of the BAL collection
 //! cargo run --release --example bundle_adjustment -- FILE --loss huber --save adjusted.txt
 //! cargo run --release --example bundle_adjustment -- --help
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let shipped = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/ladybug.txt"));
+    let shipped = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/cameras.txt"));
     let file = options.file.clone().unwrap_or_else(shipped);
     let before = Scene::load(&file)?;
     let (after, report, seconds) = adjust(&before, options).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn shipped() -> Scene {
-        Scene::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/ladybug.txt"))).unwrap()
+        Scene::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/cameras.txt"))).unwrap()
     }
 
     #[test]
@@ -145,9 +145,9 @@ mod tests {
         let sum = |scene: &Scene| 0.5 * pixel_error(scene).powi(2) * scene.observations.len() as f64;
         assert!((report.initial_cost / sum(&scene) - 1.0).abs() < 1e-12);
         assert!((report.cost / sum(&after) - 1.0).abs() < 1e-12);
-        assert!(report.cost < 156.5 && pixel_error(&after) < 0.53, "{}", report.cost);
+        assert!(report.cost < 715.6 && pixel_error(&after) < 1.35, "{}", report.cost);
         let (_, robust, _) = adjust(&scene, &options("--loss huber")).unwrap();
-        assert!(robust.is_converged() && robust.cost < 142.5, "{}", robust.cost);
+        assert!(robust.is_converged() && robust.cost < 255.7, "{}", robust.cost);
         let limited = adjust(&scene, &options("--max-iterations 2")).unwrap().1;
         assert!(!limited.is_converged() && limited.iterations == 2);
     }

@@ -8,7 +8,7 @@ use marquardt::Loss;
 
 /// Finds the cameras and points that images have in common, from where the points are seen, and draws both from above.
 ///
-/// Without a file, seven cameras and 220 points of the Ladybug set are adjusted.
+/// Without a file, seven cameras and 150 points of a scene that was made up are adjusted.
 #[derive(Debug, Parser)]
 pub struct Options {
     /// Plain-text file of "Bundle Adjustment in the Large"
