@@ -14,7 +14,7 @@ use super::least_squares::Active;
 use crate::damping::DampingPolicy;
 use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
-use crate::{LevenbergMarquardt, Loss, Real, Report, SolveError};
+use crate::{LeastSquares, LevenbergMarquardt, Loss, Real, Report, SolveError};
 
 /// Parameter blocks on manifolds, and the residual blocks that depend on a few of them each.
 ///
@@ -266,7 +266,8 @@ impl<T: Real> Problem<T> {
     pub fn covariance(&self) -> Result<Covariance<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
-        let normal = SparseNormal::at(&mut active, &self.x, usize::MAX)
+        let columns_of_all = active.column_count();
+        let normal = SparseNormal::at(&mut active, columns_of_all, &self.x)
             .map_err(SolveError::Evaluation)?
             .map_err(|error| SolveError::no_plan(error, usize::MAX))?;
         let columns = active.column_blocks_of_all();

@@ -45,6 +45,8 @@ pub(crate) enum PlanError {
     Form(LinearForm),
     /// The problem has bounds, which the form that it should always take has no place for.
     Bounded(LinearForm),
+    /// The blocks of columns are not those of the Jacobian, or a residual block names one that is not there, or twice.
+    Blocks { residual_block: Option<usize> },
 }
 
 impl Plan {
@@ -94,7 +96,7 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
-        (LinearSolver::Auto, ..) if size.blocks => &[SparseCholesky],
+        (LinearSolver::Auto, ..) if size.blocks && !size.bounded && !size.spread => &[SparseCholesky],
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, false, true) => &[Dual, Cholesky],

@@ -72,7 +72,7 @@ impl LinearForm {
                 linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
             }
             // The structure says it, which is analysed when the model is made.
-            LinearForm::SparseCholesky => size.blocks.then_some(Work::NONE)?,
+            LinearForm::SparseCholesky => (size.blocks && !size.spread).then_some(Work::NONE)?,
         })
     }
 

@@ -28,7 +28,7 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
         LinearForm::SparseCholesky => {
             let blocks = blocks.ok_or(PlanError::Form(plan.form))?;
-            Box::new(SparseNormal::new(blocks, plan.budget)?)
+            Box::new(SparseNormal::new(blocks, plan.n, plan.budget)?)
         }
     })
 }

@@ -59,13 +59,16 @@ struct Place {
 }
 
 impl<T: Real> SparseNormal<T> {
-    /// Zero sums for the structure of a problem.
+    /// Zero sums for the structure of a problem of `n` columns.
     ///
     /// # Errors
     ///
-    /// Matrices that take more than the memory budget, in bytes.
-    pub(crate) fn new(problem: &dyn BlockJacobian<T>, budget: usize) -> Result<Self, PlanError> {
+    /// Matrices that take more than the memory budget, in bytes, and a structure that contradicts itself.
+    pub(crate) fn new(problem: &dyn BlockJacobian<T>, n: usize, budget: usize) -> Result<Self, PlanError> {
         let sizes = problem.column_blocks();
+        if sizes.contains(&0) || sizes.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size)) != Some(n) {
+            return Err(PlanError::Blocks { residual_block: None });
+        }
         let (mut blocks, mut ends) = (Vec::new(), Vec::new());
         problem.visit_structure(&mut |touched| {
             blocks.extend_from_slice(touched);
@@ -74,12 +77,14 @@ impl<T: Real> SparseNormal<T> {
         let mut pairs = Vec::new();
         for (k, &end) in ends.iter().enumerate() {
             let touched = &blocks[k.checked_sub(1).map_or(0, |before| ends[before])..end];
+            if touched.iter().enumerate().any(|(p, block)| *block >= sizes.len() || touched[..p].contains(block)) {
+                return Err(PlanError::Blocks { residual_block: Some(k) });
+            }
             pairs.extend(touched.iter().enumerate().flat_map(|(p, &i)| touched[..p].iter().map(move |&j| (i, j))));
         }
         let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
         let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
         let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
-        let n = pattern.len();
         let numbers = pattern.numbers().saturating_mul(2).saturating_add(symbolic.numbers()).saturating_add(8 * n);
         let needed = numbers.saturating_mul(size_of::<T>());
         if needed > budget {
@@ -95,10 +100,10 @@ impl<T: Real> SparseNormal<T> {
     /// The normal equations at `x`, and what [`new`](Self::new) refuses.
     pub(crate) fn at(
         problem: &mut dyn BlockJacobian<T>,
+        n: usize,
         x: &[T],
-        budget: usize,
     ) -> Result<Result<Self, PlanError>, EvaluationError> {
-        let mut normal = match SparseNormal::new(problem, budget) {
+        let mut normal = match SparseNormal::new(problem, n, usize::MAX) {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),
         };
@@ -176,13 +181,22 @@ impl<T: Real> SparseNormal<T> {
         let values = gram.values_mut();
         let (mut block, mut start, mut squares) = (0, 0, T::ZERO);
         let mut places = places.iter();
+        let mut contradiction = None;
         let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
-            let columns = &columns[start..ends[block]];
+            let columns = &columns[start..ends.get(block).copied().unwrap_or(start)];
+            let width: usize = columns.iter().map(|&(_, size)| size).sum();
+            if block >= ends.len() || jacobian.len() != r.len() * width {
+                contradiction.get_or_insert(block);
+                return;
+            }
             (start, block) = (ends[block], block + 1);
             squares = r.iter().fold(squares, |sum, &r| sum + r * r);
             simd::run(AddBlock { r, jacobian, columns, places: &mut places, values, gradient });
         })?;
-        Ok((cost, squares))
+        match contradiction.or((block < ends.len()).then_some(block)) {
+            None => Ok((cost, squares)),
+            Some(block) => Err(format!("residual block {block} is not of the structure that was stated").into()),
+        }
     }
 }
 

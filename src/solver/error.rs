@@ -61,6 +61,15 @@ pub enum SolveError {
         /// The manifold's name.
         manifold: String,
     },
+    /// The blocks of columns of a [`BlockJacobian`](crate::BlockJacobian) are not as wide as the Jacobian, or one is empty.
+    #[error("the blocks of columns do not make up the columns of the Jacobian, or one of them is empty")]
+    ColumnBlocks,
+    /// A residual block of a [`BlockJacobian`](crate::BlockJacobian) names a block of columns that does not exist, or one twice.
+    #[error("residual block {residual_block} names a block of columns that does not exist, or one twice")]
+    ResidualBlock {
+        /// Index of the residual block.
+        residual_block: usize,
+    },
     /// Something is asked for that is only there for parameters which are numbers, not for points on a manifold.
     #[error("a problem on a manifold has no {what}")]
     OnManifold {
@@ -184,6 +193,8 @@ impl SolveError {
             PlanError::Memory { needed, rows_that_fit } => SolveError::MemoryBudget { needed, budget, rows_that_fit },
             PlanError::Bounded(form) => SolveError::BoundedForm { form },
             PlanError::Form(form) => SolveError::LinearForm { form },
+            PlanError::Blocks { residual_block: None } => SolveError::ColumnBlocks,
+            PlanError::Blocks { residual_block: Some(residual_block) } => SolveError::ResidualBlock { residual_block },
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use marquardt::graph::{CostFunction, GraphError, ParameterBlock, Problem, RelativePose2, RelativePose3};
 use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, SE2, SE3};
-use marquardt::{EvaluationError, LevenbergMarquardt, LinearForm, LinearSolver, Loss, Real, Scalar, SolveError};
+use marquardt::{
+    BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss,
+    Real, Scalar, SolveError,
+};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -413,4 +416,154 @@ fn a_regular_sparse_system_is_solved_exactly() {
     }
     let report = problem.solve(&LevenbergMarquardt::new()).unwrap();
     assert!(report.is_converged() && report.cost < 1e-25 && report.iterations < 20, "{}", report.cost);
+}
+
+/// A problem of one's own with a Jacobian of blocks: `x_i = x_{i+1}` and `x_0 = 1`, as it is or with faults.
+struct Chained {
+    n: usize,
+    fault: Fault,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    NoSuchBlock,
+    Twice,
+    WrongColumns,
+    WrongWidth,
+    TooManyBlocks,
+}
+
+impl LeastSquares<f64> for Chained {
+    fn parameter_count(&self) -> usize {
+        self.n
+    }
+
+    fn residual_count(&self) -> usize {
+        self.n
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        for (i, r) in (first..).zip(r) {
+            *r = if i == 0 { x[0] - 1.0 } else { x[i] - x[i - 1] };
+        }
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        j.fill(0.0);
+        for (i, row) in (first..).zip(j.chunks_exact_mut(self.n)) {
+            row[i] = 1.0;
+            if i > 0 {
+                row[i - 1] = -1.0;
+            }
+        }
+        self.residuals(x, first, r)
+    }
+
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<f64>> {
+        Some(self)
+    }
+}
+
+impl BlockJacobian<f64> for Chained {
+    fn column_blocks(&self) -> Vec<usize> {
+        vec![1; if self.fault == Fault::WrongColumns { self.n - 1 } else { self.n }]
+    }
+
+    fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
+        visit(&[0]);
+        for i in 1..self.n {
+            match self.fault {
+                Fault::NoSuchBlock if i == 3 => visit(&[i, self.n]),
+                Fault::Twice if i == 2 => visit(&[i, i]),
+                _ => visit(&[i, i - 1]),
+            }
+        }
+    }
+
+    fn linearize_blocks(&mut self, x: &[f64], visit: &mut dyn FnMut(&[f64], &[f64])) -> Result<f64, EvaluationError> {
+        let mut r = vec![0.0; self.n];
+        self.residuals(x, 0, &mut r)?;
+        visit(&r[..1], &[1.0]);
+        for r in &r[1..] {
+            visit(&[*r], if self.fault == Fault::WrongWidth { &[1.0] } else { &[1.0, -1.0] });
+        }
+        if self.fault == Fault::TooManyBlocks {
+            visit(&[0.0], &[1.0]);
+        }
+        Ok(0.5 * r.iter().map(|r| r * r).sum::<f64>())
+    }
+}
+
+#[test]
+fn a_block_jacobian_of_ones_own_is_solved_and_its_faults_are_named() {
+    let start: Vec<f64> = (0..40).map(|i| f64::from(i).sin()).collect();
+    let solve = |fault| LevenbergMarquardt::new().minimize(&mut Chained { n: 40, fault }, &start);
+    let report = solve(Fault::None).unwrap();
+    assert!(report.is_converged() && report.linear_form == LinearForm::SparseCholesky, "{report}");
+    assert!(report.x.iter().all(|x| (x - 1.0).abs() < 1e-12));
+    assert!(matches!(solve(Fault::NoSuchBlock), Err(SolveError::ResidualBlock { residual_block: 3 })));
+    assert!(matches!(solve(Fault::Twice), Err(SolveError::ResidualBlock { residual_block: 2 })));
+    assert!(matches!(solve(Fault::WrongColumns), Err(SolveError::ColumnBlocks)));
+    for (fault, block) in [(Fault::WrongWidth, 1), (Fault::TooManyBlocks, 40)] {
+        let message = solve(fault).unwrap_err().to_string();
+        assert!(message.contains(&format!("residual block {block} ")), "{fault:?}: {message}");
+    }
+    // Bounds hold variables, which the sparse form does not; the dense one takes over.
+    let bounds = Bounds::new(vec![-2.0; 40], [vec![0.5], vec![2.0; 39]].concat()).unwrap();
+    let mut bounded = Bounded::new(Chained { n: 40, fault: Fault::None }, bounds).unwrap();
+    let inside: Vec<f64> = start.iter().map(|x| x.clamp(-1.0, 0.4)).collect();
+    let report = LevenbergMarquardt::new().minimize(&mut bounded, &inside).unwrap();
+    assert!(report.is_converged() && report.x.iter().all(|x| (x - 0.5).abs() < 1e-9), "{report}");
+    let sparse = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::SparseCholesky));
+    assert!(matches!(sparse.minimize(&mut bounded, &inside), Err(SolveError::BoundedForm { .. })));
+    let mut dense = marquardt::FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+        r[0] = x[0];
+        Ok(())
+    });
+    assert!(matches!(sparse.minimize(&mut dense, &[1.0]), Err(SolveError::LinearForm { .. })));
+}
+
+/// The sum of four vectors of six numbers: more directions than one pass of dual numbers takes.
+struct Sum;
+
+impl CostFunction<f64> for Sum {
+    type Blocks = (Euclidean<6>, Euclidean<6>, Euclidean<6>, Euclidean<6>);
+
+    fn residual_count(&self) -> usize {
+        6
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        for (i, r) in r.iter_mut().enumerate() {
+            *r = blocks[0][i] + blocks[1][i] * 2.0 + blocks[2][i] * 3.0 + blocks[3][i] * 4.0 - (1.0 + i as f64);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn many_directions_take_several_passes() {
+    let mut problem = Problem::new();
+    let blocks: [_; 4] = std::array::from_fn(|_| problem.add_parameter_block(Euclidean::<6>, &[0.3; 6]).unwrap());
+    for block in blocks {
+        problem.add_residual_block(Prior([0.0; 6]), (block,)).unwrap();
+    }
+    problem.set_subset_constant(blocks[1], &[0, 3]).unwrap();
+    problem.add_residual_block(Sum, (blocks[0], blocks[1], blocks[2], blocks[3])).unwrap();
+    let report = problem.solve(&LevenbergMarquardt::new()).unwrap();
+    assert!(report.is_converged());
+    // The shortest solution of a linear equation with a unit prior, for each number by itself.
+    for i in 0..6 {
+        let held = i == 0 || i == 3;
+        let (weights, target) =
+            if held { ([1.0, 0.0, 3.0, 4.0], 0.4 + i as f64) } else { ([1.0, 2.0, 3.0, 4.0], 1.0 + i as f64) };
+        let share = target / (1.0 + weights.iter().map(|w| w * w).sum::<f64>());
+        for (k, block) in blocks.into_iter().enumerate() {
+            let expected = if held && k == 1 { 0.3 } else { weights[k] * share };
+            let found = problem.point(block).unwrap()[i];
+            assert!((found - expected).abs() < 1e-12, "{i}, {k}: {found}, {expected}");
+        }
+    }
 }
