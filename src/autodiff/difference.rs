@@ -101,29 +101,41 @@ impl Difference {
         mut fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
     ) -> Result<(), E> {
         let (center, n) = (x[j], x.len());
-        let (step, longest) = (self.step(center).abs(), self.step(T::ONE));
         fill(self.stencil(center, lower, upper), jacobian)?;
-        if step >= longest {
-            return Ok(());
-        }
         let column = jacobian.iter().skip(j).step_by(n).copied();
-        let rounding = |r: T| T::EPSILON * r.abs() / step;
-        let resolved = rounding(safe_norm(r.iter().copied())) / T::EPSILON.powf(T::from_f64(RESOLVED));
-        let slope = safe_norm(column.clone());
-        if slope >= resolved {
-            return Ok(());
-        }
+        let (size, slope) = (safe_norm(r.iter().copied()), safe_norm(column.clone()));
+        let Some(further) = self.further_stencil(center, lower, upper, size, slope) else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
-        let further = longest.min(step * (resolved / slope));
-        let further = if center < T::ZERO { -further } else { further };
-        let outcome = fill(self.stencil_of(further, center, lower, upper), jacobian);
+        let outcome = fill(further, jacobian);
         for ((slope, nearby), &r) in jacobian.iter_mut().skip(j).step_by(n).zip(nearby).zip(r) {
-            let agrees = (*slope - nearby).abs() <= T::from_f64(AGREES) * rounding(r);
-            if outcome.is_err() || !agrees {
+            if outcome.is_err() || !self.agrees(center, r, nearby, *slope) {
                 *slope = nearby;
             }
         }
         Ok(())
+    }
+
+    /// A stencil from further away, where residuals of this size and a column of slopes of this size leave a gradient unresolved.
+    pub(crate) fn further_stencil<T: Real>(
+        self,
+        x: T,
+        lower: T,
+        upper: T,
+        residuals: T,
+        slopes: T,
+    ) -> Option<Stencil<T>> {
+        let (step, longest) = (self.step(x).abs(), self.step(T::ONE));
+        let resolved = T::EPSILON * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
+        if step >= longest || slopes >= resolved {
+            return None;
+        }
+        let further = longest.min(step * (resolved / slopes));
+        Some(self.stencil_of(if x < T::ZERO { -further } else { further }, x, lower, upper))
+    }
+
+    /// The slope of a residual `r` from further away differs from that from nearby by no more than rounding makes of the latter.
+    pub(crate) fn agrees<T: Real>(self, x: T, r: T, nearby: T, further: T) -> bool {
+        (further - nearby).abs() <= T::from_f64(AGREES) * T::EPSILON * r.abs() / self.step(x).abs()
     }
 
     fn stencil_of<T: Real>(self, step: T, x: T, lower: T, upper: T) -> Stencil<T> {

@@ -11,5 +11,6 @@ mod taylor;
 
 pub use check::{DerivativeCheck, Discrepancy, check_derivatives};
 pub use difference::Difference;
+pub(crate) use difference::Stencil;
 pub use dual::Dual;
 pub use taylor::Taylor;

@@ -1,11 +1,12 @@
 //! What is minimised: the least-squares trait and the ways into it, and the objective that optimizers step on.
 
+mod analytic;
 mod autodiff;
 mod block_jacobian;
 mod borrowed;
 mod bounded;
 mod bounds;
-mod closure;
+mod finite_difference;
 mod forward;
 mod jacobian_products;
 mod least_squares;
@@ -21,15 +22,17 @@ pub(crate) mod selected;
 mod separable;
 mod sharded;
 mod shared_mad_scale;
+mod sparsity;
 mod sum_of_squares;
 mod work;
 
+pub use analytic::Analytic;
 pub(crate) use autodiff::room_for;
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use block_jacobian::BlockJacobian;
 pub use bounded::Bounded;
 pub use bounds::{BoundSide, Bounds, BoundsError};
-pub use closure::{Analytic, FiniteDifference};
+pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use mad_scale::mad_scale;
@@ -44,5 +47,6 @@ pub(crate) use separable::linear_parameters;
 pub use separable::{Separable, SeparableError};
 pub use sharded::Sharded;
 pub(crate) use shared_mad_scale::shared_mad_scale;
+pub use sparsity::{Sparsity, SparsityError};
 pub use sum_of_squares::SumOfSquares;
 pub use work::{Rate, Work};

@@ -19,6 +19,7 @@ mod nist_data;
 mod reference;
 mod robust;
 mod separable;
+mod sparsity;
 mod termination;
 mod textbook;
 mod trust;

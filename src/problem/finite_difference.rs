@@ -1,0 +1,293 @@
+//! Residuals given by a closure over floats, differentiated by differences.
+
+use super::sparsity::{Sparsity, SparsityError};
+use super::{BlockJacobian, Bounds, EvaluationError, LeastSquares};
+use crate::Real;
+use crate::autodiff::{Difference, Stencil};
+use crate::kernels::vector::safe_norm;
+
+/// The least-squares problem of a plain closure, differentiated by finite differences.
+///
+/// The closure `|x, r|` fills all residuals `r` at `x`. Its derivatives cost one evaluation a parameter
+/// ([`Difference::Forward`], about 8 correct digits) or two ([`Difference::Central`], about 10, the default), and the
+/// whole Jacobian is in memory; prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
+///
+/// ```
+/// use marquardt::{FiniteDifference, LevenbergMarquardt};
+///
+/// let t = [0.0, 1.0, 2.0, 3.0_f64];
+/// let y = [2.0, 1.2, 0.75, 0.45];
+/// let mut decay = FiniteDifference::new(2, 4, |b: &[f64], r: &mut [f64]| {
+///     for i in 0..4 {
+///         r[i] = b[0] * (-b[1] * t[i]).exp() - y[i];
+///     }
+///     Ok(())
+/// });
+/// let report = LevenbergMarquardt::new().minimize(&mut decay, &[1.0, 1.0])?;
+/// assert!((report.x[1] - 0.5).abs() < 0.02);
+/// # Ok::<(), marquardt::SolveError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FiniteDifference<T, F> {
+    parameters: usize,
+    residuals: usize,
+    function: F,
+    difference: Difference,
+    bounds: Option<Bounds<T>>,
+    sparsity: Option<Sparsity>,
+    x: Vec<T>,
+    ahead: Vec<T>,
+    behind: Vec<T>,
+    /// Entries of a sparse Jacobian.
+    entries: Vec<T>,
+}
+
+impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDifference<T, F> {
+    /// A problem of so many parameters and residuals.
+    pub fn new(parameters: usize, residuals: usize, function: F) -> Self {
+        FiniteDifference {
+            parameters,
+            residuals,
+            function,
+            difference: Difference::default(),
+            bounds: None,
+            sparsity: None,
+            x: Vec::new(),
+            ahead: Vec::new(),
+            behind: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Chooses forward or central differences.
+    pub fn with_difference(mut self, difference: Difference) -> Self {
+        self.difference = difference;
+        self
+    }
+
+    /// Bounds on the parameters, which differences keep, too: the closure is never called outside.
+    ///
+    /// ```
+    /// use marquardt::{Bounds, FiniteDifference, LevenbergMarquardt};
+    ///
+    /// let root = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+    ///     assert!(x[0] >= 0.0);
+    ///     r[0] = x[0].sqrt() + x[0] + 1.0;
+    ///     Ok(())
+    /// });
+    /// let mut root = root.with_bounds(Bounds::new([0.0], [4.0])?);
+    /// let report = LevenbergMarquardt::new().minimize(&mut root, &[3.0])?;
+    /// assert_eq!(report.x, [0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_bounds(mut self, bounds: Bounds<T>) -> Self {
+        self.bounds = Some(bounds);
+        self
+    }
+
+    /// Pattern of the Jacobian, for problems of many parameters of which each residual depends on few (SciPy's `jac_sparsity`): an
+    /// evaluation or two for each [colour](Sparsity::color_count) in place of each parameter, and a sparse linear system.
+    ///
+    /// ```
+    /// use marquardt::{FiniteDifference, LevenbergMarquardt, Sparsity};
+    ///
+    /// // Broyden's tridiagonal function.
+    /// let n = 500;
+    /// let broyden = FiniteDifference::new(n, n, |x: &[f64], r: &mut [f64]| {
+    ///     for i in 0..n {
+    ///         let before = if i > 0 { x[i - 1] } else { 0.0 };
+    ///         let after = x.get(i + 1).copied().unwrap_or(0.0);
+    ///         r[i] = (3.0 - 2.0 * x[i]) * x[i] - before - 2.0 * after + 1.0;
+    ///     }
+    ///     Ok(())
+    /// });
+    /// let mut broyden = broyden.with_sparsity(Sparsity::banded(n, 1, 1))?;
+    /// let report = LevenbergMarquardt::new().minimize(&mut broyden, &vec![-1.0; n])?;
+    /// assert!(report.is_converged() && report.cost < 1e-20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SparsityError::Size`].
+    pub fn with_sparsity(mut self, sparsity: Sparsity) -> Result<Self, SparsityError> {
+        sparsity.check(self.residuals, self.parameters)?;
+        self.sparsity = Some(sparsity);
+        Ok(self)
+    }
+
+    /// Fills `r`, and the entries of the Jacobian in the order of the pattern.
+    fn fill_entries(&mut self, sparsity: &Sparsity, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        (self.function)(x, r)?;
+        self.x.clear();
+        self.x.extend_from_slice(x);
+        self.entries.resize(sparsity.entries(), T::ZERO);
+        let size = safe_norm(r.iter().copied());
+        let range = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        let difference = self.difference;
+        let mut moves: Vec<(usize, Stencil<T>)> = Vec::new();
+        for columns in sparsity.colors() {
+            let near = |&j: &usize| (j, difference.stencil(x[j], range(j).0, range(j).1));
+            moves.clear();
+            moves.extend(columns.iter().map(near));
+            differ(&mut self.function, &mut self.x, [&mut self.ahead, &mut self.behind], x, r.len(), &moves)?;
+            let entries = &mut self.entries;
+            for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |_, place, slope| entries[place] = slope);
+            let unresolved = columns.iter().filter_map(|&j| {
+                let slopes = safe_norm(sparsity.column(j).iter().map(|&(_, place)| entries[place]));
+                difference.further_stencil(x[j], range(j).0, range(j).1, size, slopes).map(|stencil| (j, stencil))
+            });
+            moves = unresolved.collect();
+            let buffers = [&mut self.ahead, &mut self.behind];
+            if moves.is_empty() || differ(&mut self.function, &mut self.x, buffers, x, r.len(), &moves).is_err() {
+                continue;
+            }
+            for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |(j, row), place, slope| {
+                if difference.agrees(x[j], r[row], entries[place], slope) {
+                    entries[place] = slope;
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates the residuals where all these columns are moved, each to the points of its stencil.
+fn differ<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>>(
+    function: &mut F,
+    moved: &mut [T],
+    values: [&mut Vec<T>; 2],
+    x: &[T],
+    rows: usize,
+    moves: &[(usize, Stencil<T>)],
+) -> Result<(), EvaluationError> {
+    for (which, values) in values.into_iter().enumerate() {
+        values.resize(rows, T::ZERO);
+        let mut is_moved = false;
+        for &(j, stencil) in moves {
+            if let Some(point) = stencil.points()[which] {
+                moved[j] = point;
+                is_moved = true;
+            }
+        }
+        let outcome = if is_moved { function(moved, values) } else { Ok(()) };
+        moves.iter().for_each(|&(j, _)| moved[j] = x[j]);
+        outcome?;
+    }
+    Ok(())
+}
+
+/// Calls `visit` for each entry of these columns with its column and row, its place, and its slope.
+fn for_each_slope<T: Real>(
+    sparsity: &Sparsity,
+    moves: &[(usize, Stencil<T>)],
+    x: &[T],
+    r: &[T],
+    ahead: &[T],
+    behind: &[T],
+    mut visit: impl FnMut((usize, usize), usize, T),
+) {
+    for &(j, stencil) in moves {
+        for &(row, place) in sparsity.column(j) {
+            let row = row as usize;
+            visit((j, row), place, stencil.slope(x[j], r[row], ahead[row], behind[row]));
+        }
+    }
+}
+
+impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> BlockJacobian<T> for FiniteDifference<T, F> {
+    fn column_blocks(&self) -> Vec<usize> {
+        vec![1; self.parameters]
+    }
+
+    fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
+        let Some(sparsity) = &self.sparsity else { return };
+        let mut columns = Vec::new();
+        for row in 0..sparsity.rows() {
+            columns.clear();
+            columns.extend(sparsity.row(row).iter().map(|&column| column as usize));
+            visit(&columns);
+        }
+    }
+
+    fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
+        let Some(sparsity) = self.sparsity.take() else { return Err("there is no pattern".into()) };
+        let mut r = vec![T::ZERO; self.residuals];
+        let outcome = self.fill_entries(&sparsity, x, &mut r);
+        if outcome.is_ok() {
+            for (row, r) in r.chunks_exact(1).enumerate() {
+                visit(r, &self.entries[sparsity.places(row)]);
+            }
+        }
+        self.sparsity = Some(sparsity);
+        outcome?;
+        Ok(T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r))
+    }
+}
+
+impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSquares<T> for FiniteDifference<T, F> {
+    fn bounds(&self) -> Option<&Bounds<T>> {
+        self.bounds.as_ref()
+    }
+
+    fn derivatives_are_cheap(&self) -> bool {
+        false
+    }
+
+    fn parameter_count(&self) -> usize {
+        self.parameters
+    }
+
+    fn residual_count(&self) -> usize {
+        self.residuals
+    }
+
+    fn row_group(&self) -> usize {
+        self.residuals
+    }
+
+    fn residuals(&mut self, x: &[T], _first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        (self.function)(x, r)
+    }
+
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        if self.sparsity.is_some() { Some(self) } else { None }
+    }
+
+    fn linearize(&mut self, x: &[T], _first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        if let Some(sparsity) = self.sparsity.take() {
+            let outcome = self.fill_entries(&sparsity, x, r);
+            jacobian.fill(T::ZERO);
+            for (row, jacobian) in jacobian.chunks_exact_mut(x.len()).enumerate() {
+                let entries = sparsity.row(row).iter().zip(&self.entries[sparsity.places(row)]);
+                entries.for_each(|(&column, &entry)| jacobian[column as usize] = entry);
+            }
+            self.sparsity = Some(sparsity);
+            return outcome;
+        }
+        (self.function)(x, r)?;
+        self.x.clear();
+        self.x.extend_from_slice(x);
+        self.ahead.resize(r.len(), T::ZERO);
+        self.behind.resize(r.len(), T::ZERO);
+        for (j, &center) in x.iter().enumerate() {
+            let range = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+            let FiniteDifference { function, x: moved, ahead, behind, .. } = self;
+            self.difference.fill_column(x, j, range, r, jacobian, |stencil, jacobian| {
+                for (point, values) in stencil.points().into_iter().zip([&mut *ahead, &mut *behind]) {
+                    let Some(point) = point else { continue };
+                    moved[j] = point;
+                    let outcome = function(moved, values);
+                    moved[j] = center;
+                    outcome?;
+                }
+                let values = r.iter().zip(ahead.iter().zip(&*behind));
+                for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
+                    row[j] = stencil.slope(center, here, ahead, behind);
+                }
+                Ok::<(), EvaluationError>(())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Pattern of a sparse Jacobian.
+
+use thiserror::Error;
+
+/// Why there is no such pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SparsityError {
+    /// A row names a column that is not there.
+    #[error("row {row} of the pattern has an entry in column {column}, but there are {columns} columns")]
+    Column {
+        /// Index of the row.
+        row: usize,
+        /// Index of the column.
+        column: usize,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// The pattern is of another size than the problem.
+    #[error(
+        "the pattern has {rows} rows and {columns} columns, but the problem {residuals} residuals and {parameters} parameters"
+    )]
+    Size {
+        /// Rows of the pattern.
+        rows: usize,
+        /// Columns of the pattern.
+        columns: usize,
+        /// Residuals of the problem.
+        residuals: usize,
+        /// Parameters of the problem.
+        parameters: usize,
+    },
+}
+
+/// Which parameters each residual depends on: SciPy's `jac_sparsity`.
+///
+/// Columns without a row in common are differentiated together. They have the same colour (Curtis, Powell & Reid 1974), and the
+/// Jacobian takes as many evaluations as there are [colours](Self::color_count), or twice as many. The normal equations are
+/// solved by a sparse Cholesky factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep
+/// damping. An entry that is missing from the pattern makes derivatives wrong;
+/// [`check_derivatives`](crate::check_derivatives) finds it.
+///
+/// ```
+/// use marquardt::Sparsity;
+///
+/// // Each residual depends on three neighbours.
+/// let sparsity = Sparsity::banded(1000, 1, 1);
+/// assert_eq!((sparsity.entries(), sparsity.color_count()), (2998, 3));
+/// let arrow = Sparsity::new(4, [vec![0, 3], vec![1, 3], vec![2, 3]])?;
+/// assert_eq!(arrow.color_count(), 2);
+/// # Ok::<(), marquardt::SparsityError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Sparsity {
+    columns: usize,
+    /// Columns of the entries, row after row, ascending in each.
+    entries: Vec<u32>,
+    /// End of each row.
+    ends: Vec<usize>,
+    /// Columns by their colour.
+    colors: Vec<Vec<usize>>,
+    /// Rows of the entries of each column and their places among all entries, column after column.
+    by_column: Vec<(u32, usize)>,
+    /// End of each column.
+    column_ends: Vec<usize>,
+}
+
+impl Sparsity {
+    /// The pattern of a Jacobian of so many columns whose rows have entries in these; an entry may be named twice.
+    ///
+    /// # Errors
+    ///
+    /// [`SparsityError::Column`].
+    pub fn new(columns: usize, rows: impl IntoIterator<Item = Vec<usize>>) -> Result<Self, SparsityError> {
+        let (mut entries, mut ends) = (Vec::new(), Vec::new());
+        for (row, mut columns_of_row) in rows.into_iter().enumerate() {
+            if let Some(&column) = columns_of_row.iter().find(|&&column| column >= columns) {
+                return Err(SparsityError::Column { row, column, columns });
+            }
+            columns_of_row.sort_unstable();
+            columns_of_row.dedup();
+            entries.extend(columns_of_row.into_iter().map(|column| column as u32));
+            ends.push(entries.len());
+        }
+        let mut column_ends = vec![0; columns];
+        entries.iter().for_each(|&column| column_ends[column as usize] += 1);
+        for column in 1..columns {
+            column_ends[column] += column_ends[column - 1];
+        }
+        // Filled from the ends, the last row first.
+        let mut next = column_ends.clone();
+        let mut by_column = vec![(0, 0); entries.len()];
+        for row in (0..ends.len()).rev() {
+            for place in (range(&ends, row)).rev() {
+                let next = &mut next[entries[place] as usize];
+                *next -= 1;
+                by_column[*next] = (row as u32, place);
+            }
+        }
+        let mut sparsity = Sparsity { columns, entries, ends, colors: Vec::new(), by_column, column_ends };
+        sparsity.color();
+        Ok(sparsity)
+    }
+
+    /// The pattern of a square Jacobian whose row `i` has entries in the columns `i − lower..=i + upper`, as far as they exist.
+    pub fn banded(n: usize, lower: usize, upper: usize) -> Self {
+        let rows =
+            (0..n).map(|i| (i.saturating_sub(lower)..n.min(i.saturating_add(upper).saturating_add(1))).collect());
+        Self::new(n, rows).expect("the band is within the columns")
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of entries.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Number of groups of columns that are differentiated together.
+    pub fn color_count(&self) -> usize {
+        self.colors.len()
+    }
+
+    /// Columns that are differentiated together.
+    pub(crate) fn colors(&self) -> &[Vec<usize>] {
+        &self.colors
+    }
+
+    /// Columns of the entries of a row.
+    pub(crate) fn row(&self, row: usize) -> &[u32] {
+        &self.entries[range(&self.ends, row)]
+    }
+
+    /// Places of the entries of a row among all.
+    pub(crate) fn places(&self, row: usize) -> std::ops::Range<usize> {
+        range(&self.ends, row)
+    }
+
+    /// Rows of the entries of a column, and their places among all.
+    pub(crate) fn column(&self, column: usize) -> &[(u32, usize)] {
+        &self.by_column[range(&self.column_ends, column)]
+    }
+
+    /// The pattern is that of a problem of this size.
+    pub(crate) fn check(&self, residuals: usize, parameters: usize) -> Result<(), SparsityError> {
+        let (rows, columns) = (self.rows(), self.columns);
+        if (rows, columns) == (residuals, parameters) {
+            return Ok(());
+        }
+        Err(SparsityError::Size { rows, columns, residuals, parameters })
+    }
+
+    /// Gives each column, one after the other, the first colour that no column with a row in common has.
+    fn color(&mut self) {
+        let mut color_of = vec![usize::MAX; self.columns];
+        let mut seen_by = Vec::new();
+        for column in 0..self.columns {
+            for &(row, _) in self.column(column) {
+                for &other in self.row(row as usize) {
+                    if let Some(seen) = seen_by.get_mut(color_of[other as usize]) {
+                        *seen = column;
+                    }
+                }
+            }
+            let color = seen_by.iter().position(|&seen| seen != column).unwrap_or(seen_by.len());
+            if color == seen_by.len() {
+                seen_by.push(usize::MAX);
+                self.colors.push(Vec::new());
+            }
+            color_of[column] = color;
+            self.colors[color].push(column);
+        }
+    }
+}
+
+/// The range that ends at `ends[k]`.
+fn range(ends: &[usize], k: usize) -> std::ops::Range<usize> {
+    k.checked_sub(1).map_or(0, |before| ends[before])..ends[k]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_two_columns_of_a_color_share_a_row(rows in prop::collection::vec(prop::collection::vec(0..12_usize, 0..5), 0..20)) {
+            let sparsity = Sparsity::new(12, rows.clone()).unwrap();
+            let mut colors = vec![None; 12];
+            for (color, columns) in sparsity.colors().iter().enumerate() {
+                for &column in columns {
+                    prop_assert_eq!(colors[column].replace(color), None);
+                }
+            }
+            prop_assert!(colors.iter().all(Option::is_some));
+            for (row, mut columns) in rows.into_iter().enumerate() {
+                columns.sort_unstable();
+                columns.dedup();
+                let found: Vec<usize> = sparsity.row(row).iter().map(|&column| column as usize).collect();
+                prop_assert_eq!(&found, &columns);
+                let mut of_row: Vec<_> = columns.iter().map(|&column| colors[column]).collect();
+                of_row.sort_unstable();
+                of_row.dedup();
+                prop_assert_eq!(of_row.len(), columns.len());
+                for (place, &column) in sparsity.places(row).zip(&columns) {
+                    prop_assert!(sparsity.column(column).contains(&(row as u32, place)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_that_are_not_there_are_named() {
+        let error = Sparsity::new(3, [vec![0], vec![1, 3]]).unwrap_err();
+        assert_eq!(error, SparsityError::Column { row: 1, column: 3, columns: 3 });
+        assert!(Sparsity::banded(5, 9, 0).check(4, 5).is_err());
+    }
+}

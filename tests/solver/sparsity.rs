@@ -1,0 +1,163 @@
+//! Problems whose Jacobian has a known pattern: the same derivatives and answers, from fewer evaluations.
+
+use std::cell::Cell;
+
+use marquardt::{
+    Analytic, Bounded, Bounds, Difference, FiniteDifference, LeastSquares, LevenbergMarquardt, LinearForm,
+    LinearSolver, Real, Sparsity, SparsityError, check_derivatives,
+};
+use proptest::prelude::*;
+
+/// Broyden's tridiagonal function (Moré, Garbow & Hillstrom 1981, problem 30).
+fn broyden<T: Real>(x: &[T], r: &mut [T]) {
+    let number = T::from_f64;
+    for i in 0..x.len() {
+        let before = if i > 0 { x[i - 1] } else { T::ZERO };
+        let after = x.get(i + 1).copied().unwrap_or(T::ZERO);
+        r[i] = (number(3.0) - number(2.0) * x[i]) * x[i] - before - number(2.0) * after + T::ONE;
+    }
+}
+
+/// The discrete boundary value problem (problem 28).
+fn boundary_value(x: &[f64], r: &mut [f64]) {
+    let h = 1.0 / (x.len() + 1) as f64;
+    for i in 0..x.len() {
+        let t = (i + 1) as f64 * h;
+        let before = if i > 0 { x[i - 1] } else { 0.0 };
+        let after = x.get(i + 1).copied().unwrap_or(0.0);
+        r[i] = 2.0 * x[i] - before - after + 0.5 * h * h * (x[i] + t + 1.0).powi(3);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Columns that are differentiated together have the derivatives that they have one by one, bit for bit.
+    #[test]
+    fn colors_change_no_derivative(
+        rows in prop::collection::vec(prop::collection::vec(0..9_usize, 0..4), 1..15),
+        x in prop::collection::vec(prop_oneof![Just(0.0), -2.0..2.0_f64, Just(1e-12), Just(-3e-200)], 9),
+        forward: bool,
+    ) {
+        let m = rows.len();
+        let difference = if forward { Difference::Forward } else { Difference::Central };
+        let problem = || {
+            let rows = rows.clone();
+            FiniteDifference::new(9, m, move |x: &[f64], r: &mut [f64]| {
+                for (i, (r, columns)) in r.iter_mut().zip(&rows).enumerate() {
+                    *r = columns.iter().map(|&j| (x[j] * (j as f64 + 1.0) + i as f64).sin() + x[j]).sum::<f64>() + 0.5;
+                }
+                Ok(())
+            })
+            .with_difference(difference)
+        };
+        let mut sparse = problem().with_sparsity(Sparsity::new(9, rows.clone()).unwrap()).unwrap();
+        let mut dense = problem();
+        let (mut r, mut jacobian) = (vec![0.0; m], vec![0.0; 9 * m]);
+        dense.linearize(&x, 0, &mut r, &mut jacobian).unwrap();
+        let (mut r_of_sparse, mut of_sparse) = (vec![0.0; m], vec![1.0; 9 * m]);
+        sparse.linearize(&x, 0, &mut r_of_sparse, &mut of_sparse).unwrap();
+        prop_assert_eq!(&r, &r_of_sparse);
+        prop_assert_eq!(&jacobian, &of_sparse);
+        let mut k = 0;
+        sparse.blocks().unwrap().linearize_blocks(&x, &mut |r, entries| {
+            assert_eq!(r, &r_of_sparse[k..=k]);
+            let mut entries = entries.iter();
+            for (j, &derivative) in jacobian[9 * k..9 * (k + 1)].iter().enumerate() {
+                if rows[k].contains(&j) {
+                    assert_eq!(entries.next(), Some(&derivative));
+                }
+            }
+            assert_eq!(entries.next(), None);
+            k += 1;
+        }).unwrap();
+        prop_assert_eq!(k, m);
+    }
+}
+
+#[test]
+fn large_systems_take_an_evaluation_or_two_a_color() {
+    let n = 2000;
+    for function in [broyden::<f64> as fn(&[f64], &mut [f64]), boundary_value] {
+        let calls = Cell::new(0);
+        let mut problem = FiniteDifference::new(n, n, |x: &[f64], r: &mut [f64]| {
+            calls.set(calls.get() + 1);
+            function(x, r);
+            Ok(())
+        })
+        .with_sparsity(Sparsity::banded(n, 1, 1))
+        .unwrap();
+        let report = LevenbergMarquardt::new().minimize(&mut problem, &vec![-0.5; n]).unwrap();
+        assert!(report.is_converged() && report.linear_form == LinearForm::SparseCholesky, "{}", report.status);
+        assert!(report.cost < 1e-20 && report.iterations < 40, "{}, {}", report.cost, report.iterations);
+        // Three colours, two evaluations each, and the residuals themselves.
+        assert!(
+            calls.get() <= 10 * (report.evaluations.jacobians + 2) + report.evaluations.residuals,
+            "{}",
+            calls.get()
+        );
+    }
+}
+
+#[test]
+fn forms_agree_in_both_precisions() {
+    fn check<T: Real>(tolerance: f64) {
+        let n = 30;
+        let problem = || {
+            FiniteDifference::new(n, n, |x: &[T], r: &mut [T]| {
+                broyden(x, r);
+                Ok(())
+            })
+            .with_sparsity(Sparsity::banded(n, 1, 1))
+            .unwrap()
+        };
+        let start = vec![T::from_f64(-1.0); n];
+        let sparse = LevenbergMarquardt::new().minimize(&mut problem(), &start).unwrap();
+        assert!(sparse.is_converged(), "{sparse}");
+        for form in [LinearForm::Cholesky, LinearForm::Qr] {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+            let dense = solver.minimize(&mut problem(), &start).unwrap();
+            assert!(dense.is_converged() && dense.linear_form == form);
+            for (a, b) in sparse.x.iter().zip(&dense.x) {
+                assert!((*a - *b).to_f64().abs() < tolerance, "{form}: {a}, {b}");
+            }
+        }
+    }
+    check::<f64>(1e-9);
+    check::<f32>(1e-3);
+}
+
+#[test]
+fn patterns_that_do_not_fit_are_named() {
+    let problem = || {
+        FiniteDifference::new(3, 4, |x: &[f64], r: &mut [f64]| {
+            r.copy_from_slice(&[x[0] - 1.0, x[1] - 2.0, x[2] - 3.0, x[0] * x[2]]);
+            Ok(())
+        })
+    };
+    let error = problem().with_sparsity(Sparsity::banded(3, 0, 0)).err().unwrap();
+    assert_eq!(error, SparsityError::Size { rows: 3, columns: 3, residuals: 4, parameters: 3 });
+    // An entry that was forgotten is seen by the check.
+    let forgotten = Sparsity::new(3, [vec![0], vec![1], vec![2], vec![0]]).unwrap();
+    let mut wrong = problem().with_sparsity(forgotten).unwrap();
+    let check = check_derivatives(&mut wrong, &[0.7, 0.4, 2.0]).unwrap();
+    assert!(!check.passed() && check.worst.residual == 3 && check.worst.parameter == 2, "{check}");
+    let whole = Sparsity::new(3, [vec![0], vec![1], vec![2], vec![0, 2]]).unwrap();
+    let mut right = problem().with_sparsity(whole.clone()).unwrap();
+    assert!(check_derivatives(&mut right, &[0.7, 0.4, 2.0]).unwrap().passed());
+    // Within bounds, differences and steps keep them, by a dense form.
+    let right = problem().with_sparsity(whole).unwrap().with_bounds(Bounds::new([-1.0; 3], [0.5, 9.0, 9.0]).unwrap());
+    let mut right = right;
+    let report = LevenbergMarquardt::new().minimize(&mut right, &[0.4, 0.5, 0.6]).unwrap();
+    assert!(report.is_converged() && report.linear_form == LinearForm::Cholesky, "{report}");
+    let mut analytic = Analytic::new(3, 4, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        r.copy_from_slice(&[x[0] - 1.0, x[1] - 2.0, x[2] - 3.0, x[0] * x[2]]);
+        if let Some(jacobian) = jacobian {
+            jacobian.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, x[2], 0.0, x[0]]);
+        }
+        Ok(())
+    });
+    let mut bounded = Bounded::new(&mut analytic, Bounds::new([-1.0; 3], [0.5, 9.0, 9.0]).unwrap()).unwrap();
+    let exact = LevenbergMarquardt::new().minimize(&mut bounded, &[0.4, 0.5, 0.6]).unwrap();
+    assert!(report.x.iter().zip(&exact.x).all(|(a, b)| (a - b).abs() < 1e-6), "{report}{exact}");
+}
