@@ -9,6 +9,8 @@ use crate::{BlockJacobian, EvaluationError, LeastSquares, Real};
 /// A problem whose constant blocks are known.
 pub(super) struct Active<'p, T: Real> {
     groups: &'p [Box<dyn Group<T>>],
+    /// Group of each residual block, and its place there.
+    residual_blocks: &'p [(u32, u32)],
     x: &'p [T],
     layout: Layout<'p, T>,
     /// Number of residuals.
@@ -166,6 +168,7 @@ impl<'p, T: Real> Active<'p, T> {
         let layout = Layout::new(problem);
         Active {
             groups,
+            residual_blocks: &problem.residual_blocks,
             x: &problem.x,
             layout,
             residuals,
@@ -193,21 +196,19 @@ impl<'p, T: Real> Active<'p, T> {
     /// Cost at the start.
     pub(super) fn checked_cost(&self) -> Result<T, GraphError> {
         let points = self.points(self.x);
-        let (mut cost, mut residual_block) = (T::ZERO, 0);
+        let mut cost = T::ZERO;
         let mut r = Vec::new();
-        for group in self.groups {
-            for k in 0..group.len() {
-                r.clear();
-                r.resize(group.residual_count(k), T::ZERO);
-                let evaluated = group.residuals(k, &points, &mut r);
-                evaluated.map_err(|error| GraphError::Evaluation { residual_block, error })?;
-                if let Some(residual) = r.iter().position(|r| !r.is_finite()) {
-                    let value = r[residual].to_f64();
-                    return Err(GraphError::NonFiniteResidual { residual_block, residual, value });
-                }
-                cost += group.apply_loss(k, &mut r);
-                residual_block += 1;
+        for (residual_block, &(group, k)) in self.residual_blocks.iter().enumerate() {
+            let (group, k) = (&self.groups[group as usize], k as usize);
+            r.clear();
+            r.resize(group.residual_count(k), T::ZERO);
+            let evaluated = group.residuals(k, &points, &mut r);
+            evaluated.map_err(|error| GraphError::Evaluation { residual_block, error })?;
+            if let Some(residual) = r.iter().position(|r| !r.is_finite()) {
+                let value = r[residual].to_f64();
+                return Err(GraphError::NonFiniteResidual { residual_block, residual, value });
             }
+            cost += group.apply_loss(k, &mut r);
         }
         Ok(cost)
     }

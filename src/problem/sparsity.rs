@@ -196,7 +196,7 @@ mod tests {
         #[test]
         fn no_two_columns_of_a_color_share_a_row(rows in prop::collection::vec(prop::collection::vec(0..12_usize, 0..5), 0..20)) {
             let sparsity = Sparsity::new(12, rows.clone()).unwrap();
-            let mut colors = vec![None; 12];
+            let mut colors = [None; 12];
             for (color, columns) in sparsity.colors().iter().enumerate() {
                 for &column in columns {
                     prop_assert_eq!(colors[column].replace(color), None);

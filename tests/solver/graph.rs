@@ -370,6 +370,13 @@ fn what_cannot_be_built_is_named() {
     problem.add_residual_block(nothing, (poses[0], poses[2])).unwrap();
     let error = problem.solve(&LevenbergMarquardt::new()).unwrap_err();
     assert!(matches!(error, GraphError::NonFiniteResidual { residual_block: 4, residual: 0, .. }), "{error}");
+    // Residual blocks count in the order in which they were added, whatever their type.
+    let (mut mixed, poses) = circle(3);
+    let landmark = mixed.add_parameter_block(Euclidean::<2>, &[1.0, 1.0]).unwrap();
+    mixed.add_residual_block(Landmark([f64::INFINITY, 0.0]), (poses[0], landmark)).unwrap();
+    mixed.add_residual_block(edge(), (poses[0], poses[2])).unwrap();
+    let error = mixed.cost().unwrap_err();
+    assert!(matches!(error, GraphError::NonFiniteResidual { residual_block: 3, residual: 0, .. }), "{error}");
 
     other.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array()).unwrap();
     assert!(matches!(other.solve(&LevenbergMarquardt::new()), Err(GraphError::Untouched { block: 4 })));
