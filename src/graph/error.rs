@@ -84,6 +84,12 @@ pub enum GraphError {
         /// Its value.
         value: f64,
     },
+    /// A derivative is not finite at the start, as that of a length is where the length is zero.
+    #[error("a derivative of residual block {residual_block} is not finite at the start")]
+    NonFiniteDerivative {
+        /// Index of the residual block.
+        residual_block: usize,
+    },
     /// A cost function failed at the start.
     #[error("residual block {residual_block} failed: {error}")]
     Evaluation {

@@ -4,7 +4,7 @@ use super::error::GraphError;
 use super::group::{Group, Points};
 use super::problem::{Block, Problem};
 use crate::manifold::Manifold;
-use crate::{BlockJacobian, EvaluationError, LeastSquares, Real};
+use crate::{BlockJacobian, EvaluationError, LeastSquares, Real, SolveError};
 
 /// A problem whose constant blocks are known.
 pub(super) struct Active<'p, T: Real> {
@@ -179,7 +179,7 @@ impl<'p, T: Real> Active<'p, T> {
         }
     }
 
-    /// Every block that moves has residuals, and all are finite at the start.
+    /// Every block that moves has residuals.
     pub(super) fn check(&mut self) -> Result<(), GraphError> {
         let mut is_touched = vec![false; self.layout.blocks.len()];
         for group in self.groups {
@@ -190,7 +190,7 @@ impl<'p, T: Real> Active<'p, T> {
         if let Some(block) = untouched {
             return Err(GraphError::Untouched { block });
         }
-        self.checked_cost().map(|_| ())
+        Ok(())
     }
 
     /// Cost at the start.
@@ -221,6 +221,30 @@ impl<'p, T: Real> Active<'p, T> {
             Some(moves.then(|| *next - 1))
         });
         moving.collect()
+    }
+
+    /// The residual block that is to blame for an error at the start, if one is.
+    pub(super) fn explain(&mut self, error: SolveError) -> GraphError {
+        if let Err(found) = self.checked_cost() {
+            return found;
+        }
+        self.take_directions(self.x);
+        let points = self.points(self.x);
+        for (which, group) in self.groups.iter().enumerate() {
+            let (mut k, mut culprit) = (0, None);
+            let visited = group.linearize(&points, &mut |_, jacobian| {
+                if culprit.is_none() && jacobian.iter().any(|entry| !entry.is_finite()) {
+                    culprit = Some(k);
+                }
+                k += 1;
+            });
+            let place = culprit.map(|k: u32| (which as u32, k)).filter(|_| visited.is_ok());
+            let found = place.and_then(|place| self.residual_blocks.iter().position(|&block| block == place));
+            if let Some(residual_block) = found {
+                return GraphError::NonFiniteDerivative { residual_block };
+            }
+        }
+        GraphError::Solve(error)
     }
 
     fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {

@@ -232,7 +232,8 @@ impl<T: Real> Problem<T> {
     pub fn solve<D: DampingPolicy<T>>(&mut self, solver: &LevenbergMarquardt<T, D>) -> Result<Report<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
-        let report = solver.minimize(&mut active, &self.x)?;
+        let outcome = solver.minimize(&mut active, &self.x);
+        let report = outcome.map_err(|error| active.explain(error))?;
         self.x.copy_from_slice(&report.x);
         Ok(report)
     }
@@ -267,6 +268,7 @@ impl<T: Real> Problem<T> {
         let mut active = Active::new(self);
         active.check()?;
         let columns_of_all = active.column_count();
+        active.checked_cost()?;
         let normal = SparseNormal::at(&mut active, columns_of_all, &self.x)
             .map_err(SolveError::Evaluation)?
             .map_err(|error| SolveError::no_plan(error, usize::MAX))?;

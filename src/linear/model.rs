@@ -4,7 +4,7 @@ use super::form::LinearForm;
 use super::held::Held;
 use super::product_dual::ProductDual;
 use super::sparse_normal::SparseNormal;
-use crate::kernels::vector::{add_scaled, dot, scaled_norm};
+use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
 use crate::{JacobianProducts, Real};
 
 /// The damped system is singular to working precision: its solution would be noise.
@@ -97,7 +97,7 @@ pub trait LinearModel<T: Real> {
     }
 
     /// Adds `λ(JᵀJ + λD²)⁻¹D²a` to the step, which was damped with `λ`: the difference that it makes to damp towards `a`,
-    /// `λ‖D(δ − a)‖²`, instead of towards nothing. `room` is for a step.
+    /// `λ‖D(δ − a)‖²`, instead of towards nothing. `room` is for a step. A form that is not trained with cannot.
     fn shift(
         &mut self,
         products: Products<'_, T>,
@@ -106,7 +106,10 @@ pub trait LinearModel<T: Real> {
         a: &[T],
         room: &mut [T],
         step: &mut [T],
-    ) -> Result<(), IllConditioned>;
+    ) -> Result<(), IllConditioned> {
+        let _ = (products, lambda, d, a, room, step);
+        Err(IllConditioned)
+    }
 
     /// Where `J` is not formed, writes the step out, which the other forms have done long since. `shift` is what it was
     /// [shifted](Self::shift) towards; without a shift it is empty.
@@ -116,8 +119,8 @@ pub trait LinearModel<T: Real> {
         Ok(())
     }
 
-    /// Starts another right-hand side `Jᵀw` for the [correction](Self::add_correction).
-    fn begin_forcing(&mut self);
+    /// Starts another right-hand side `Jᵀw` for the [correction](Self::add_correction), in the forms that take one.
+    fn begin_forcing(&mut self) {}
 
     /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual forms, which take the rows `w`.
     fn forcing_mut(&mut self) -> Option<&mut [T]> {
@@ -125,7 +128,9 @@ pub trait LinearModel<T: Real> {
     }
 
     /// Adds rows `w` of the other right-hand side, with the rows of `J` they belong to.
-    fn add_forcing(&mut self, w: &[T], jacobian: &[T]);
+    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
+        let _ = (w, jacobian);
+    }
 
     /// Adds `−½(JᵀJ + λD²)⁻¹Jᵀw`, in the variables that are free, to the step with the factor of the last
     /// [`solve`](Self::solve), and returns the length `‖D·‖` of twice of what was added; where that is not finite, nothing
@@ -137,7 +142,10 @@ pub trait LinearModel<T: Real> {
         held: Held<'_>,
         room: &mut [T],
         step: &mut [T],
-    ) -> Result<T, IllConditioned>;
+    ) -> Result<T, IllConditioned> {
+        let _ = (products, d, held, room, step);
+        Err(IllConditioned)
+    }
 
     /// Learns the curvature that `JᵀJ` leaves out from the step that was taken last, where there is room for it.
     fn learn_curvature(&mut self, step: &[T]) {
@@ -218,6 +226,21 @@ pub trait SpansRanks<T: Real>: LinearModel<T> {
 
     /// Makes the candidate of the sums of what ranks have [written](Self::write_candidate); or adds to it what one rank has.
     fn read_candidate(&mut self, numbers: &[T]);
+}
+
+/// Adds `λ(JᵀJ + λD²)⁻¹D²a` to a step, where `solve` overwrites a vector with its product with the inverse.
+pub(super) fn add_shift<T: Real>(
+    (lambda, d): (T, &[T]),
+    a: &[T],
+    room: &mut [T],
+    step: &mut [T],
+    solve: impl FnOnce(&mut [T]),
+) {
+    if lambda > T::ZERO {
+        scale_twice(room, d, a);
+        solve(room);
+        add_scaled(step, lambda, room);
+    }
 }
 
 /// Adds `−½a` to the step and returns `‖Da‖`; adds nothing where that is not finite.

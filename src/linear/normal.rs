@@ -3,13 +3,15 @@
 use super::curvature::Curvature;
 use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half};
+use super::model::{
+    HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
+};
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
+use crate::kernels::vector::{add_rows_times, dot, scale_twice};
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -181,9 +183,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
         room: &mut [T],
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
-        scale_twice(room, d, a);
-        self.solve_again(room);
-        add_scaled(step, lambda, room);
+        add_shift((lambda, d), a, room, step, |b| self.solve_again(b));
         Ok(())
     }
 

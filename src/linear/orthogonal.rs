@@ -2,7 +2,9 @@
 
 use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half};
+use super::model::{
+    HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
+};
 use super::shape::Shape;
 use crate::Real;
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
@@ -164,11 +166,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
         room: &mut [T],
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
-        if lambda > T::ZERO {
-            scale_twice(room, d, a);
-            self.solve_again(room);
-            add_scaled(step, lambda, room);
-        }
+        add_shift((lambda, d), a, room, step, |b| self.solve_again(b));
         Ok(())
     }
 

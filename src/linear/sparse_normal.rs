@@ -3,10 +3,10 @@
 use super::choice::PlanError;
 use super::form::LinearForm;
 use super::held::Held;
-use super::model::{IllConditioned, LinearModel, Products, add_half};
+use super::model::{IllConditioned, LinearModel, Products};
 use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::{add_rows_times, add_scaled, scale_twice};
+use crate::kernels::vector::{add_scaled, scale_twice};
 use crate::{BlockJacobian, EvaluationError, Real};
 
 /// Damping of `ε` to this power shows which directions are undetermined.
@@ -26,8 +26,6 @@ pub struct SparseNormal<T> {
     current: usize,
     factor: SparseCholesky<T>,
     structure: Structure,
-    /// `Jᵀw` of another right-hand side.
-    forcing: Vec<T>,
     room: Vec<T>,
 }
 
@@ -94,7 +92,7 @@ impl<T: Real> SparseNormal<T> {
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
         let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
         let sums = [zero(), zero()];
-        Ok(SparseNormal { sums, current: 0, factor, structure, forcing: vec![T::ZERO; n], room: vec![T::ZERO; n] })
+        Ok(SparseNormal { sums, current: 0, factor, structure, room: vec![T::ZERO; n] })
     }
 
     /// The normal equations at `x`, and what [`new`](Self::new) refuses.
@@ -119,7 +117,7 @@ impl<T: Real> SparseNormal<T> {
     ///
     /// The blocks of columns that are undetermined.
     pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Vec<usize>> {
-        let mut d = vec![T::ZERO; self.forcing.len()];
+        let mut d = vec![T::ZERO; self.room.len()];
         self.column_norms(&mut d);
         let without_influence: Vec<usize> = self.blocks_where(|j| d[j] == T::ZERO);
         if !without_influence.is_empty() {
@@ -127,13 +125,16 @@ impl<T: Real> SparseNormal<T> {
         }
         // Of variances in units of the columns, those of undetermined directions are as large as the damping lets them be.
         let small = T::EPSILON.powf(T::from_f64(SMALL_DAMPING));
-        if let Some(variances) = self.scaled_variances(T::ZERO, &d)
+        let undamped = self.scaled_variances(T::ZERO, &d);
+        if let Some((inverse, variances)) = undamped
             && variances.iter().all(|&variance| variance < T::ONE / T::EPSILON.sqrt())
         {
-            return Ok(InverseSubset::new(self.factor));
+            return Ok(inverse);
         }
         let more = small * T::from_f64(DAMPING_RATIO);
-        if let (Some(less_damped), Some(damped)) = (self.scaled_variances(small, &d), self.scaled_variances(more, &d)) {
+        if let (Some((_, less_damped)), Some((_, damped))) =
+            (self.scaled_variances(small, &d), self.scaled_variances(more, &d))
+        {
             let grows = T::from_f64(DAMPING_RATIO.sqrt());
             let undetermined = self.blocks_where(|j| less_damped[j] > grows * damped[j]);
             if !undetermined.is_empty() {
@@ -146,8 +147,8 @@ impl<T: Real> SparseNormal<T> {
         }
     }
 
-    /// Diagonal of `D(JᵀJ + λD²)⁻¹D`; `None` where the matrix is singular.
-    fn scaled_variances(&mut self, lambda: T, d: &[T]) -> Option<Vec<T>> {
+    /// `(JᵀJ + λD²)⁻¹` at the blocks of the factor, and the diagonal of `D(JᵀJ + λD²)⁻¹D`; `None` where the matrix is singular.
+    fn scaled_variances(&mut self, lambda: T, d: &[T]) -> Option<(InverseSubset<T>, Vec<T>)> {
         self.factor.factorize(&self.sums[self.current].gram, lambda, d).ok()?;
         let mut inverse = InverseSubset::new(self.factor.clone());
         let pattern = self.sums[self.current].gram.pattern();
@@ -160,7 +161,7 @@ impl<T: Real> SparseNormal<T> {
             let diagonal = block.iter().step_by(size + 1).zip(&d[pattern.range(j)]);
             variances.extend(diagonal.map(|(&variance, &d)| d * variance * d));
         }
-        Some(variances)
+        Some((inverse, variances))
     }
 
     /// Blocks of columns of which this is true of one.
@@ -355,46 +356,6 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
         scale_twice(&mut self.room, d, step);
         self.factor.inverse_form(&self.room)
-    }
-
-    fn shift(
-        &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        a: &[T],
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        scale_twice(room, d, a);
-        self.factor.solve_in_place(room);
-        add_scaled(step, lambda, room);
-        Ok(())
-    }
-
-    fn begin_forcing(&mut self) {
-        self.forcing.fill(T::ZERO);
-    }
-
-    fn forcing_mut(&mut self) -> Option<&mut [T]> {
-        Some(&mut self.forcing)
-    }
-
-    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
-        add_rows_times(&mut self.forcing, jacobian, w);
-    }
-
-    fn add_correction(
-        &mut self,
-        _: Products<'_, T>,
-        d: &[T],
-        _: Held<'_>,
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        room.copy_from_slice(&self.forcing);
-        self.factor.solve_in_place(room);
-        Ok(add_half(d, room, step))
     }
 
     fn blocks(&mut self) -> Option<&mut SparseNormal<T>> {

@@ -268,19 +268,11 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
         (self.function)(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
-        self.ahead.resize(r.len(), T::ZERO);
-        self.behind.resize(r.len(), T::ZERO);
         for (j, &center) in x.iter().enumerate() {
             let range = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
             let FiniteDifference { function, x: moved, ahead, behind, .. } = self;
             self.difference.fill_column(x, j, range, r, jacobian, |stencil, jacobian| {
-                for (point, values) in stencil.points().into_iter().zip([&mut *ahead, &mut *behind]) {
-                    let Some(point) = point else { continue };
-                    moved[j] = point;
-                    let outcome = function(moved, values);
-                    moved[j] = center;
-                    outcome?;
-                }
+                differ(function, moved, [&mut *ahead, &mut *behind], x, r.len(), &[(j, stencil)])?;
                 let values = r.iter().zip(ahead.iter().zip(&*behind));
                 for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
                     row[j] = stencil.slope(center, here, ahead, behind);

@@ -177,7 +177,7 @@ pub trait LeastSquares<T: Real> {
         format!("x[{index}]")
     }
 
-    /// What to call column `index` of the Jacobian in reports: by default the parameter, or a number of the step on a manifold.
+    /// Name of column `index` of the Jacobian in reports: by default that of the parameter, or of a number of the step on a manifold.
     fn column_name(&self, index: usize) -> String {
         match self.manifold() {
             None => self.parameter_name(index),

@@ -73,7 +73,7 @@ pub enum SolveError {
     /// Something is asked for that is only there for parameters which are numbers, not for points on a manifold.
     #[error("a problem on a manifold has no {what}")]
     OnManifold {
-        /// What it is.
+        /// Name of the facility.
         what: &'static str,
     },
     /// The problem's bounds are of another number of parameters.

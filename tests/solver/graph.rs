@@ -272,6 +272,23 @@ impl CostFunction<f64> for Landmark {
     }
 }
 
+/// A landmark is so far from a pose.
+struct Distance(f64);
+
+impl CostFunction<f64> for Distance {
+    type Blocks = (SE2, Euclidean<2>);
+
+    fn residual_count(&self) -> usize {
+        1
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        let (x, y) = (blocks[1][0] - blocks[0][0], blocks[1][1] - blocks[0][1]);
+        r[0] = (x * x + y * y).sqrt() - self.0;
+        Ok(())
+    }
+}
+
 #[test]
 fn blocks_that_are_undetermined_are_named() {
     let (mut problem, poses) = circle(6);
@@ -377,6 +394,15 @@ fn what_cannot_be_built_is_named() {
     mixed.add_residual_block(edge(), (poses[0], poses[2])).unwrap();
     let error = mixed.cost().unwrap_err();
     assert!(matches!(error, GraphError::NonFiniteResidual { residual_block: 3, residual: 0, .. }), "{error}");
+
+    // A distance has no derivative where it is zero.
+    let (mut ranges, poses) = circle(3);
+    let place = [ranges.point(poses[1]).unwrap()[0], ranges.point(poses[1]).unwrap()[1]];
+    let landmark = ranges.add_parameter_block(Euclidean::<2>, &place).unwrap();
+    ranges.add_residual_block(Distance(1.0), (poses[0], landmark)).unwrap();
+    ranges.add_residual_block(Distance(1.0), (poses[1], landmark)).unwrap();
+    let error = ranges.solve(&LevenbergMarquardt::new()).unwrap_err();
+    assert!(matches!(error, GraphError::NonFiniteDerivative { residual_block: 4 }), "{error}");
 
     other.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array()).unwrap();
     assert!(matches!(other.solve(&LevenbergMarquardt::new()), Err(GraphError::Untouched { block: 4 })));

@@ -6,7 +6,7 @@ use crate::kernels::vector::dot;
 
 /// A symmetric matrix `H`, given by the stored blocks of its lower triangle.
 ///
-/// Of the blocks on the diagonal, the strict upper triangle is never read.
+/// The strict upper triangle of the blocks on the diagonal is never read.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockMatrix<T> {
     pattern: BlockPattern,
