@@ -9,6 +9,7 @@ use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::{Scaling, Settings, Status};
 use crate::kernels::vector::{scaled_norm, underflows};
+use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, LeastSquares, Real};
 
@@ -35,6 +36,32 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
+    /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
+    /// promises, the share in the cost. What a bound holds has none. A loss of several ranks, or one whose Jacobian is not formed,
+    /// stands for the sum of squares, and counts by its size.
+    ///
+    /// A cost of its own whose rows have all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
+    #[inline]
+    pub(super) fn squared_gradient_cosine(&self) -> T {
+        if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
+            return squared_cosine;
+        }
+        let norms = self.column_norms.as_ref();
+        let has_no_weight = self.squares == T::ZERO && self.cost * T::EPSILON > T::ZERO;
+        if has_no_weight && norms.iter().all(|&norm| norm == T::ZERO) {
+            return T::ONE;
+        }
+        let columns = self.model.gradient()[..norms.len()].iter().zip(norms).enumerate();
+        let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
+            if norm > T::ZERO && self.held_by(j).is_none() {
+                largest.max((gradient / norm) * (gradient / norm))
+            } else {
+                largest
+            }
+        });
+        if largest > T::ZERO { largest / self.squares } else { largest }
+    }
+
     /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
     pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
         let tolerance = largest_cosine(settings);

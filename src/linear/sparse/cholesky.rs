@@ -1,5 +1,7 @@
 //! Sparse Cholesky factorisation of a symmetric matrix of blocks.
 
+use super::assembly::{Assembly, Scatter, Way};
+use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
 use super::symbolic::{Supernode, SymbolicCholesky, update_numbers};
@@ -41,77 +43,6 @@ pub(crate) struct SparseCholesky<T> {
     permuted: Vec<T>,
     /// The part of a vector that belongs to a front.
     gathered: Vec<T>,
-}
-
-/// Lists, one behind the other.
-#[derive(Debug, Clone)]
-struct Lists<I> {
-    starts: Vec<usize>,
-    items: Vec<I>,
-}
-
-impl<I> Lists<I> {
-    fn new() -> Self {
-        Lists { starts: vec![0], items: Vec::new() }
-    }
-
-    /// Last item of the last list.
-    fn last_mut(&mut self) -> Option<&mut I> {
-        self.items[self.starts[self.starts.len() - 1]..].last_mut()
-    }
-
-    /// Ends the last list.
-    fn end(&mut self) {
-        self.starts.push(self.items.len());
-    }
-
-    /// Items by the list that each belongs to, in their order.
-    fn sorted(lists: usize, items: impl Iterator<Item = (usize, I)> + Clone) -> Self
-    where
-        I: Copy,
-    {
-        let mut starts = vec![0; lists + 1];
-        items.clone().for_each(|(list, _)| starts[list + 1] += 1);
-        for k in 0..lists {
-            starts[k + 1] += starts[k];
-        }
-        let mut next = starts.clone();
-        let mut sorted = Vec::new();
-        if let Some((_, item)) = items.clone().next() {
-            sorted.resize(starts[lists], item);
-        }
-        for (list, item) in items {
-            sorted[next[list]] = item;
-            next[list] += 1;
-        }
-        Lists { starts, items: sorted }
-    }
-
-    fn of(&self, list: usize) -> &[I] {
-        &self.items[self.starts[list]..self.starts[list + 1]]
-    }
-}
-
-/// Way of a block of the matrix into a panel.
-#[derive(Debug, Clone, Copy)]
-struct Scatter {
-    /// First number of the block.
-    from: usize,
-    /// Its first number in the panel.
-    to: usize,
-    rows: u32,
-    columns: u32,
-    way: Way,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// Rows stay rows.
-    Plain,
-    /// Rows become columns.
-    Transposed,
-    /// Rows of the lower triangle become columns of the upper.
-    Diagonal,
 }
 
 impl<T: Real> SparseCholesky<T> {
@@ -347,62 +278,12 @@ impl<T: Real> SparseCholesky<T> {
     }
 }
 
-/// A matrix, and its way into the fronts.
-struct Assembly<'a, T> {
-    symbolic: &'a SymbolicCholesky,
-    scatter: &'a Lists<Scatter>,
-    h: &'a BlockMatrix<T>,
-    lambda: T,
-    d: &'a [T],
-}
-
-impl<T: Real> Assembly<'_, T> {
-    /// Fills the front of a supernode with its part of the matrix, and `diagonal` with the diagonal of that.
-    #[inline]
-    fn assemble(&self, s: usize, mut front: Front<'_, T>, diagonal: &mut [T]) {
-        let node = &self.symbolic.supernodes[s];
-        let stride = padded(node.size);
-        front.clear(node.pivots);
-        for block in self.scatter.of(s) {
-            block.copy(self.h.values(), front.panel, stride);
-        }
-        let mut p = 0;
-        for &block in &self.symbolic.order[node.first..node.first + node.columns] {
-            for at in self.h.pattern().range(block as usize) {
-                let entry = &mut front.panel[p * stride + stride - node.size + p];
-                if let Some(&d) = self.d.get(at) {
-                    *entry += self.lambda * d * d;
-                }
-                diagonal[p] = *entry;
-                p += 1;
-            }
-        }
-    }
-}
-
 /// Eliminates the pivots of a front; `diagonal` is overwritten with the inverse diagonal of `U`.
 #[inline]
 fn eliminate<T: Real>(front: Front<'_, T>, diagonal: &mut [T]) -> Result<(), IllConditioned> {
     let mut sound = false;
     simd::run(Eliminate { front, diagonal, sound: &mut sound });
     if sound { Ok(()) } else { Err(IllConditioned) }
-}
-
-impl Scatter {
-    /// Copies the block into its panel, whose rows have `stride` numbers.
-    #[inline(always)]
-    fn copy<T: Real>(&self, values: &[T], panel: &mut [T], stride: usize) {
-        let (rows, columns) = (self.rows as usize, self.columns as usize);
-        let block = &values[self.from..][..rows * columns];
-        let panel = &mut panel[self.to..];
-        for (i, row) in block.chunks_exact(columns).enumerate() {
-            match self.way {
-                Way::Plain => panel[i * stride..][..columns].copy_from_slice(row),
-                Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
-                Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 //! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
 //! [`SparseCholesky`] factorises and solves for each damping.
 
+mod assembly;
 mod cholesky;
 mod inverse;
+mod lists;
 mod matrix;
 mod ordering;
 mod pattern;

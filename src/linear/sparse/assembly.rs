@@ -1,0 +1,80 @@
+//! Assembly of the fronts from a matrix of blocks.
+
+use super::lists::Lists;
+use super::matrix::BlockMatrix;
+use super::symbolic::SymbolicCholesky;
+use crate::Real;
+use crate::kernels::front::{Front, padded};
+
+/// Way of a block of the matrix into a panel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scatter {
+    /// First number of the block.
+    pub(super) from: usize,
+    /// Its first number in the panel.
+    pub(super) to: usize,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) way: Way,
+}
+
+/// Turn of a block on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// Rows stay rows.
+    Plain,
+    /// Rows become columns.
+    Transposed,
+    /// Rows of the lower triangle become columns of the upper.
+    Diagonal,
+}
+
+/// A matrix, and its way into the fronts.
+pub(super) struct Assembly<'a, T> {
+    pub(super) symbolic: &'a SymbolicCholesky,
+    pub(super) scatter: &'a Lists<Scatter>,
+    pub(super) h: &'a BlockMatrix<T>,
+    pub(super) lambda: T,
+    pub(super) d: &'a [T],
+}
+
+impl<T: Real> Assembly<'_, T> {
+    /// Fills the front of a supernode with its part of the matrix, and `diagonal` with the diagonal of that.
+    #[inline]
+    pub(super) fn assemble(&self, s: usize, mut front: Front<'_, T>, diagonal: &mut [T]) {
+        let node = &self.symbolic.supernodes[s];
+        let stride = padded(node.size);
+        front.clear(node.pivots);
+        for block in self.scatter.of(s) {
+            block.copy(self.h.values(), front.panel, stride);
+        }
+        let mut p = 0;
+        for &block in &self.symbolic.order[node.first..node.first + node.columns] {
+            for at in self.h.pattern().range(block as usize) {
+                let entry = &mut front.panel[p * stride + stride - node.size + p];
+                if let Some(&d) = self.d.get(at) {
+                    *entry += self.lambda * d * d;
+                }
+                diagonal[p] = *entry;
+                p += 1;
+            }
+        }
+    }
+}
+
+impl Scatter {
+    /// Copies the block into its panel, whose rows have `stride` numbers.
+    #[inline(always)]
+    fn copy<T: Real>(&self, values: &[T], panel: &mut [T], stride: usize) {
+        let (rows, columns) = (self.rows as usize, self.columns as usize);
+        let block = &values[self.from..][..rows * columns];
+        let panel = &mut panel[self.to..];
+        for (i, row) in block.chunks_exact(columns).enumerate() {
+            match self.way {
+                Way::Plain => panel[i * stride..][..columns].copy_from_slice(row),
+                Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+                Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+            }
+        }
+    }
+}
