@@ -4,6 +4,7 @@
 //! cargo run --release --example bundle_adjustment                               seven cameras around a scene
 //! cargo run --release --example bundle_adjustment -- problem-49-7776-pre.txt    any file of the BAL collection
 //! cargo run --release --example bundle_adjustment -- FILE --loss huber --save adjusted.txt
+//! cargo run --release --example bundle_adjustment -- FILE --form iterative-schur
 //! cargo run --release --example bundle_adjustment -- --help
 //! ```
 //!
@@ -27,7 +28,7 @@ use clap::Parser;
 use marquardt::damping::GainRatio;
 use marquardt::graph::{GraphError, Problem};
 use marquardt::manifold::Euclidean;
-use marquardt::{LevenbergMarquardt, Report};
+use marquardt::{LevenbergMarquardt, LinearSolver, Report};
 use options::Options;
 
 fn main() -> ExitCode {
@@ -47,7 +48,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let (after, report, seconds) = adjust(&before, options).map_err(|error| format!("{}: {error}", file.display()))?;
 
     let mut out = io::stdout();
-    writeln!(out, "{}: {} after {} iterations", file.display(), report.status, report.iterations)?;
+    let Report { status, iterations, linear_form, .. } = &report;
+    writeln!(out, "{}: {status} after {iterations} iterations, by {linear_form}", file.display())?;
     let [start, end] = [&before, &after].map(pixel_error);
     writeln!(out, "reprojection error: {start:.3} pixels before, {end:.3} after (root mean square)")?;
     let titles = [("before", start), ("after", end)].map(|(name, error)| format!("{name}: {error:.2} pixels"));
@@ -101,6 +103,7 @@ fn adjust(scene: &Scene, options: &Options) -> Result<(Scene, Report<f64>, f64),
         .with_ftol(options.ftol)
         .with_max_iterations(options.max_iterations)
         .with_damping(GainRatio::new(1e-4))
+        .with_linear_solver(options.form.map_or(LinearSolver::Auto, LinearSolver::Always))
         .with_polish(false);
     let start = Instant::now();
     let report = problem.solve(&solver)?;

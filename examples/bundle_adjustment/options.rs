@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use marquardt::Loss;
+use marquardt::{LinearForm, Loss};
 
 /// Finds the cameras and points that images have in common, from where the points are seen, and draws both from above.
 ///
@@ -22,6 +22,9 @@ pub struct Options {
     /// Ends the solve when a step lowers the cost by less than this share
     #[arg(long, default_value_t = 1e-4, value_parser = positive)]
     pub ftol: f64,
+    /// Form of the linear systems; by default the one that is estimated to be fastest
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    pub form: Option<LinearForm>,
     /// Largest number of iterations
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     pub max_iterations: usize,
@@ -36,6 +39,20 @@ pub struct Options {
 fn losses() -> impl TypedValueParser<Value = Loss> {
     let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
     PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
+}
+
+/// Forms for Jacobians of blocks.
+const FORMS: [(&str, LinearForm); 4] = [
+    ("sparse-cholesky", LinearForm::SparseCholesky),
+    ("schur", LinearForm::Schur),
+    ("iterative-schur", LinearForm::IterativeSchur),
+    ("cgnr", LinearForm::Cgnr),
+];
+
+fn forms() -> impl TypedValueParser<Value = LinearForm> {
+    let of_name = |name: String| FORMS.into_iter().find(|form| form.0 == name);
+    let names = PossibleValuesParser::new(FORMS.map(|form| form.0));
+    names.map(move |name| of_name(name).expect("it is one of the names").1)
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -69,10 +86,11 @@ mod tests {
 
     #[test]
     fn everything_can_be_said() {
-        let line = "a.txt --loss huber --scale 2 --ftol 1e-8 --max-iterations 7 --plot a.svg --save b.txt";
+        let line = "a.txt --loss huber --scale 2 --form iterative-schur --ftol 1e-8 --max-iterations 7 --plot a.svg --save b.txt";
         let options = parse(line).unwrap();
         assert_eq!((options.loss, options.scale), (Some(Loss::Huber), 2.0));
         assert_eq!((options.ftol, options.max_iterations), (1e-8, 7));
+        assert_eq!(options.form, Some(LinearForm::IterativeSchur));
         let files = [options.file, Some(options.plot), options.save];
         assert_eq!(files, ["a.txt", "a.svg", "b.txt"].map(|file| Some(file.into())));
     }
@@ -82,6 +100,7 @@ mod tests {
         let kind = |line: &str| parse(line).unwrap_err().kind();
         assert_eq!(kind("--scale 2"), ErrorKind::MissingRequiredArgument);
         assert_eq!(kind("--loss hubert"), ErrorKind::InvalidValue);
+        assert_eq!(kind("--form dense"), ErrorKind::InvalidValue);
         assert_eq!(kind("--loss huber --scale 0"), ErrorKind::ValueValidation);
         assert_eq!(kind("--ftol nan"), ErrorKind::ValueValidation);
     }

@@ -4,6 +4,7 @@
 //! cargo run --release --example pose_graph                       a small graph in space
 //! cargo run --release --example pose_graph -- M3500.g2o          any graph in the plane or in space
 //! cargo run --release --example pose_graph -- map.g2o --loss cauchy --scale 2 --save solved.g2o
+//! cargo run --release --example pose_graph -- map.g2o --form cgnr
 //! cargo run --release --example pose_graph -- --help
 //! ```
 
@@ -22,7 +23,7 @@ use clap::Parser;
 use g2o::{Dimension, Graph, Poses, Skipped};
 use marquardt::graph::{GraphError, Problem};
 use marquardt::manifold::{SE2, SE3};
-use marquardt::{LevenbergMarquardt, Report};
+use marquardt::{LevenbergMarquardt, LinearSolver, Report};
 use options::Options;
 
 const TINY_GRID: &str = include_str!("../data/tiny_grid.g2o");
@@ -48,7 +49,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let (report, elapsed) = solve(&mut after, options).map_err(|error| with_line(error, &before, file))?;
 
     let mut out = io::stdout();
-    writeln!(out, "{}", report.status)?;
+    writeln!(out, "{}, by {}", report.status, report.linear_form)?;
     let write =
         |path: &Path, text: String| fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()));
     let titles = [("before", report.initial_cost), ("after", report.cost)]
@@ -92,6 +93,9 @@ fn solve_poses<M: Poses>(graph: &mut Graph, options: &Options) -> Result<(Report
     let mut solver = LevenbergMarquardt::new().with_ftol(options.ftol).with_polish(false);
     if let Some(iterations) = options.max_iterations {
         solver = solver.with_max_iterations(iterations);
+    }
+    if let Some(form) = options.form {
+        solver = solver.with_linear_solver(LinearSolver::Always(form));
     }
     let begin = Instant::now();
     let report = problem.solve(&solver)?;

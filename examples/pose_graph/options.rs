@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use marquardt::Loss;
+use marquardt::{LinearForm, Loss};
 
 /// Finds the poses of a graph of measured relative poses, and draws the graph before and after.
 ///
@@ -24,6 +24,9 @@ pub struct Options {
     /// Ends when a step reduces the cost by less than this, relative to the cost
     #[arg(long, default_value_t = 1e-8, value_parser = not_negative)]
     pub ftol: f64,
+    /// Form of the linear systems; by default the one that is estimated to be fastest
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    pub form: Option<LinearForm>,
     /// Most trial steps; the solver's own limit unless given
     #[arg(long, value_name = "COUNT")]
     pub max_iterations: Option<usize>,
@@ -38,6 +41,20 @@ pub struct Options {
 fn losses() -> impl TypedValueParser<Value = Loss> {
     let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
     PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
+}
+
+/// Forms for Jacobians of blocks.
+const FORMS: [(&str, LinearForm); 4] = [
+    ("sparse-cholesky", LinearForm::SparseCholesky),
+    ("schur", LinearForm::Schur),
+    ("iterative-schur", LinearForm::IterativeSchur),
+    ("cgnr", LinearForm::Cgnr),
+];
+
+fn forms() -> impl TypedValueParser<Value = LinearForm> {
+    let of_name = |name: String| FORMS.into_iter().find(|form| form.0 == name);
+    let names = PossibleValuesParser::new(FORMS.map(|form| form.0));
+    names.map(move |name| of_name(name).expect("it is one of the names").1)
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -75,10 +92,10 @@ mod tests {
     #[test]
     fn all_options_are_read() {
         let line =
-            "map.g2o --loss geman_mcclure --scale 2.5 --ftol 0 --max-iterations 7 --plot a.svg --save solved.g2o";
+            "map.g2o --loss geman_mcclure --scale 2.5 --form cgnr --ftol 0 --max-iterations 7 --plot a.svg --save solved.g2o";
         let options = parse(line).unwrap();
         assert_eq!((options.loss, options.scale), (Some(Loss::GemanMcClure), 2.5));
-        assert_eq!((options.ftol, options.max_iterations), (0.0, Some(7)));
+        assert_eq!((options.form, options.ftol, options.max_iterations), (Some(LinearForm::Cgnr), 0.0, Some(7)));
         assert_eq!(options.file.as_deref(), Some(Path::new("map.g2o")));
         assert_eq!(options.save.as_deref(), Some(Path::new("solved.g2o")));
     }
@@ -88,6 +105,7 @@ mod tests {
         let kind = |line: &str| parse(line).unwrap_err().kind();
         assert_eq!(kind("--scale 2"), ErrorKind::MissingRequiredArgument);
         assert_eq!(kind("--loss hubert"), ErrorKind::InvalidValue);
+        assert_eq!(kind("--form dense"), ErrorKind::InvalidValue);
         for wrong in ["--loss huber --scale 0", "--ftol=-1", "--ftol NaN", "--ftol inf", "--max-iterations some"] {
             assert_eq!(kind(wrong), ErrorKind::ValueValidation, "{wrong}");
         }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
+use super::preconditioned::Inexact;
 use crate::{ProductWork, Real, Work};
 
 /// How the damped systems should be solved.
@@ -34,6 +35,10 @@ pub(crate) struct Plan {
     pub(crate) may_orthogonalize: bool,
     /// Bytes that a form may take whose structure has yet to be analysed.
     pub(crate) budget: usize,
+    /// Conjugate gradients may take over from a sparse Cholesky factorisation that fills in too much.
+    pub(crate) may_iterate: bool,
+    /// How exactly.
+    pub(crate) inexact: Inexact,
 }
 
 /// There is no plan.
@@ -68,7 +73,8 @@ impl Plan {
                 .fold(0, usize::saturating_add)
                 <= budget;
         let &Size { m, n, group, .. } = size;
-        Ok(Plan { m, n, group, form, may_orthogonalize, budget })
+        let may_iterate = solver == LinearSolver::Auto;
+        Ok(Plan { m, n, group, form, may_orthogonalize, budget, may_iterate, inexact: Inexact::default() })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
@@ -81,11 +87,14 @@ impl Plan {
         match solver {
             LinearSolver::Always(form) if bounded && !form.holds_variables() => Err(PlanError::Bounded(form)),
             LinearSolver::Always(form) if !form.forms_rows() => Err(PlanError::Form(form)),
-            LinearSolver::Always(form) => Ok(Plan { m, n, group, form, may_orthogonalize: false, budget: 0 }),
-            LinearSolver::Auto => {
-                Ok(Plan { m, n, group, form: LinearForm::Cholesky, may_orthogonalize: true, budget: 0 })
-            }
+            LinearSolver::Always(form) => Ok(Self::of_rows(form, false, (m, n), group)),
+            LinearSolver::Auto => Ok(Self::of_rows(LinearForm::Cholesky, true, (m, n), group)),
         }
+    }
+
+    /// The plan for a form whose memory is not counted.
+    pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
+        Plan { m, n, group, form, may_orthogonalize, budget: 0, may_iterate: false, inexact: Inexact::default() }
     }
 }
 

@@ -72,7 +72,9 @@ impl LinearForm {
                 linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
             }
             // The structure says it, which is analysed when the model is made.
-            LinearForm::SparseCholesky => (size.blocks && !size.spread).then_some(Work::NONE)?,
+            LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
+                (size.blocks && !size.spread).then_some(Work::NONE)?
+            }
         })
     }
 
@@ -91,7 +93,7 @@ impl LinearForm {
                 let columns = group.saturating_mul(2).saturating_add(12);
                 of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
             }
-            LinearForm::SparseCholesky => m,
+            LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => m,
         })
     }
 

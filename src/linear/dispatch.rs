@@ -1,15 +1,15 @@
 //! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
 
+use super::block_choice::of_blocks;
 use super::choice::{Plan, PlanError};
 use super::form::LinearForm;
 use super::held::Held;
-use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge};
+use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesBlocks, TakesRidge};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
 use super::product_dual::ProductDual;
 use super::row_gram::RowGram;
 use super::shape::{Dynamic, Shape};
-use super::sparse_normal::SparseNormal;
 use crate::{BlockJacobian, Real};
 
 /// A linear model of any form.
@@ -26,9 +26,8 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
         LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
         LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
-        LinearForm::SparseCholesky => {
-            let blocks = blocks.ok_or(PlanError::Form(plan.form))?;
-            Box::new(SparseNormal::new(blocks, plan.n, plan.budget)?)
+        LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
+            of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?
         }
     })
 }
@@ -84,7 +83,7 @@ macro_rules! pass_on {
             mut use_curvature(is_used: bool);
             mut resize(m: usize, group: usize);
             mut matrix_free() -> Option<&mut ProductDual<T>>;
-            mut blocks() -> Option<&mut SparseNormal<T>>;
+            mut taking_blocks() -> Option<&mut dyn TakesBlocks<T>>;
             mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
             mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;
             mut spanning_ranks() -> Option<&mut dyn SpansRanks<T>>;

@@ -19,8 +19,18 @@ pub enum LinearForm {
     /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
     /// the identity.
     ConjugateGradients,
-    /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian).
+    /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian). Blocks that no residual block
+    /// shares, such as the points of bundle adjustment, are eliminated first.
     SparseCholesky,
+    /// Conjugate gradients on `JᵀJ + λD²` (CGNR), from the stored entries of a Jacobian of [blocks](crate::BlockJacobian): for factors that
+    /// fit no memory. Each system is solved as exactly as the step is worth; see
+    /// [`with_forcing_term`](crate::LevenbergMarquardt::with_forcing_term).
+    Cgnr,
+    /// Cholesky of the Schur complement of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian): those that no residual
+    /// block shares are found and eliminated.
+    Schur,
+    /// Conjugate gradients on that Schur complement, which is not formed.
+    IterativeSchur,
 }
 
 impl fmt::Display for LinearForm {
@@ -32,6 +42,9 @@ impl fmt::Display for LinearForm {
             LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
             LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
             LinearForm::SparseCholesky => "sparse Cholesky of JᵀJ",
+            LinearForm::Cgnr => "conjugate gradients on JᵀJ",
+            LinearForm::Schur => "Cholesky of the Schur complement of JᵀJ",
+            LinearForm::IterativeSchur => "conjugate gradients on the Schur complement of JᵀJ",
         })
     }
 }
@@ -56,14 +69,25 @@ impl LinearForm {
         matches!(self, LinearForm::Cholesky | LinearForm::Qr)
     }
 
+    /// Whether a Jacobian of blocks is what it takes.
+    pub(crate) fn takes_blocks(self) -> bool {
+        use LinearForm::{Cgnr, IterativeSchur, Schur, SparseCholesky};
+        matches!(self, SparseCholesky | Cgnr | Schur | IterativeSchur)
+    }
+
+    /// Whether systems with a Jacobian of blocks are solved to a tolerance.
+    pub(crate) fn iterates(self) -> bool {
+        matches!(self, LinearForm::Cgnr | LinearForm::IterativeSchur)
+    }
+
     /// Whether rows of the whole Jacobian are formed.
     pub(crate) fn forms_rows(self) -> bool {
-        !(self.multiplies() || self == LinearForm::SparseCholesky)
+        !(self.multiplies() || self.takes_blocks())
     }
 
     /// Whether steps can have a second-order correction.
     pub(crate) fn accelerates(self) -> bool {
-        self != LinearForm::SparseCholesky
+        !self.takes_blocks()
     }
 
     /// Columns of the Jacobian, of `n`, that are formed.

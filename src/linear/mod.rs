@@ -3,22 +3,31 @@
 //! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), the dual of a Jacobian that is only multiplied by, whose system is solved by
-//! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
+//! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks: sparse Cholesky, conjugate gradients,
+//! and both on a Schur complement. Where
 //! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
+mod block_choice;
+mod block_jacobi;
+mod block_rows;
 mod box_constrained;
+mod cgnr;
 mod choice;
 mod conjugate_gradients;
 mod cost;
 mod curvature;
 mod dispatch;
+mod elimination;
 mod form;
 mod held;
+mod iterative_schur;
 mod model;
 mod normal;
 mod orthogonal;
+mod preconditioned;
 mod product_dual;
 mod row_gram;
+mod schur;
 pub(crate) mod shape;
 mod sparse;
 mod sparse_normal;
@@ -32,6 +41,7 @@ pub(crate) use dispatch::BoxedModel;
 pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::{LinearModel, Products, SpansRanks};
+pub(crate) use preconditioned::Inexact;
 pub(crate) use sparse::InverseSubset;
 pub(crate) use sparse_normal::SparseNormal;
 pub(crate) use tiles::Tiles;

@@ -3,9 +3,8 @@
 use super::form::LinearForm;
 use super::held::Held;
 use super::product_dual::ProductDual;
-use super::sparse_normal::SparseNormal;
 use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
-use crate::{JacobianProducts, Real};
+use crate::{BlockJacobian, EvaluationError, JacobianProducts, Real};
 
 /// The damped system is singular to working precision: its solution would be noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +17,10 @@ pub type Products<'a, T> = Option<&'a mut dyn JacobianProducts<T>>;
 ///
 /// Rows go in with [`begin`](Self::begin) and [`add_rows`](Self::add_rows) and make the candidate;
 /// [`swap`](Self::swap) makes it the current point, and a second swap undoes that. The [matrix-free](Self::matrix_free) form takes no
-/// rows, has no candidate, and `D = I`; that of [blocks](Self::blocks) takes blocks in place of rows.
+/// rows, has no candidate, and `D = I`; those that [take blocks](Self::taking_blocks) take blocks in place of rows.
 ///
-/// A form that can do more than every form must says so by a trait of its own: [`HoldsVariables`], [`TakesRidge`],
-/// [`SpansRanks`].
+/// A form that can do more than every form must says so by a trait of its own: [`TakesBlocks`], [`HoldsVariables`],
+/// [`TakesRidge`], [`SpansRanks`].
 pub trait LinearModel<T: Real> {
     /// Its name.
     fn form(&self) -> LinearForm;
@@ -182,7 +181,7 @@ pub trait LinearModel<T: Real> {
 
     /// The model as one of a Jacobian of blocks, if that is what it is.
     #[inline]
-    fn blocks(&mut self) -> Option<&mut SparseNormal<T>> {
+    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
         None
     }
 
@@ -202,6 +201,13 @@ pub trait LinearModel<T: Real> {
     fn spanning_ranks(&mut self) -> Option<&mut dyn SpansRanks<T>> {
         None
     }
+}
+
+/// A model of a Jacobian of blocks.
+pub trait TakesBlocks<T: Real>: LinearModel<T> {
+    /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of what stands
+    /// for the residuals.
+    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError>;
 }
 
 /// A model in which variables can be held while the system is solved for the others.

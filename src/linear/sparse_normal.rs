@@ -3,11 +3,11 @@
 use super::choice::PlanError;
 use super::form::LinearForm;
 use super::held::Held;
-use super::model::{IllConditioned, LinearModel, Products};
+use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
 use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, scale_twice};
-use crate::{BlockJacobian, EvaluationError, Real};
+use crate::{BlockJacobian, EvaluationError, Rate, Real, Work};
 
 /// Damping of `ε` to this power shows which directions are undetermined.
 const SMALL_DAMPING: f64 = 0.7;
@@ -93,6 +93,11 @@ impl<T: Real> SparseNormal<T> {
         let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
         let sums = [zero(), zero()];
         Ok(SparseNormal { sums, current: 0, factor, structure, room: vec![T::ZERO; n] })
+    }
+
+    /// Work of a factorisation.
+    pub(super) fn factorization(&self) -> Work {
+        Work::new(Rate::Factorization, self.factor.flops(), self.factor.numbers() as f64)
     }
 
     /// The normal equations at `x`, and what [`new`](Self::new) refuses.
@@ -358,7 +363,13 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         self.factor.inverse_form(&self.room)
     }
 
-    fn blocks(&mut self) -> Option<&mut SparseNormal<T>> {
+    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
         Some(self)
+    }
+}
+
+impl<T: Real> TakesBlocks<T> for SparseNormal<T> {
+    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
+        SparseNormal::add_blocks(self, problem, x)
     }
 }

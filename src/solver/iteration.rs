@@ -364,7 +364,7 @@ where
     #[inline]
     fn sum_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         self.model.begin();
-        if let (Some(model), Some(blocks)) = (self.model.blocks(), problem.blocks()) {
+        if let (Some(model), Some(blocks)) = (self.model.taking_blocks(), problem.blocks()) {
             let (cost, squares) = model.add_blocks(blocks, self.trial.as_ref())?;
             self.trial_squares = squares;
             return Ok(cost);

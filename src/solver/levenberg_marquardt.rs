@@ -161,6 +161,21 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.memory_budget = bytes)
     }
 
+    /// How exactly conjugate gradients solve the linear systems of a Jacobian of blocks
+    /// ([`LinearForm::Cgnr`](crate::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::LinearForm::IterativeSchur)): they end once an
+    /// iteration adds less than this share of the predicted reduction, divided by the number of iterations. From 0 to less than 1;
+    /// default 0.1. It falls as the gradient does, so that the end of a solve is exact whatever it is.
+    #[doc(alias = "eta")]
+    pub fn with_forcing_term(self, forcing_term: f64) -> Self {
+        self.set(|settings| settings.inexact.forcing_term = forcing_term)
+    }
+
+    /// Most iterations of these conjugate gradients for one system; default 500. What is found by then is tried as the step.
+    #[doc(alias = "max_linear_solver_iterations")]
+    pub fn with_max_linear_iterations(self, iterations: usize) -> Self {
+        self.set(|settings| settings.inexact.max_rounds = iterations)
+    }
+
     /// Ends when the largest cosine between the residuals and a column of the Jacobian is this small. Scale-free.
     #[doc(alias = "gradient_tolerance")]
     pub fn with_gtol(self, gtol: T) -> Self {

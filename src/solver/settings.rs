@@ -6,7 +6,7 @@ use super::bounded::{bounds_of, check_start};
 use super::shards::Shards;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
+use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
 use crate::{LeastSquares, Real};
 
 /// All settings but the damping.
@@ -17,6 +17,8 @@ pub(crate) struct Settings<T> {
     pub(crate) acceleration: Acceleration,
     pub(crate) linear_solver: LinearSolver,
     pub(crate) memory_budget: usize,
+    /// How exactly conjugate gradients solve the systems of a Jacobian of blocks.
+    pub(super) inexact: Inexact,
     pub(super) gtol: T,
     pub(super) xtol: T,
     pub(super) ftol: T,
@@ -37,6 +39,7 @@ impl<T: Real> Default for Settings<T> {
             acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
             memory_budget: MEMORY_BUDGET,
+            inexact: Inexact::default(),
             gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
@@ -100,6 +103,15 @@ impl<T: Real> Settings<T> {
             let (setting, requirement) = ("target_cost", "finite");
             return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
         }
+        let forcing_term = self.inexact.forcing_term;
+        if !(forcing_term >= 0.0 && forcing_term < 1.0) {
+            let (setting, requirement) = ("forcing_term", "from 0 to less than 1");
+            return Err(SolveError::Setting { setting, requirement, value: forcing_term });
+        }
+        if self.inexact.max_rounds == 0 {
+            let (setting, requirement) = ("max_linear_iterations", "positive");
+            return Err(SolveError::Setting { setting, requirement, value: 0.0 });
+        }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
         if problem.column_count() == 0 {
             return Err(SolveError::NoParameters);
@@ -141,7 +153,7 @@ impl<T: Real> Settings<T> {
         let size = Size { m, n, group, products, ridge, bounded, blocks, spread };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
-        Ok(Plan { group: problem.row_group().max(1), ..plan })
+        Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })
     }
 
     /// The scaling of a problem that is solved in this form.

@@ -88,7 +88,7 @@ where
 
     /// What is not finite at the trial point, in the rows that are here.
     fn find_non_finite<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<SolveError> {
-        if self.model.blocks().is_some() {
+        if self.model.taking_blocks().is_some() {
             // Rows of the whole Jacobian may not fit the memory.
             return None;
         }

@@ -91,7 +91,7 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     }
 
     fn is_cheap(&self) -> bool {
-        !self.model.form().multiplies()
+        !(self.model.form().multiplies() || self.model.form().iterates())
     }
 }
 

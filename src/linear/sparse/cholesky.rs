@@ -146,6 +146,16 @@ impl<T: Real> SparseCholesky<T> {
         })
     }
 
+    /// Floating-point operations of a factorisation.
+    pub(crate) fn flops(&self) -> f64 {
+        self.symbolic.flops()
+    }
+
+    /// Numbers of the factor.
+    pub(crate) fn numbers(&self) -> usize {
+        self.panels.len()
+    }
+
     /// The structure of the factor.
     #[cfg(test)]
     pub(crate) fn symbolic(&self) -> &SymbolicCholesky {

@@ -195,7 +195,6 @@ impl SymbolicCholesky {
     }
 
     /// Floating-point operations of a factorisation: `Σ (m − i)²` over the pivots `i` of fronts of `m` rows.
-    #[cfg(test)]
     pub(crate) fn flops(&self) -> f64 {
         let of_node = |k: f64, m: f64| k * m * m - m * k * (k - 1.0) + k * (k - 1.0) * (2.0 * k - 1.0) / 6.0;
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()

@@ -1,0 +1,70 @@
+//! Which form a Jacobian of blocks takes, once its structure is known.
+
+use super::block_rows::BlockStructure;
+use super::cgnr::Cgnr;
+use super::choice::{Plan, PlanError};
+use super::dispatch::BoxedModel;
+use super::form::LinearForm;
+use super::iterative_schur::IterativeSchur;
+use super::schur::Schur;
+use super::sparse_normal::SparseNormal;
+use crate::{BlockJacobian, Real, Work};
+
+/// Conjugate gradients are expected to take so many rounds where they take over.
+const ROUNDS: f64 = 500.0;
+
+/// Conjugate gradients take over where a factorisation is estimated to take so many times longer. Factors solve exactly.
+const FAR: f64 = 10.0;
+
+/// The Schur complement is worth its detour where it leaves less than this share of the columns.
+const WORTHWHILE: f64 = 0.5;
+
+/// A model of a problem of blocks: of the form that is planned, or by conjugate gradients where the factor does not fit the
+/// memory budget, or takes far longer.
+pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> Result<BoxedModel<T>, PlanError> {
+    let structure = BlockStructure::new(blocks, plan.n)?;
+    match plan.form {
+        LinearForm::Cgnr => cgnr(plan, structure),
+        LinearForm::IterativeSchur => iterative_schur(plan, structure),
+        LinearForm::Schur => Ok(Box::new(Schur::new(structure, plan.budget)?)),
+        _ => match SparseNormal::new(blocks, plan.n, plan.budget) {
+            Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, structure),
+            Ok(normal) => Ok(Box::new(normal)),
+            // The least that would do is what the error says.
+            Err(PlanError::Memory { .. }) if plan.may_iterate => iterative(plan, structure),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+/// Conjugate gradients are far faster than the factorisation, even if they take many rounds.
+fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &Plan) -> bool {
+    let entries = structure.entries(plan.m) as f64;
+    let round = Work::elementwise(entries, 4.0, 1.0) + Work::elementwise(plan.n as f64, 12.0, 12.0);
+    normal.factorization().time() > FAR * (round * ROUNDS).time() && structure.bytes::<T>(plan.m) <= plan.budget
+}
+
+/// Conjugate gradients on the Schur complement where that is small, and else on the normal equations.
+fn iterative<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
+    check_budget::<T>(plan, &structure)?;
+    let schur = IterativeSchur::new(structure.clone(), plan.inexact);
+    if (schur.kept_columns() as f64) < WORTHWHILE * plan.n as f64 {
+        return Ok(Box::new(schur));
+    }
+    cgnr(plan, structure)
+}
+
+fn cgnr<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
+    check_budget::<T>(plan, &structure)?;
+    Ok(Box::new(Cgnr::new(structure, plan.inexact)))
+}
+
+fn iterative_schur<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
+    check_budget::<T>(plan, &structure)?;
+    Ok(Box::new(IterativeSchur::new(structure, plan.inexact)))
+}
+
+fn check_budget<T: Real>(plan: &Plan, structure: &BlockStructure) -> Result<(), PlanError> {
+    let needed = structure.bytes::<T>(plan.m);
+    if needed <= plan.budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
+}

@@ -1,0 +1,317 @@
+//! A Jacobian of blocks that is kept: its stored entries, and products with it.
+
+use std::ops::Range;
+
+use super::choice::PlanError;
+use crate::kernels::simd::{self, Kernel};
+use crate::kernels::vector::{add_scaled, dot};
+use crate::{BlockJacobian, EvaluationError, Real};
+
+/// Which blocks of columns each residual block has derivatives in.
+#[derive(Debug, Clone)]
+pub struct BlockStructure {
+    /// First column of each block of columns, and the number of columns.
+    offsets: Vec<usize>,
+    /// Blocks of columns of each residual block, one list behind the other.
+    touched: Vec<u32>,
+    /// First of each list, and the end of the last.
+    starts: Vec<usize>,
+}
+
+impl BlockStructure {
+    /// The structure of a problem of `n` columns.
+    ///
+    /// # Errors
+    ///
+    /// A structure that contradicts itself.
+    pub(super) fn new<T: Real>(problem: &dyn BlockJacobian<T>, n: usize) -> Result<Self, PlanError> {
+        let sizes = problem.column_blocks();
+        let wrong = PlanError::Blocks { residual_block: None };
+        if sizes.contains(&0) {
+            return Err(wrong);
+        }
+        u32::try_from(sizes.len()).map_err(|_| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 })?;
+        let mut offsets = vec![0_usize];
+        for &size in &sizes {
+            offsets.push(offsets[offsets.len() - 1].checked_add(size).ok_or(wrong)?);
+        }
+        if offsets[sizes.len()] != n {
+            return Err(wrong);
+        }
+        let (mut touched, mut starts) = (Vec::new(), vec![0]);
+        let mut culprit = None;
+        problem.visit_structure(&mut |own| {
+            let is_wrong = |place: usize| own[place] >= sizes.len() || own[..place].contains(&own[place]);
+            if culprit.is_none() && (0..own.len()).any(is_wrong) {
+                culprit = Some(starts.len() - 1);
+            }
+            touched.extend(own.iter().map(|&block| block as u32));
+            starts.push(touched.len());
+        });
+        match culprit {
+            None => Ok(BlockStructure { offsets, touched, starts }),
+            residual_block => Err(PlanError::Blocks { residual_block }),
+        }
+    }
+
+    /// Number of columns.
+    pub(super) fn columns(&self) -> usize {
+        self.offsets[self.blocks()]
+    }
+
+    /// Number of blocks of columns.
+    pub(super) fn blocks(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of columns of a block.
+    pub(super) fn size(&self, block: usize) -> usize {
+        self.offsets[block + 1] - self.offsets[block]
+    }
+
+    /// Columns of a block.
+    pub(super) fn range(&self, block: usize) -> Range<usize> {
+        self.offsets[block]..self.offsets[block + 1]
+    }
+
+    /// Number of residual blocks.
+    pub(super) fn residual_blocks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Blocks of columns that residual block `k` has derivatives in.
+    pub(super) fn touched(&self, k: usize) -> &[u32] {
+        &self.touched[self.starts[k]..self.starts[k + 1]]
+    }
+
+    /// Number of columns in which residual block `k` has derivatives.
+    pub(super) fn width(&self, k: usize) -> usize {
+        self.touched(k).iter().map(|&block| self.size(block as usize)).sum()
+    }
+
+    /// Stored entries of a Jacobian of `m` rows, whose residual blocks are taken to have about as many rows each.
+    pub(super) fn entries(&self, m: usize) -> usize {
+        let widths: usize = (0..self.residual_blocks()).map(|k| self.width(k)).sum();
+        (widths as f64 * (m as f64 / self.residual_blocks().max(1) as f64)) as usize
+    }
+
+    /// Bytes of two Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
+    pub(super) fn bytes<T>(&self, m: usize) -> usize {
+        let squares: usize = (0..self.blocks()).map(|block| self.size(block).saturating_mul(self.size(block))).sum();
+        let numbers = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
+        numbers.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
+    }
+
+    /// Residual blocks that touch each block of columns, one list behind the other, and the first of each list.
+    pub(super) fn residual_blocks_of_all(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut starts = vec![0; self.blocks() + 1];
+        self.touched.iter().for_each(|&block| starts[block as usize + 1] += 1);
+        for block in 0..self.blocks() {
+            starts[block + 1] += starts[block];
+        }
+        let (mut lists, mut next) = (vec![0; self.touched.len()], starts.clone());
+        for k in 0..self.residual_blocks() {
+            for &block in self.touched(k) {
+                lists[next[block as usize]] = k as u32;
+                next[block as usize] += 1;
+            }
+        }
+        (lists, starts)
+    }
+}
+
+/// First number of each of the square blocks of these sizes, one behind the other, and the number of all.
+pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut places = vec![0];
+    sizes.for_each(|size| places.push(places[places.len() - 1] + size * size));
+    places
+}
+
+/// `J` by its stored entries at a point, `Jᵀr`, and the blocks on the diagonal of `JᵀJ`.
+#[derive(Debug, Clone)]
+pub struct BlockRows<T> {
+    /// Rows of each residual block, one behind the other: the columns of its blocks side by side.
+    values: Vec<T>,
+    /// First number of each residual block's rows, and the number of all.
+    starts: Vec<usize>,
+    /// `Jᵀr`.
+    pub(super) gradient: Vec<T>,
+    /// Blocks on the diagonal of `JᵀJ`, by rows.
+    diagonal: Vec<T>,
+    /// First number of each of them, and the number of all.
+    places: Vec<usize>,
+}
+
+impl<T: Real> BlockRows<T> {
+    /// No rows yet.
+    pub(super) fn new(structure: &BlockStructure) -> Self {
+        let places = square_places((0..structure.blocks()).map(|block| structure.size(block)));
+        BlockRows {
+            values: Vec::new(),
+            starts: vec![0],
+            gradient: vec![T::ZERO; structure.columns()],
+            diagonal: vec![T::ZERO; places[structure.blocks()]],
+            places,
+        }
+    }
+
+    /// Forgets all rows.
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.starts.truncate(1);
+        self.gradient.fill(T::ZERO);
+        self.diagonal.fill(T::ZERO);
+    }
+
+    /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of what stands for the residuals.
+    pub(super) fn linearize(
+        &mut self,
+        structure: &BlockStructure,
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+    ) -> Result<(T, T), EvaluationError> {
+        let (mut k, mut squares, mut contradiction) = (0, T::ZERO, None);
+        let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
+            if k >= structure.residual_blocks() || jacobian.len() != r.len() * structure.width(k) {
+                contradiction.get_or_insert(k);
+                return;
+            }
+            squares = r.iter().fold(squares, |sum, &r| sum + r * r);
+            simd::run(AddRows { rows: self, structure, k, r, jacobian });
+            k += 1;
+        })?;
+        match contradiction.or((k < structure.residual_blocks()).then_some(k)) {
+            None => Ok((cost, squares)),
+            Some(k) => Err(format!("residual block {k} is not of the structure that was stated").into()),
+        }
+    }
+
+    /// Rows of residual block `k`.
+    pub(super) fn of(&self, k: usize) -> &[T] {
+        &self.values[self.starts[k]..self.starts[k + 1]]
+    }
+
+    /// Block of `JᵀJ` on the diagonal.
+    pub(super) fn diagonal_block(&self, block: usize) -> &[T] {
+        &self.diagonal[self.places[block]..self.places[block + 1]]
+    }
+
+    /// `‖J_j‖` of every column.
+    pub(super) fn column_norms(&self, structure: &BlockStructure, norms: &mut [T]) {
+        for block in 0..structure.blocks() {
+            let size = structure.size(block);
+            let squares = self.diagonal_block(block).iter().step_by(size + 1);
+            norms[structure.range(block)].iter_mut().zip(squares).for_each(|(norm, &square)| *norm = square.sqrt());
+        }
+    }
+
+    /// `Σ g_j²/‖J_j‖²` for the gradient `g = Jᵀr`: a size of the gradient that units do not change.
+    pub(super) fn squared_gradient(&self, structure: &BlockStructure) -> T {
+        let mut sum = T::ZERO;
+        for block in 0..structure.blocks() {
+            let squares = self.diagonal_block(block).iter().step_by(structure.size(block) + 1);
+            for (&square, &derivative) in squares.zip(&self.gradient[structure.range(block)]) {
+                if square > T::ZERO {
+                    sum += derivative * derivative / square;
+                }
+            }
+        }
+        sum
+    }
+
+    /// `product = JᵀJv`, and `‖Jv‖²`.
+    pub(super) fn gram_times(&self, structure: &BlockStructure, v: &[T], product: &mut [T]) -> T {
+        let mut squares = T::ZERO;
+        product.fill(T::ZERO);
+        simd::run(GramTimes { rows: self, structure, v, product: Some(product), squares: &mut squares });
+        squares
+    }
+
+    /// `‖Jv‖²`.
+    pub(super) fn quadratic_form(&self, structure: &BlockStructure, v: &[T]) -> T {
+        let mut squares = T::ZERO;
+        simd::run(GramTimes { rows: self, structure, v, product: None, squares: &mut squares });
+        squares
+    }
+}
+
+/// Copies the parts of a vector that belong to blocks, one behind the other; returns their length.
+#[inline(always)]
+pub(super) fn gather<T: Real>(structure: &BlockStructure, blocks: &[u32], v: &[T], gathered: &mut Vec<T>) -> usize {
+    gathered.clear();
+    blocks.iter().for_each(|&block| gathered.extend_from_slice(&v[structure.range(block as usize)]));
+    gathered.len()
+}
+
+/// Appends the rows of one residual block.
+struct AddRows<'a, T> {
+    rows: &'a mut BlockRows<T>,
+    structure: &'a BlockStructure,
+    k: usize,
+    r: &'a [T],
+    jacobian: &'a [T],
+}
+
+impl<T: Real> Kernel for AddRows<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        let AddRows { rows, structure, k, r, jacobian } = self;
+        let width = jacobian.len() / r.len().max(1);
+        let mut first = 0;
+        for &block in structure.touched(k) {
+            let range = structure.range(block as usize);
+            let size = range.len();
+            let gradient = &mut rows.gradient[range];
+            let square = &mut rows.diagonal[rows.places[block as usize]..][..size * size];
+            for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
+                let own = &row[first..first + size];
+                add_scaled(gradient, r, own);
+                square.chunks_exact_mut(size).zip(own).for_each(|(sums, &entry)| add_scaled(sums, entry, own));
+            }
+            first += size;
+        }
+        rows.values.extend_from_slice(jacobian);
+        rows.starts.push(rows.values.len());
+    }
+}
+
+/// Adds up `‖Jv‖²` and, if wanted, `JᵀJv`, in one pass over the rows.
+struct GramTimes<'a, T> {
+    rows: &'a BlockRows<T>,
+    structure: &'a BlockStructure,
+    v: &'a [T],
+    product: Option<&'a mut [T]>,
+    squares: &'a mut T,
+}
+
+impl<T: Real> Kernel for GramTimes<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        let GramTimes { rows, structure, v, mut product, squares } = self;
+        let (mut gathered, mut sums) = (Vec::new(), Vec::new());
+        for k in 0..structure.residual_blocks() {
+            let touched = structure.touched(k);
+            let width = gather(structure, touched, v, &mut gathered);
+            if width == 0 {
+                continue;
+            }
+            sums.clear();
+            sums.resize(width, T::ZERO);
+            for row in rows.of(k).chunks_exact(width) {
+                let along = dot(row, &gathered);
+                *squares += along * along;
+                if product.is_some() {
+                    add_scaled(&mut sums, along, row);
+                }
+            }
+            if let Some(product) = &mut product {
+                let mut sums = sums.as_slice();
+                for &block in touched {
+                    let (own, others) = sums.split_at(structure.size(block as usize));
+                    add_scaled(&mut product[structure.range(block as usize)], T::ONE, own);
+                    sums = others;
+                }
+            }
+        }
+    }
+}
