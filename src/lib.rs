@@ -181,8 +181,8 @@ pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference,
     FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate,
-    Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, Sparsity, SparsityError,
-    SumOfSquares, Work, mad_scale,
+    Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity,
+    SparsityError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -394,7 +394,7 @@ impl<'t> Reader<'t> {
 }
 
 fn information_error([from, to]: [u64; 2], error: &GraphError) -> LineError {
-    let row = if let GraphError::Information { row } = error { row + 1 } else { 1 };
+    let row = if let GraphError::InformationNotPositiveDefinite { row } = error { row + 1 } else { 1 };
     LineError::Information { from, to, row }
 }
 

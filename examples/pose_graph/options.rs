@@ -91,8 +91,7 @@ mod tests {
 
     #[test]
     fn all_options_are_read() {
-        let line =
-            "map.g2o --loss geman_mcclure --scale 2.5 --form cgnr --ftol 0 --max-iterations 7 --plot a.svg --save solved.g2o";
+        let line = "map.g2o --loss geman_mcclure --scale 2.5 --form cgnr --ftol 0 --max-iterations 7 --plot a.svg --save solved.g2o";
         let options = parse(line).unwrap();
         assert_eq!((options.loss, options.scale), (Some(Loss::GemanMcClure), 2.5));
         assert_eq!((options.form, options.ftol, options.max_iterations), (Some(LinearForm::Cgnr), 0.0, Some(7)));

@@ -46,10 +46,26 @@ pub enum GraphError {
         /// The scale.
         scale: f64,
     },
-    /// An information matrix has no root: it is not symmetric and positive definite, or not finite.
-    #[error("the information matrix is not symmetric and positive definite: row {row}")]
-    Information {
-        /// First row where that is seen.
+    /// An information matrix is not finite.
+    #[error("entry ({row}, {column}) of the information matrix is not finite")]
+    InformationNotFinite {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+    /// An information matrix is not symmetric.
+    #[error("the information matrix is not symmetric: entry ({row}, {column}) is not entry ({column}, {row})")]
+    InformationNotSymmetric {
+        /// Row of the first entry above the diagonal that differs.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// An information matrix is not positive definite: some direction would have no error, or less than none.
+    #[error("the information matrix is not positive definite, seen at row {row}")]
+    InformationNotPositiveDefinite {
+        /// First row where that is seen: that of the first pivot that is not positive.
         row: usize,
     },
     /// A step of the parameter block has no such direction.
@@ -89,6 +105,25 @@ pub enum GraphError {
     NonFiniteDerivative {
         /// Index of the residual block.
         residual_block: usize,
+    },
+    /// A derivative that a cost function brings differs from central differences.
+    #[error(
+        "residual {residual} of residual block {residual_block}: its derivative with respect to direction {direction} of parameter block \
+         {parameter_block} is {given:e}, by differences {difference:e}"
+    )]
+    WrongDerivative {
+        /// Index of the residual block.
+        residual_block: usize,
+        /// Index of the residual in it.
+        residual: usize,
+        /// Index of the parameter block.
+        parameter_block: usize,
+        /// Direction of a step of the parameter block.
+        direction: usize,
+        /// The derivative that the cost function brings.
+        given: f64,
+        /// What central differences say.
+        difference: f64,
     },
     /// A cost function failed at the start.
     #[error("residual block {residual_block} failed: {error}")]

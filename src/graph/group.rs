@@ -57,6 +57,15 @@ pub(super) trait Group<T: Real>: Send + Sync {
     /// Calls `visit` for each residual block with its residuals and its rows of the Jacobian, under the loss; returns the cost.
     fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
 
+    /// Fills `r` and the rows of the Jacobian of residual block `k` of the group, before the loss.
+    fn derivatives(
+        &self,
+        k: usize,
+        points: &Points<'_, T>,
+        r: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError>;
+
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
     fn apply_loss(&self, k: usize, r: &mut [T]) -> T;
 
@@ -218,6 +227,17 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
             10..=12 => self.linearize_in_registers::<12>(all, points, visit),
             _ => self.linearize_in_registers::<WIDEST>(all, points, visit),
         }
+    }
+
+    fn derivatives(
+        &self,
+        k: usize,
+        points: &Points<'_, T>,
+        r: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let mut room = Room::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
+        self.differentiate::<3>(k, points, &mut room, r, jacobian)
     }
 
     fn apply_loss(&self, k: usize, r: &mut [T]) -> T {

@@ -247,7 +247,7 @@ impl<'p, T: Real> Active<'p, T> {
         GraphError::Solve(error)
     }
 
-    fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
+    pub(super) fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
         Points {
             x,
             ambient: self.layout.ambient,
@@ -258,7 +258,7 @@ impl<'p, T: Real> Active<'p, T> {
     }
 
     /// Takes the free directions of all blocks at `x`.
-    fn take_directions(&mut self, x: &[T]) {
+    pub(super) fn take_directions(&mut self, x: &[T]) {
         let Active { layout, jacobians, places, room, .. } = self;
         jacobians.clear();
         places.clear();

@@ -36,15 +36,18 @@
 //! A linearisation takes the residual blocks once, with dual numbers of up to 16 tangent dimensions a pass. A step takes a
 //! sparse Cholesky factorisation. Memory grows with the residual blocks and with the fill of the factor.
 
+mod analytic;
 mod block;
 mod cost_function;
 mod covariance;
+mod derivative_check;
 mod error;
 mod group;
 mod least_squares;
 mod pose_graph;
 mod problem;
 
+pub use analytic::{AnalyticCostFunction, WithJacobians};
 pub use block::{ParameterBlock, ResidualBlock};
 pub use cost_function::{Blocks, CostFunction};
 pub use covariance::Covariance;

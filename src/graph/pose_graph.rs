@@ -28,7 +28,7 @@ impl<T: Real> RelativePose2<T> {
     ///
     /// # Errors
     ///
-    /// [`GraphError::Information`] for a matrix that is not symmetric and positive definite.
+    /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
     pub fn new(measured: Pose2<T>, information: [[T; 3]; 3]) -> Result<Self, GraphError> {
         Ok(RelativePose2 { measured, root: root_of(information)? })
     }
@@ -39,7 +39,7 @@ impl<T: Real> RelativePose3<T> {
     ///
     /// # Errors
     ///
-    /// [`GraphError::Information`] for a matrix that is not symmetric and positive definite.
+    /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
     pub fn new(measured: Pose3<T>, information: [[T; 6]; 6]) -> Result<Self, GraphError> {
         Ok(RelativePose3 { measured, root: root_of(information)? })
     }
@@ -92,23 +92,29 @@ fn multiply<S: Scalar, const N: usize>(root: &[[S::Real; N]; N], v: [S; N], r: &
 
 /// The upper triangle `L` with `LᵀL = A`.
 fn root_of<T: Real, const N: usize>(matrix: [[T; N]; N]) -> Result<[[T; N]; N], GraphError> {
-    let is_sound = |row: usize| matrix[row][row] > T::ZERO && matrix[row].iter().all(|entry| entry.is_finite());
-    if let Some(row) = (0..N).find(|&row| !is_sound(row)) {
-        return Err(GraphError::Information { row });
+    for (row, entries) in matrix.iter().enumerate() {
+        if let Some(column) = entries.iter().position(|entry| !entry.is_finite()) {
+            return Err(GraphError::InformationNotFinite { row, column });
+        }
+    }
+    for row in 0..N {
+        for column in row + 1..N {
+            let (entry, mirrored) = (matrix[row][column], matrix[column][row]);
+            let size =
+                entry.abs().max(mirrored.abs()).max((matrix[row][row].abs() * matrix[column][column].abs()).sqrt());
+            if !((entry - mirrored).abs() <= T::EPSILON.sqrt() * size) {
+                return Err(GraphError::InformationNotSymmetric { row, column });
+            }
+        }
     }
     let mut root = [[T::ZERO; N]; N];
     for i in 0..N {
         for j in i..N {
-            let (entry, mirrored) = (matrix[i][j], matrix[j][i]);
-            let size = (matrix[i][i].abs() * matrix[j][j].abs()).sqrt();
-            if !((entry - mirrored).abs() <= T::EPSILON.sqrt() * size) {
-                return Err(GraphError::Information { row: i });
-            }
-            let sum = (0..i).fold(entry, |sum, k| sum - root[k][i] * root[k][j]);
+            let sum = (0..i).fold(matrix[i][j], |sum, k| sum - root[k][i] * root[k][j]);
             root[i][j] = if i == j { sum.sqrt() } else { sum / root[i][i] };
         }
         if !(root[i][i] > T::ZERO && root[i].iter().all(|entry| entry.is_finite())) {
-            return Err(GraphError::Information { row: i });
+            return Err(GraphError::InformationNotPositiveDefinite { row: i });
         }
     }
     Ok(root)

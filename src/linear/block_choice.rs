@@ -11,7 +11,7 @@ use super::sparse_normal::SparseNormal;
 use crate::{BlockJacobian, Real, Work};
 
 /// Conjugate gradients are expected to take so many rounds where they take over.
-const ROUNDS: f64 = 500.0;
+const ROUNDS: f64 = 100.0;
 
 /// Conjugate gradients take over where a factorisation is estimated to take so many times longer. Factors solve exactly.
 const FAR: f64 = 10.0;

@@ -496,4 +496,3 @@ impl<T: Real> Kernel for BackSubstitute<'_, T> {
         }
     }
 }
-

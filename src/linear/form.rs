@@ -69,6 +69,15 @@ impl LinearForm {
         matches!(self, LinearForm::Cholesky | LinearForm::Qr)
     }
 
+    /// What a problem must have for this form, which it lacks.
+    pub(crate) fn requirement(self) -> &'static str {
+        if self.takes_blocks() {
+            "a problem whose Jacobian is made of blocks"
+        } else {
+            "a problem that multiplies by its Jacobian, and the scaling `Identity` or the default one"
+        }
+    }
+
     /// Whether a Jacobian of blocks is what it takes.
     pub(crate) fn takes_blocks(self) -> bool {
         use LinearForm::{Cgnr, IterativeSchur, Schur, SparseCholesky};

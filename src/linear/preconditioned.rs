@@ -15,7 +15,7 @@ pub(crate) struct Inexact {
 
 impl Default for Inexact {
     fn default() -> Self {
-        Inexact { forcing_term: 0.1, max_rounds: 500 }
+        Inexact { forcing_term: 0.1, max_rounds: 5000 }
     }
 }
 

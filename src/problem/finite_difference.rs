@@ -201,13 +201,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> BlockJaco
     }
 
     fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
-        let Some(sparsity) = &self.sparsity else { return };
-        let mut columns = Vec::new();
-        for row in 0..sparsity.rows() {
-            columns.clear();
-            columns.extend(sparsity.row(row).iter().map(|&column| column as usize));
-            visit(&columns);
-        }
+        self.sparsity.iter().for_each(|sparsity| sparsity.visit_rows(visit));
     }
 
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {

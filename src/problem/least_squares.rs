@@ -205,6 +205,18 @@ impl EvaluationError {
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         EvaluationError(error.into())
     }
+
+    /// The error inside, if it is of this type.
+    ///
+    /// ```
+    /// use marquardt::EvaluationError;
+    ///
+    /// let error = EvaluationError::new("abc".parse::<f64>().unwrap_err());
+    /// assert!(error.downcast_ref::<std::num::ParseFloatError>().is_some());
+    /// ```
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
 }
 
 impl From<&str> for EvaluationError {

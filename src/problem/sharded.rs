@@ -9,7 +9,8 @@ use crate::distributed::Communicator;
 /// them, or none; the parameters and the start are the same on all.
 ///
 /// Everything that takes a [`LeastSquares`] problem then works on the rows of all ranks, and is collective. See
-/// [`distributed`](crate::distributed).
+/// [`distributed`](crate::distributed). A sparse Jacobian is summed as a dense one: the forms for blocks need all rows on one rank,
+/// and are refused ([`SolveError::SpreadOut`](crate::SolveError::SpreadOut)).
 #[derive(Debug, Clone)]
 pub struct Sharded<P> {
     problem: P,

@@ -16,6 +16,14 @@ pub enum SparsityError {
         /// Number of columns.
         columns: usize,
     },
+    /// A residual depends on a parameter that is not in its row.
+    #[error("residual {row} depends on parameter {column}, which is not in row {row} of the pattern")]
+    Entry {
+        /// Index of the residual.
+        row: usize,
+        /// Index of the first such parameter.
+        column: usize,
+    },
     /// The pattern is of another size than the problem.
     #[error(
         "the pattern has {rows} rows and {columns} columns, but the problem {residuals} residuals and {parameters} parameters"
@@ -37,8 +45,8 @@ pub enum SparsityError {
 /// Columns without a row in common are differentiated together. They have the same colour (Curtis, Powell & Reid 1974), and the
 /// Jacobian takes as many evaluations as there are [colours](Self::color_count), or twice as many. The normal equations are
 /// solved by a sparse Cholesky factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep
-/// damping. An entry that is missing from the pattern makes derivatives wrong;
-/// [`check_derivatives`](crate::check_derivatives) finds it.
+/// damping. An entry that is missing from the pattern makes differences wrong;
+/// [`check_derivatives`](crate::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds it by itself.
 ///
 /// ```
 /// use marquardt::Sparsity;
@@ -142,6 +150,16 @@ impl Sparsity {
     /// Places of the entries of a row among all.
     pub(crate) fn places(&self, row: usize) -> std::ops::Range<usize> {
         range(&self.ends, row)
+    }
+
+    /// Calls `visit` with the columns of each row.
+    pub(crate) fn visit_rows(&self, visit: &mut dyn FnMut(&[usize])) {
+        let mut columns = Vec::new();
+        for row in 0..self.rows() {
+            columns.clear();
+            columns.extend(self.row(row).iter().map(|&column| column as usize));
+            visit(&columns);
+        }
     }
 
     /// Rows of the entries of a column, and their places among all.

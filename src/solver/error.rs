@@ -179,7 +179,7 @@ pub enum SolveError {
         ranks: usize,
     },
     /// The linear systems should be solved in a form that the problem does not allow.
-    #[error("{form} needs a problem that multiplies by its Jacobian, and the scaling `Identity` or the default one")]
+    #[error("{form} needs {}", form.requirement())]
     LinearForm {
         /// The form.
         form: LinearForm,

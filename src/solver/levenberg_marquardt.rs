@@ -170,7 +170,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.inexact.forcing_term = forcing_term)
     }
 
-    /// Most iterations of these conjugate gradients for one system; default 500. What is found by then is tried as the step.
+    /// Most iterations of these conjugate gradients for one system; default 5000. What is found by then is tried as the step.
     #[doc(alias = "max_linear_solver_iterations")]
     pub fn with_max_linear_iterations(self, iterations: usize) -> Self {
         self.set(|settings| settings.inexact.max_rounds = iterations)

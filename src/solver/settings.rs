@@ -81,7 +81,7 @@ impl<T: Real> Settings<T> {
             return Err(SolveError::NoResiduals);
         }
         match (&shards, self.linear_solver) {
-            (Some(shards), LinearSolver::Always(form @ LinearForm::Dual)) => {
+            (Some(shards), LinearSolver::Always(form)) if form == LinearForm::Dual || form.takes_blocks() => {
                 Err(SolveError::SpreadOut { what: form.to_string(), ranks: shards.ranks() })
             }
             _ => Ok(shards),

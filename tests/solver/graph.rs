@@ -1,10 +1,15 @@
 //! Problems of blocks: the answer depends neither on the form of the linear system nor on the order of blocks.
 
-use marquardt::graph::{CostFunction, GraphError, ParameterBlock, Problem, RelativePose2, RelativePose3};
-use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, SE2, SE3};
+use std::marker::PhantomData;
+
+use marquardt::graph::{
+    AnalyticCostFunction, CostFunction, GraphError, ParameterBlock, Problem, RelativePose2, RelativePose3,
+    WithJacobians,
+};
+use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, Product, SE2, SE3, SO2};
 use marquardt::{
-    BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss,
-    Real, Scalar, SolveError,
+    Acceleration, BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm,
+    LinearSolver, Loss, Real, Scalar, SolveError,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -132,27 +137,134 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance * (1.0 + a.abs()))
 }
 
+/// Largest differences of answers that should be the same, relative to the numbers.
+const AGREEMENT: f64 = 1e-10;
+
+/// Forms that are compared with the one that is chosen.
+const FORMS: [LinearForm; 5] =
+    [LinearForm::Cholesky, LinearForm::Qr, LinearForm::Schur, LinearForm::Cgnr, LinearForm::IterativeSchur];
+
+/// A relative pose of points of any manifold with the numbers of SE(2).
+struct Relative<M>(RelativePose2<f64>, PhantomData<fn() -> M>);
+
+impl<M: Manifold<f64> + 'static> CostFunction<f64> for Relative<M> {
+    type Blocks = (M, M);
+
+    fn residual_count(&self) -> usize {
+        3
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        CostFunction::<f64>::evaluate(&self.0, blocks, r)
+    }
+}
+
+/// Poses in the plane with noisy measurements between them, which contradict each other.
+#[derive(Debug, Clone)]
+struct Map {
+    poses: Vec<[f64; 3]>,
+    edges: Vec<(usize, usize, [f64; 3])>,
+}
+
+fn maps() -> impl Strategy<Value = Map> {
+    (3..12_usize).prop_flat_map(|count| {
+        let noise = || prop::array::uniform3(-0.1..0.1_f64);
+        let closures = prop::collection::vec((0..count, 0..count, noise()), 0..8);
+        (prop::collection::vec(noise(), count), prop::collection::vec(noise(), count), closures).prop_map(
+            move |(starts, steps, closures)| {
+                let truth = |i: usize| Pose2::new((i as f64).cos() * 3.0, i as f64, 0.7 * i as f64);
+                let off = |pose: Pose2<f64>, by: [f64; 3]| pose.compose(Pose2::new(by[0], by[1], by[2]));
+                let numbers = |pose: Pose2<f64>| [pose.translation[0], pose.translation[1], pose.rotation.log()];
+                let poses = starts.iter().enumerate().map(|(i, &noise)| numbers(off(truth(i), noise))).collect();
+                let chain = (1..count).map(|i| (i - 1, i, steps[i]));
+                let pairs = chain.chain(closures.into_iter().filter(|&(i, j, _)| i != j));
+                let edges =
+                    pairs.map(|(i, j, noise)| (i, j, numbers(off(truth(i).between(truth(j)), noise)))).collect();
+                Map { poses, edges }
+            },
+        )
+    })
+}
+
+impl Map {
+    /// The cost and the points of all poses, the first of which is constant.
+    fn solve<M: Manifold<f64> + Clone + 'static>(
+        &self,
+        manifold: M,
+        reversed: bool,
+        loss: Option<Loss>,
+        solver: LinearSolver,
+    ) -> Result<(f64, Vec<f64>), TestCaseError> {
+        let count = self.poses.len();
+        let mut problem = Problem::new();
+        let mut blocks = vec![None; count];
+        for k in 0..count {
+            let k = if reversed { count - 1 - k } else { k };
+            let [x, y, angle] = self.poses[k];
+            blocks[k] =
+                Some(problem.add_parameter_block(manifold.clone(), &Pose2::new(x, y, angle).to_array()).unwrap());
+        }
+        let blocks: Vec<ParameterBlock<M>> = blocks.into_iter().flatten().collect();
+        problem.set_constant(blocks[0]).unwrap();
+        let mut edges = self.edges.clone();
+        if reversed {
+            edges.reverse();
+        }
+        for (i, j, [x, y, angle]) in edges {
+            let information = [[4.0, 0.5, 0.0], [0.5, 3.0, 0.0], [0.0, 0.0, 9.0]];
+            let edge = Relative::<M>(RelativePose2::new(Pose2::new(x, y, angle), information).unwrap(), PhantomData);
+            match loss {
+                None => problem.add_residual_block(edge, (blocks[i], blocks[j])).unwrap(),
+                Some(loss) => problem.add_robust_residual_block(edge, (blocks[i], blocks[j]), loss, 0.2).unwrap(),
+            };
+        }
+        // Rows under a loss are not those that the dense forms' second-order correction takes differences of.
+        let acceleration = if loss.is_some() { Acceleration::Never } else { Acceleration::default() };
+        let solver = LevenbergMarquardt::new().with_linear_solver(solver).with_acceleration(acceleration);
+        let report = problem.solve(&solver).unwrap();
+        prop_assert!(report.is_converged(), "{report}");
+        let points = blocks.iter().flat_map(|&block| problem.point(block).unwrap().to_vec()).collect();
+        // A graph without closures has no contradiction, and a cost of rounding.
+        Ok((report.cost.max(1e-12), points))
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// Whatever solves the linear system, and in whatever order blocks are added.
     #[test]
     fn forms_and_orders_agree(couplings in couplings(), robust: bool) {
-        // Reweighted rows converge slowly, and end at a cosine of 4e-7.
-        let (loss, tolerance) = if robust { (Some(Loss::Cauchy), 1e-5) } else { (None, 1e-8) };
+        let loss = robust.then_some(Loss::Cauchy);
         let mut sparse = build(&couplings, false, loss);
         let report = sparse.problem.solve(&LevenbergMarquardt::new()).unwrap();
         prop_assert!(report.is_converged() && report.linear_form == LinearForm::SparseCholesky, "{report}");
         prop_assert!((sparse.problem.cost().unwrap() - report.cost).abs() <= 1e-12 * report.cost.max(1e-12));
         let mut reversed = build(&couplings, true, loss);
         reversed.problem.solve(&LevenbergMarquardt::new()).unwrap();
-        prop_assert!(near(&sparse.points(), &reversed.points(), tolerance), "{:?}, {:?}", sparse.points(), reversed.points());
-        for form in [LinearForm::Cholesky, LinearForm::Qr] {
-            let mut dense = build(&couplings, false, loss);
+        prop_assert!(near(&sparse.points(), &reversed.points(), AGREEMENT), "{:?}, {:?}", sparse.points(), reversed.points());
+        for form in FORMS {
+            let mut other = build(&couplings, false, loss);
             let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
-            let of_dense = dense.problem.solve(&solver).unwrap();
-            prop_assert!(of_dense.is_converged() && of_dense.linear_form == form);
-            prop_assert!(near(&sparse.points(), &dense.points(), tolerance), "{form}: {report}{of_dense}");
+            let of_other = other.problem.solve(&solver).unwrap();
+            prop_assert!(of_other.is_converged() && of_other.linear_form == form, "{of_other}");
+            prop_assert!((of_other.cost - report.cost).abs() <= AGREEMENT * report.cost, "{form}: {report}{of_other}");
+            prop_assert!(near(&sparse.points(), &other.points(), AGREEMENT), "{form}: {report}{of_other}");
+        }
+    }
+
+    /// Whatever the chart of the poses, the order of blocks and edges, and the form of the linear system.
+    #[test]
+    fn charts_orders_and_forms_agree(map in maps(), loss in prop_oneof![Just(None), Just(Some(Loss::Huber)), Just(Some(Loss::Cauchy))]) {
+        let reference = map.solve(SE2, false, loss, LinearSolver::Auto)?;
+        for form in FORMS.into_iter().chain([LinearForm::SparseCholesky]) {
+            for reversed in [false, true] {
+                let solver = LinearSolver::Always(form);
+                for other in [map.solve(SE2, reversed, loss, solver)?, map.solve(Product(Euclidean::<2>, SO2), reversed, loss, solver)?] {
+                    prop_assert!((other.0 - reference.0).abs() <= AGREEMENT * reference.0, "{form}: {}, {}", other.0, reference.0);
+                    prop_assert!(near(&other.1, &reference.1, AGREEMENT), "{form}, {reversed}: {:?}, {:?}", other.1, reference.1);
+                }
+            }
         }
     }
 
@@ -368,17 +480,22 @@ fn what_cannot_be_built_is_named() {
         problem.set_subset_constant(poses[0], &[3]),
         Err(GraphError::Direction { block: 0, tangent_size: 3, direction: 3 })
     ));
-    for (row, information) in [
+    let information_error = |information| match RelativePose2::new(Pose2::new(0.0, 0.0, 0.0), information) {
+        Err(error) => error,
+        Ok(edge) => panic!("{edge:?}"),
+    };
+    for (expected, information) in [
         (0, [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (2, [[1.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0.0, 2.0, 1.0]]),
-        (0, [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
-        (1, [[1.0, 0.0, 0.0], [0.0, f64::NAN, 0.0], [0.0, 0.0, 1.0]]),
+        (1, [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     ] {
-        match RelativePose2::new(Pose2::new(0.0, 0.0, 0.0), information) {
-            Err(GraphError::Information { row: found }) => assert_eq!(found, row),
-            other => panic!("{other:?}"),
-        }
+        let error = information_error(information);
+        assert!(matches!(error, GraphError::InformationNotPositiveDefinite { row } if row == expected), "{error}");
     }
+    let error = information_error([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    assert!(matches!(error, GraphError::InformationNotSymmetric { row: 0, column: 2 }), "{error}");
+    let error = information_error([[1.0, 0.0, 0.0], [0.0, f64::NAN, 0.0], [0.0, 0.0, 1.0]]);
+    assert!(matches!(error, GraphError::InformationNotFinite { row: 1, column: 1 }), "{error}");
     assert!(problem.add_robust_residual_block(edge(), (poses[0], poses[2]), Loss::Huber, 0.0).is_err());
     assert!(other.point(poses[0]).is_err() && other.set_constant(poses[1]).is_err());
 
@@ -599,4 +716,169 @@ fn many_directions_take_several_passes() {
             assert!((found - expected).abs() < 1e-12, "{i}, {k}: {found}, {expected}");
         }
     }
+}
+
+/// Numbers of neighbours differ by so much.
+struct Difference(f64);
+
+impl CostFunction<f64> for Difference {
+    type Blocks = (Euclidean<2>, Euclidean<2>);
+
+    fn residual_count(&self) -> usize {
+        2
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        r[0] = (blocks[1][0] - blocks[0][0]).sin() - self.0;
+        r[1] = blocks[1][1] - blocks[0][1] + blocks[0][0] * 0.1 - self.0;
+        Ok(())
+    }
+}
+
+/// A grid in space, which fills in terribly.
+fn grid(side: usize) -> (Problem, Vec<ParameterBlock<Euclidean<2>>>) {
+    let mut problem = Problem::new();
+    let place = |i: usize, j: usize, k: usize| (i * side + j) * side + k;
+    let blocks: Vec<_> = (0..side * side * side)
+        .map(|k| problem.add_parameter_block(Euclidean::<2>, &[0.1 * (k as f64).sin(), 0.2]).unwrap())
+        .collect();
+    problem.add_residual_block(Prior([0.1, 0.2]), (blocks[0],)).unwrap();
+    for (i, j, k) in (0..side).flat_map(|i| (0..side).flat_map(move |j| (0..side).map(move |k| (i, j, k)))) {
+        for (a, b, c) in [(i + 1, j, k), (i, j + 1, k), (i, j, k + 1)] {
+            if a.max(b).max(c) < side {
+                let (one, other) = (place(i, j, k), place(a, b, c));
+                let difference = Difference(0.05 * ((one * other) as f64).cos());
+                problem.add_residual_block(difference, (blocks[one], blocks[other])).unwrap();
+            }
+        }
+    }
+    (problem, blocks)
+}
+
+#[test]
+fn conjugate_gradients_take_over_where_the_factor_does_not_fit() {
+    let solve = |solver: LevenbergMarquardt<f64>| {
+        let (mut problem, blocks) = grid(8);
+        let report = problem.solve(&solver)?;
+        assert!(report.is_converged(), "{}", report.status);
+        let points: Vec<f64> = blocks.iter().flat_map(|&block| problem.point(block).unwrap().to_vec()).collect();
+        Ok((report, points))
+    };
+    let needed = |form| {
+        let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form)).with_memory_budget(1000);
+        match solve(solver) {
+            Err(GraphError::Solve(SolveError::MemoryBudget { needed, .. })) => needed,
+            other => panic!("{other:?}"),
+        }
+    };
+    // The residuals alone are more than a thousand bytes; what the form needs besides is known once the structure is.
+    let residuals = needed(LinearForm::SparseCholesky);
+    let budget = |bytes| LevenbergMarquardt::new().with_memory_budget(bytes);
+    let sparse = LinearSolver::Always(LinearForm::SparseCholesky);
+    let Err(GraphError::Solve(SolveError::MemoryBudget { needed, .. })) =
+        solve(budget(residuals).with_linear_solver(sparse))
+    else {
+        panic!("the factor takes more than the residuals")
+    };
+    let (exact, points) = solve(budget(needed)).unwrap();
+    assert_eq!(exact.linear_form, LinearForm::SparseCholesky);
+    let (report, found) = solve(budget(needed - 1)).unwrap();
+    assert!(report.linear_form == LinearForm::Cgnr, "{}", report.linear_form);
+    assert!(near(&points, &found, AGREEMENT), "{report}");
+    // Whatever the forcing term is, the end is exact; a hopeless limit of iterations makes many steps.
+    for solver in [budget(needed - 1).with_forcing_term(0.0), budget(needed - 1).with_forcing_term(0.5)] {
+        assert!(near(&points, &solve(solver).unwrap().1, AGREEMENT));
+    }
+    let (short, _) = solve(budget(needed - 1).with_max_linear_iterations(5)).unwrap();
+    assert!(short.iterations > report.iterations && (short.cost - exact.cost).abs() < 1e-6 * exact.cost, "{short}");
+    for wrong in [budget(needed).with_forcing_term(1.0), budget(needed).with_forcing_term(f64::NAN)] {
+        assert!(matches!(solve(wrong), Err(GraphError::Solve(SolveError::Setting { setting: "forcing_term", .. }))));
+    }
+    assert!(solve(budget(needed).with_max_linear_iterations(0)).is_err());
+}
+
+/// The measured place of a landmark, with derivatives by hand; `fault` is added to one of them.
+struct Sighting {
+    place: [f64; 2],
+    fault: f64,
+}
+
+impl AnalyticCostFunction<f64> for Sighting {
+    type Blocks = (SE2, Euclidean<2>);
+
+    fn residual_count(&self) -> usize {
+        2
+    }
+
+    fn evaluate(
+        &self,
+        blocks: &[&[f64]],
+        r: &mut [f64],
+        jacobians: Option<&mut [&mut [f64]]>,
+    ) -> Result<(), EvaluationError> {
+        let (&[x, y, cos, sin], &[a, b]) = (blocks[0], blocks[1]) else { return Err("two blocks are expected".into()) };
+        let (dx, dy) = (a - x, b - y);
+        r[0] = cos * dx + sin * dy - self.place[0];
+        r[1] = cos * dy - sin * dx - self.place[1];
+        if let Some([of_pose, of_landmark]) = jacobians {
+            of_pose.copy_from_slice(&[-cos, -sin, dx, dy, sin, -cos, dy + self.fault, -dx]);
+            of_landmark.copy_from_slice(&[cos, sin, -sin, cos]);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn derivatives_by_hand_are_those_of_dual_numbers_or_named() {
+    fn solve<F: CostFunction<f64, Blocks = (SE2, Euclidean<2>)>>(
+        loss: Option<Loss>,
+        sighting: impl Fn([f64; 2]) -> F,
+    ) -> (Vec<f64>, f64, usize, Problem) {
+        let (mut problem, poses) = circle(8);
+        problem.set_constant(poses[0]).unwrap();
+        problem.set_subset_constant(poses[3], &[1]).unwrap();
+        let landmark = problem.add_parameter_block(Euclidean::<2>, &[2.0, 2.0]).unwrap();
+        for (i, &pose) in poses.iter().enumerate() {
+            let place = [1.0 + 0.3 * i as f64, 2.0 - 0.2 * i as f64];
+            match loss {
+                None => problem.add_residual_block(sighting(place), (pose, landmark)).unwrap(),
+                Some(loss) => problem.add_robust_residual_block(sighting(place), (pose, landmark), loss, 0.5).unwrap(),
+            };
+        }
+        let report = problem.solve(&LevenbergMarquardt::new()).unwrap();
+        assert!(report.is_converged(), "{report}");
+        let points = poses.iter().flat_map(|&pose| problem.point(pose).unwrap().to_vec());
+        let points = points.chain(problem.point(landmark).unwrap().to_vec()).collect();
+        (points, report.cost, report.iterations, problem)
+    }
+    for loss in [None, Some(Loss::SoftL1)] {
+        let (exact, cost, iterations, problem) = solve(loss, Landmark);
+        problem.check_derivatives().unwrap();
+        let by_hand = solve(loss, |place| WithJacobians(Sighting { place, fault: 0.0 }));
+        by_hand.3.check_derivatives().unwrap();
+        assert!(near(&exact, &by_hand.0, 1e-11) && (cost - by_hand.1).abs() < 1e-12 * cost);
+        assert_eq!(iterations, by_hand.2);
+    }
+    // The third residual block of sightings is wrong, in the second residual's derivative with respect to the angle.
+    let (mut problem, poses) = circle(4);
+    let landmark = problem.add_parameter_block(Euclidean::<2>, &[2.0, 2.0]).unwrap();
+    problem.set_subset_constant(poses[2], &[0]).unwrap();
+    for i in 0..4 {
+        let fault = if i == 2 { 0.3 } else { 0.0 };
+        let sighting = WithJacobians(Sighting { place: [1.0, 0.5], fault });
+        problem.add_robust_residual_block(sighting, (poses[i], landmark), Loss::Huber, 0.1).unwrap();
+    }
+    let error = problem.check_derivatives().unwrap_err();
+    let GraphError::WrongDerivative { residual_block, residual, parameter_block, direction, given, difference } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!((residual_block, residual, parameter_block, direction), (6, 1, poses[2].index(), 2));
+    assert!((given - difference).abs() > 0.01);
+    // What is not finite is named, too.
+    let pose = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array()).unwrap();
+    let sighting = WithJacobians(Sighting { place: [1.0, 0.5], fault: f64::NAN });
+    problem.add_residual_block(sighting, (pose, landmark)).unwrap();
+    let error = problem.solve(&LevenbergMarquardt::new()).unwrap_err();
+    assert!(matches!(error, GraphError::NonFiniteDerivative { residual_block: 8 }), "{error}");
 }

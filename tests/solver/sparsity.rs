@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 
+use marquardt::distributed::on_threads;
 use marquardt::{
-    Analytic, Bounded, Bounds, Difference, FiniteDifference, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Real, Sparsity, SparsityError, check_derivatives,
+    Analytic, AutoDiff, Bounded, Bounds, Difference, EvaluationError, FiniteDifference, LeastSquares,
+    LevenbergMarquardt, LinearForm, LinearSolver, Real, Residuals, Scalar, Sharded, SolveError, Sparsity,
+    SparsityError, check_derivatives,
 };
 use proptest::prelude::*;
 
@@ -160,4 +162,159 @@ fn patterns_that_do_not_fit_are_named() {
     let mut bounded = Bounded::new(&mut analytic, Bounds::new([-1.0; 3], [0.5, 9.0, 9.0]).unwrap()).unwrap();
     let exact = LevenbergMarquardt::new().minimize(&mut bounded, &[0.4, 0.5, 0.6]).unwrap();
     assert!(report.x.iter().zip(&exact.x).all(|(a, b)| (a - b).abs() < 1e-6), "{report}{exact}");
+}
+
+/// Residuals that depend on the parameters in their rows.
+#[derive(Debug, Clone)]
+struct Rows(Vec<Vec<usize>>);
+
+const COLUMNS: usize = 23;
+
+impl<T: Real> Residuals<T> for Rows {
+    fn parameter_count(&self) -> usize {
+        COLUMNS
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn evaluate<S: Scalar<Real = T>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        for (i, r) in (first..).zip(r) {
+            *r = S::constant(T::from_f64(0.5));
+            for &j in &self.0[i] {
+                *r += (x[j] * T::from_f64(j as f64 + 1.0) + T::from_f64(i as f64)).sin() + x[j];
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rows() -> impl Strategy<Value = Vec<Vec<usize>>> {
+    // Few colours, and more than one pass of them.
+    (1..20_usize).prop_flat_map(|widest| prop::collection::vec(prop::collection::vec(0..COLUMNS, 0..widest), 1..40))
+}
+
+proptest! {
+    /// Dual numbers with a pattern have the derivatives of those without.
+    #[test]
+    fn passes_of_colors_change_no_derivative(rows in rows(), x in prop::collection::vec(-2.0..2.0_f64, COLUMNS)) {
+        let m = rows.len();
+        let sparsity = Sparsity::new(COLUMNS, rows.clone()).unwrap();
+        let mut sparse = AutoDiff(Rows(rows.clone())).with_sparsity::<f64>(sparsity).unwrap();
+        let mut dense = AutoDiff(Rows(rows));
+        let fill = |problem: &mut dyn LeastSquares<f64>, first: usize| {
+            let (mut r, mut jacobian) = (vec![f64::NAN; m - first], vec![f64::NAN; COLUMNS * (m - first)]);
+            problem.linearize(&x, first, &mut r, &mut jacobian).unwrap();
+            (r, jacobian)
+        };
+        for first in [0, m / 2] {
+            let ((r, jacobian), (expected_r, expected)) = (fill(&mut sparse, first), fill(&mut dense, first));
+            prop_assert_eq!(r, expected_r);
+            prop_assert!(jacobian.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14 * (1.0 + b.abs())));
+        }
+        let (_, jacobian) = fill(&mut dense, 0);
+        let mut row = 0;
+        LeastSquares::<f64>::blocks(&mut sparse).unwrap().linearize_blocks(&x, &mut |_, entries| {
+            let nonzero: Vec<f64> = jacobian[COLUMNS * row..COLUMNS * (row + 1)].iter().copied().filter(|&entry| entry != 0.0).collect();
+            assert!(entries.len() >= nonzero.len());
+            row += 1;
+        }).unwrap();
+        prop_assert_eq!(row, m);
+    }
+
+    /// An entry that is missing from the pattern is named, and no other is.
+    #[test]
+    fn a_missing_entry_is_named(rows in rows(), which in any::<prop::sample::Index>()) {
+        let entries: Vec<(usize, usize)> =
+            rows.iter().enumerate().flat_map(|(i, row)| row.iter().map(move |&j| (i, j))).collect();
+        prop_assume!(!entries.is_empty());
+        let (row, column) = entries[which.index(entries.len())];
+        let mut stated = rows.clone();
+        stated[row].retain(|&j| j != column);
+        let mut problem = AutoDiff(Rows(rows)).with_sparsity::<f64>(Sparsity::new(COLUMNS, stated).unwrap()).unwrap();
+        let x: Vec<f64> = (0..COLUMNS).map(|j| 0.1 * j as f64 + 0.05).collect();
+        let error = LevenbergMarquardt::new().minimize(&mut problem, &x).unwrap_err();
+        let SolveError::Evaluation(error) = &error else { panic!("{error}") };
+        prop_assert_eq!(error.downcast_ref::<SparsityError>(), Some(&SparsityError::Entry { row, column }));
+    }
+}
+
+#[test]
+fn dual_numbers_with_a_pattern_solve_large_systems() {
+    fn check<T: Real>(tolerance: f64) {
+        let n = 3000;
+        let mut problem = AutoDiff(Broyden(n)).with_sparsity::<T>(Sparsity::banded(n, 1, 1)).unwrap();
+        let start = vec![T::from_f64(-1.0); n];
+        for form in [LinearForm::SparseCholesky, LinearForm::Schur, LinearForm::Cgnr, LinearForm::IterativeSchur] {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+            let report = solver.minimize(&mut problem, &start).unwrap();
+            assert!(report.is_converged() && report.linear_form == form, "{form}: {}", report.status);
+            assert!(report.cost.to_f64() < tolerance, "{form}: {}", report.cost);
+        }
+    }
+    check::<f64>(1e-20);
+    check::<f32>(1e-7);
+    let wrong = AutoDiff(Broyden(5)).with_sparsity::<f64>(Sparsity::banded(4, 1, 1));
+    assert!(matches!(wrong, Err(SparsityError::Size { rows: 4, residuals: 5, .. })));
+}
+
+/// Broyden's tridiagonal function over any scalar.
+struct Broyden(usize);
+
+impl<T: Real> Residuals<T> for Broyden {
+    fn parameter_count(&self) -> usize {
+        self.0
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0
+    }
+
+    fn evaluate<S: Scalar<Real = T>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        let number = T::from_f64;
+        for (i, r) in (first..).zip(r) {
+            *r = x[i] * (-x[i] * number(2.0) + number(3.0)) + number(1.0);
+            if i > 0 {
+                *r -= x[i - 1];
+            }
+            if i + 1 < self.0 {
+                *r -= x[i + 1] * number(2.0);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn ranks_sum_a_sparse_problem_as_a_dense_one_or_refuse() {
+    let n = 30;
+    let problem = |first: usize, count: usize| {
+        let residuals = move |x: &[f64], r: &mut [f64]| {
+            let mut all = vec![0.0; n];
+            broyden(x, &mut all);
+            r.copy_from_slice(&all[first..first + count]);
+            Ok(())
+        };
+        let rows = (first..first + count).map(|i| (i.saturating_sub(1)..n.min(i + 2)).collect());
+        FiniteDifference::new(n, count, residuals).with_sparsity(Sparsity::new(n, rows).unwrap()).unwrap()
+    };
+    let start = vec![-1.0; n];
+    let alone = LevenbergMarquardt::new().minimize(&mut problem(0, n), &start).unwrap();
+    assert_eq!(alone.linear_form, LinearForm::SparseCholesky);
+    let on_ranks = on_threads(2, |ranks| {
+        let shard = ranks.shard(n);
+        let mut sharded = Sharded::new(problem(shard.start, shard.len()), &ranks);
+        let report = LevenbergMarquardt::new().minimize(&mut sharded, &start).unwrap();
+        for form in [LinearForm::SparseCholesky, LinearForm::Cgnr, LinearForm::Schur, LinearForm::IterativeSchur] {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+            let error = solver.minimize(&mut sharded, &start).unwrap_err();
+            assert!(matches!(error, SolveError::SpreadOut { ranks: 2, .. }), "{error}");
+        }
+        report
+    });
+    for report in on_ranks {
+        assert!(report.is_converged() && report.linear_form == LinearForm::Cholesky, "{report}");
+        assert!(report.x.iter().zip(&alone.x).all(|(a, b)| (a - b).abs() < 1e-10));
+    }
 }
