@@ -66,6 +66,11 @@ impl<T: Real> InexactPoints<T> {
         Ok(sums)
     }
 
+    /// From now on the tolerance is that of rounding.
+    pub(super) fn solve_exactly(&mut self) {
+        self.inexact.forcing_term = 0.0;
+    }
+
     /// Tolerance of a system at the current point, and the most rounds. It is the forcing term, times the square by which the
     /// last step has shortened the gradient: steps converge superlinearly (Eisenstat & Walker 1996, choice 2), and the end is exact.
     pub(super) fn tolerance(&self) -> (T, usize) {
@@ -184,6 +189,10 @@ impl<T: Real> LinearModel<T> for Cgnr<T> {
         let form = if outcome.is_ok() { dot(&b, &solution) } else { T::ZERO };
         self.room = solution;
         form
+    }
+
+    fn solve_exactly(&mut self) {
+        self.points.solve_exactly();
     }
 
     fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {

@@ -81,6 +81,7 @@ macro_rules! pass_on {
             ref uses_curvature() -> bool;
             ref curvature_along(step: &[T]) -> Option<T>;
             mut use_curvature(is_used: bool);
+            mut solve_exactly();
             mut resize(m: usize, group: usize);
             mut matrix_free() -> Option<&mut ProductDual<T>>;
             mut taking_blocks() -> Option<&mut dyn TakesBlocks<T>>;

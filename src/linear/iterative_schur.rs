@@ -130,6 +130,10 @@ impl<T: Real> LinearModel<T> for IterativeSchur<T> {
         form
     }
 
+    fn solve_exactly(&mut self) {
+        self.points.solve_exactly();
+    }
+
     fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
         Some(self)
     }

@@ -168,6 +168,9 @@ pub trait LinearModel<T: Real> {
         let _ = is_used;
     }
 
+    /// From now on solves as exactly as rounding allows, in the forms that solve to a tolerance: the solve comes to its end.
+    fn solve_exactly(&mut self) {}
+
     /// Makes room for another number of rows.
     fn resize(&mut self, m: usize, group: usize) {
         let _ = (m, group);

@@ -42,6 +42,7 @@ where
             // There is no going back from a linearisation.
             return Ok(status);
         }
+        self.model.solve_exactly();
         let mut promise = self.gauss_newton(problem);
         if promise.is_none() && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;

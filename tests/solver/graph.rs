@@ -758,9 +758,9 @@ fn grid(side: usize) -> (Problem, Vec<ParameterBlock<Euclidean<2>>>) {
 #[test]
 fn conjugate_gradients_take_over_where_the_factor_does_not_fit() {
     let solve = |solver: LevenbergMarquardt<f64>| {
-        let (mut problem, blocks) = grid(8);
+        let (mut problem, blocks) = grid(6);
         let report = problem.solve(&solver)?;
-        assert!(report.is_converged(), "{}", report.status);
+        assert!(report.is_converged(), "{report}");
         let points: Vec<f64> = blocks.iter().flat_map(|&block| problem.point(block).unwrap().to_vec()).collect();
         Ok((report, points))
     };
@@ -785,11 +785,11 @@ fn conjugate_gradients_take_over_where_the_factor_does_not_fit() {
     let (report, found) = solve(budget(needed - 1)).unwrap();
     assert!(report.linear_form == LinearForm::Cgnr, "{}", report.linear_form);
     assert!(near(&points, &found, AGREEMENT), "{report}");
-    // Whatever the forcing term is, the end is exact; a hopeless limit of iterations makes many steps.
+    // Whatever the forcing term is, the end is exact; few iterations for each make more steps.
     for solver in [budget(needed - 1).with_forcing_term(0.0), budget(needed - 1).with_forcing_term(0.5)] {
         assert!(near(&points, &solve(solver).unwrap().1, AGREEMENT));
     }
-    let (short, _) = solve(budget(needed - 1).with_max_linear_iterations(5)).unwrap();
+    let (short, _) = solve(budget(needed - 1).with_max_linear_iterations(25)).unwrap();
     assert!(short.iterations > report.iterations && (short.cost - exact.cost).abs() < 1e-6 * exact.cost, "{short}");
     for wrong in [budget(needed).with_forcing_term(1.0), budget(needed).with_forcing_term(f64::NAN)] {
         assert!(matches!(solve(wrong), Err(GraphError::Solve(SolveError::Setting { setting: "forcing_term", .. }))));
