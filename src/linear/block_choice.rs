@@ -13,7 +13,8 @@ use crate::{BlockJacobian, Real, Work};
 /// Conjugate gradients are expected to take so many rounds where they take over.
 const ROUNDS: f64 = 100.0;
 
-/// Conjugate gradients take over where a factorisation is estimated to take so many times longer. Factors solve exactly.
+/// Conjugate gradients take over where a factorisation is estimated to take so many times longer. Factors solve exactly, and so take fewer
+/// iterations: grids of 14³ poses in space are as fast either way, of 20³ three to four times as fast by conjugate gradients.
 const FAR: f64 = 10.0;
 
 /// The Schur complement is worth its detour where it leaves less than this share of the columns.

@@ -11,7 +11,8 @@ use crate::{ProductWork, Real, Work};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinearSolver {
     /// The fastest form by estimated [work](crate::Work) that fits the memory budget, QR in place of a Cholesky factorisation
-    /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits.
+    /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits, or a sparse factorisation
+    /// would take far longer.
     #[default]
     Auto,
     /// Always this form. A system it cannot solve reliably is answered by more damping.

@@ -496,3 +496,68 @@ impl<T: Real> Kernel for BackSubstitute<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{BlockJacobian, EvaluationError};
+
+    /// A structure without numbers.
+    struct Stated {
+        sizes: Vec<usize>,
+        touched: Vec<Vec<usize>>,
+    }
+
+    impl BlockJacobian<f64> for Stated {
+        fn column_blocks(&self) -> Vec<usize> {
+            self.sizes.clone()
+        }
+
+        fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
+            self.touched.iter().for_each(|touched| visit(touched));
+        }
+
+        fn linearize_blocks(&mut self, _: &[f64], _: &mut dyn FnMut(&[f64], &[f64])) -> Result<f64, EvaluationError> {
+            Err("there are no numbers".into())
+        }
+    }
+
+    fn structure(sizes: Vec<usize>, touched: Vec<Vec<usize>>) -> BlockStructure {
+        let n = sizes.iter().sum();
+        BlockStructure::new(&Stated { sizes, touched }, n).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_of_the_set_share_a_residual_block_and_no_other_could_join(
+            pairs in prop::collection::vec((0..12_usize, 0..12_usize, 0..12_usize), 0..25),
+        ) {
+            let touched: Vec<Vec<usize>> = pairs
+                .into_iter()
+                .map(|(a, b, c)| {
+                    let mut own = vec![a, b, c];
+                    own.sort_unstable();
+                    own.dedup();
+                    own
+                })
+                .collect();
+            let set = independent_set(&structure((1..13).collect(), touched.clone()));
+            let of_set = |own: &[usize]| own.iter().filter(|&block| set.contains(block)).count();
+            prop_assert!(touched.iter().all(|own| of_set(own) <= 1));
+            for block in (0..12).filter(|block| !set.contains(block)) {
+                prop_assert!(touched.iter().any(|own| own.contains(&block) && of_set(own) > 0), "{block} could join");
+            }
+        }
+    }
+
+    #[test]
+    fn the_points_of_bundle_adjustment_are_eliminated() {
+        let (cameras, points) = (4, 30);
+        let sizes = [vec![9; cameras], vec![3; points]].concat();
+        let touched = (0..points).flat_map(|point| (0..3).map(move |k| vec![(point + k) % cameras, cameras + point]));
+        let set = independent_set(&structure(sizes, touched.collect()));
+        assert_eq!(set, (cameras..cameras + points).collect::<Vec<_>>());
+    }
+}

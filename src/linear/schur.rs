@@ -14,8 +14,9 @@ use crate::{BlockJacobian, EvaluationError, Real};
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; what is left, the Schur
 /// complement, is formed and factorised, as one dense front or as many, as it fills in.
 ///
-/// A [sparse Cholesky factorisation](LinearForm::SparseCholesky) of the whole eliminates the same blocks first, and is as fast or faster:
-/// this is for comparisons.
+/// It is never chosen: the [sparse Cholesky factorisation](LinearForm::SparseCholesky) of the whole eliminates the same blocks first, as leaves of
+/// its elimination tree, straight into the front of what is left. Measured on BAL's Ladybug with 49 cameras and 7,776 points: 1.13
+/// seconds against 0.85 for 27 iterations; on pose graphs 3 to 17 % more.
 #[derive(Debug, Clone)]
 pub struct Schur<T> {
     structure: BlockStructure,
