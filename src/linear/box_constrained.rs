@@ -231,7 +231,7 @@ mod tests {
     impl Programme {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
-            let plan = Plan { m, n, group: 1, form, may_orthogonalize: false, budget: usize::MAX };
+            let plan = Plan::of_rows(form, false, (m, n), 1);
             let mut model: BoxedModel<f64> = Dynamic::model(&plan, None).unwrap();
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());

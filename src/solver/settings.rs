@@ -104,7 +104,7 @@ impl<T: Real> Settings<T> {
             return Err(SolveError::Setting { setting, requirement, value: target.to_f64() });
         }
         let forcing_term = self.inexact.forcing_term;
-        if !(forcing_term >= 0.0 && forcing_term < 1.0) {
+        if !(0.0..1.0).contains(&forcing_term) {
             let (setting, requirement) = ("forcing_term", "from 0 to less than 1");
             return Err(SolveError::Setting { setting, requirement, value: forcing_term });
         }
