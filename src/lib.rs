@@ -103,7 +103,7 @@
 //! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`] |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`] and [`ConcurrentBlocks`] |
 //! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
@@ -179,7 +179,7 @@ pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
-    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference,
+    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, EvaluationError, FiniteDifference,
     FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate,
     Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, Sparsity, SparsityError,
     SumOfSquares, Work, mad_scale,

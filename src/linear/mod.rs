@@ -6,6 +6,7 @@
 //! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
 //! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
+mod block_sums;
 mod box_constrained;
 mod choice;
 mod conjugate_gradients;

@@ -29,7 +29,7 @@ mod work;
 pub use analytic::Analytic;
 pub(crate) use autodiff::room_for;
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
-pub use block_jacobian::BlockJacobian;
+pub use block_jacobian::{BlockJacobian, ConcurrentBlocks};
 pub use bounded::Bounded;
 pub use bounds::{BoundSide, Bounds, BoundsError};
 pub use finite_difference::FiniteDifference;
