@@ -144,7 +144,7 @@ impl<T: Real> SparseCholesky<T> {
         let SparseCholesky { symbolic, panels, starts, inverses, scatter, children, runs, rooms, .. } = self;
         let assembly = Assembly { symbolic, scatter, h, lambda, d };
         let (count, factor) = (rooms.len(), Factor { first: 0, panels, inverses });
-        if count == 1 || parallel::threads() == 1 {
+        if count == 1 {
             return Elimination { assembly, starts, children, runs, parts: 1 }.tasks(0..count, factor, rooms);
         }
         let parts = 2 * parallel::threads();
@@ -441,6 +441,42 @@ mod tests {
         factor.solve_in_place(&mut x);
         sample.matrix.times(&x, &mut product);
         assert!(product.iter().zip(&b).all(|(product, b)| (product - b).abs() < 1e-9));
+    }
+
+    /// Tasks, and parts of large fronts, change nothing.
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let (side, points) = (24, 700);
+        let grid = (0..side * side).flat_map(|k| {
+            let across = (k % side > 0).then(|| (k, k - 1));
+            across.into_iter().chain((k >= side).then(|| (k, k - side)))
+        });
+        let spread: Vec<usize> = (0..points).map(|k| side * side + k).collect();
+        let seen = spread.iter().flat_map(|&k| (0..3).map(move |c| (k, (k * 5 + 7 * c) % 40 + side * c)));
+        let pairs: Vec<_> = grid.chain(seen).collect();
+        let sizes: Vec<usize> = (0..side * side + points).map(|k| [3, 6, 5][k % 3]).collect();
+        let sample = Sample::<f64>::new(&sizes, &pairs, 3, 0.5);
+        let factors = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut factor = cholesky(&sample.pattern);
+                assert_eq!(factor.rooms.len() > 1, threads > 1);
+                factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+                // Again, with the numbers of the first factorisation in memory.
+                factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+                let mut x = numbers(sample.pattern.len());
+                factor.solve_in_place(&mut x);
+                let mut indefinite = sample.matrix.clone();
+                indefinite.values_mut()[sample.pattern.diagonal_slot(5)] = -1.0;
+                assert_eq!(factor.factorize(&indefinite, 0.0, &[]), Err(IllConditioned));
+                x
+            })
+        });
+        assert!(factors[0] == factors[1] && factors[0] == factors[2]);
+        let mut product = vec![0.0; sample.pattern.len()];
+        sample.matrix.times(&factors[0], &mut product);
+        assert!(product.iter().zip(numbers(sample.pattern.len())).all(|(product, b)| (product - b).abs() < 1e-9));
     }
 
     #[test]

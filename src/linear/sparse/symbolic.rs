@@ -4,6 +4,7 @@ use super::ordering::{Graph, minimum_degree};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
+use crate::parallel;
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -52,6 +53,8 @@ pub(crate) struct SymbolicCholesky {
     pub(super) panels: usize,
     /// Division of the factorisation into tasks.
     pub(super) tasks: Tasks,
+    /// Numbers of the updates that wait to be added, with as many threads as have work.
+    updates: usize,
 }
 
 /// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
@@ -180,7 +183,9 @@ impl SymbolicCholesky {
             offset += pattern.size(block as usize);
             offsets.push(offset);
         }
-        let tasks = Tasks::new(&mut supernodes)?;
+        // So that the memory that is said to be needed does not depend on the number of threads.
+        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.numbers();
+        let tasks = Tasks::new(&mut supernodes, parallel::threads())?;
         let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
         Ok(SymbolicCholesky {
@@ -192,6 +197,7 @@ impl SymbolicCholesky {
             rows: all_rows,
             panels,
             tasks,
+            updates,
         })
     }
 
@@ -212,7 +218,7 @@ impl SymbolicCholesky {
     /// Numbers that a factorisation keeps in memory.
     pub(crate) fn numbers(&self) -> usize {
         let n = self.offsets[self.order.len()];
-        [self.panels, self.tasks.numbers(), n, n, n].into_iter().fold(0, usize::saturating_add)
+        [self.panels, self.updates, n, n, n].into_iter().fold(0, usize::saturating_add)
     }
 }
 

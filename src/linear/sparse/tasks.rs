@@ -9,8 +9,11 @@ use crate::kernels::front::FEW;
 /// Least time of a task, in units of [`cost`].
 const LEAST: f64 = 3e6;
 
-/// A task takes at least this share of the time of all.
-const SHARE: f64 = 1.0 / 32.0;
+/// Most tasks that the time of all would suffice for.
+const MOST: f64 = 32.0;
+
+/// The same, for each thread: with fewer tasks, updates are in the cache.
+const FOR_EACH_THREAD: f64 = 6.0;
 
 /// Supernodes that are eliminated one after the other, and the tasks that come before them.
 ///
@@ -27,7 +30,7 @@ pub(super) struct Task {
     pub(super) leaf_update: usize,
 }
 
-/// The tasks of an elimination tree, in postorder, which follow from its structure.
+/// The tasks of an elimination tree, in postorder. The numbers of the factor do not depend on them.
 #[derive(Debug, Clone)]
 pub(super) struct Tasks {
     pub(super) tasks: Vec<Task>,
@@ -38,9 +41,10 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Divides a tree whose supernodes are in postorder. Leaves of a task other than their parent's are eliminated there.
-    pub(super) fn new(supernodes: &mut [Supernode]) -> Result<Self, TooLarge> {
-        let ends = task_ends(supernodes);
+    /// Divides a tree whose supernodes are in postorder, for so many threads. Leaves of a task other than their parent's are eliminated
+    /// there.
+    pub(super) fn new(supernodes: &mut [Supernode], threads: usize) -> Result<Self, TooLarge> {
+        let ends = task_ends(supernodes, threads);
         let mut of_node = vec![0; supernodes.len()];
         let mut tasks: Vec<Task> = Vec::new();
         for range in ends {
@@ -124,10 +128,11 @@ fn own_nodes(tasks: &[Task], k: usize, mut visit: impl FnMut(Range<usize>)) {
 ///
 /// A task ends where what is to be done one after the other would take too long: there, the subtrees of the children are tasks, or
 /// several that follow each other are one.
-fn task_ends(supernodes: &[Supernode]) -> Vec<Range<usize>> {
+fn task_ends(supernodes: &[Supernode], threads: usize) -> Vec<Range<usize>> {
     let own = |node: &Supernode| cost(node.pivots, node.size);
     let total: f64 = supernodes.iter().map(own).sum();
-    let limit = LEAST.max(total * SHARE);
+    let tasks = if threads == 1 { 1.0 } else { MOST.min(FOR_EACH_THREAD * threads as f64) };
+    let limit = LEAST.max(total / tasks);
     // Of each subtree: time of what is not in tasks yet, and first supernode.
     let mut time: Vec<f64> = supernodes.iter().map(own).collect();
     let mut first: Vec<usize> = (0..supernodes.len()).collect();
