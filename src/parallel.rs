@@ -7,7 +7,7 @@ const MOST_PARTS: usize = 16;
 
 /// Divides `0..count` into parts of at least `fewest`. They follow from these numbers alone, and with them sums over the parts, whatever
 /// the number of threads.
-pub(crate) fn parts(count: usize, fewest: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn parts(count: usize, fewest: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let parts = (count / fewest).clamp(1, MOST_PARTS);
     (0..parts).map(move |part| count * part / parts..count * (part + 1) / parts)
 }
@@ -52,6 +52,18 @@ pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
 pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     a();
     b();
+}
+
+/// Does `work` on each of these, without taking memory.
+pub(crate) fn for_each_mut<I: Send>(items: &mut [I], work: &(impl Fn(&mut I) + Sync)) {
+    match items {
+        [] => {}
+        [item] => work(item),
+        _ => {
+            let (before, behind) = items.split_at_mut(items.len() / 2);
+            join(|| for_each_mut(before, work), || for_each_mut(behind, work));
+        }
+    }
 }
 
 /// Does work that is [joined](join) many times on one of the threads that it is spread over, which saves the way there.

@@ -89,7 +89,10 @@ impl<'a, T> Front<'a, T> {
             None => work(self),
             Some(middle) => {
                 let (above, below) = self.split_at(middle);
-                parallel::join(|| above.for_each_part(parts / 2, work), || below.for_each_part(parts.div_ceil(2), work));
+                parallel::join(
+                    || above.for_each_part(parts / 2, work),
+                    || below.for_each_part(parts.div_ceil(2), work),
+                );
             }
         }
     }

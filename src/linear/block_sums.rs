@@ -148,7 +148,10 @@ impl<T: Real> BlockSums<T> {
                 outcome: Ok(T::ZERO),
             };
             let (shared, gradient) = (shared.spans, gradient.spans);
-            Part { structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient }, sums }
+            Part {
+                structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient },
+                sums,
+            }
         });
         let parts = parts.collect();
         BlockSums { parts, shared: start..pattern.numbers() }

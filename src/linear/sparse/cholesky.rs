@@ -1,12 +1,12 @@
 //! Sparse Cholesky factorisation of a symmetric matrix of blocks.
 
 use super::assembly::{Assembly, Scatter, Way};
+use super::elimination::{Elimination, Factor, Room};
 use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
 use super::symbolic::SymbolicCholesky;
 use crate::Real;
-use super::elimination::{Elimination, Factor, Room};
 use crate::kernels::front::{Run, SolveBackward, SolveForward, padded};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;

@@ -199,6 +199,10 @@ impl<T> Factor<'_, T> {
 fn eliminate<T: Real>(front: Front<'_, T>, diagonal: &mut [T], parts: usize) -> Result<(), IllConditioned> {
     let mut sound = false;
     let elimination = Eliminate { front, diagonal, sound: &mut sound };
-    if parts > 1 { elimination.in_parts(parts) } else { simd::run(elimination) }
+    if parts > 1 {
+        elimination.in_parts(parts)
+    } else {
+        simd::run(elimination)
+    }
     if sound { Ok(()) } else { Err(IllConditioned) }
 }

@@ -74,7 +74,9 @@ impl Tasks {
         // First child of each supernode that is in the same task.
         let mut first_child = vec![usize::MAX; supernodes.len()];
         for (s, node) in supernodes.iter().enumerate().rev() {
-            if let Some(child) = first_child.get_mut(node.parent).filter(|_| self.of_node[node.parent] == self.of_node[s]) {
+            if let Some(child) =
+                first_child.get_mut(node.parent).filter(|_| self.of_node[node.parent] == self.of_node[s])
+            {
                 *child = s;
             }
         }
@@ -133,6 +135,9 @@ fn task_ends(supernodes: &[Supernode], threads: usize) -> Vec<Range<usize>> {
     let total: f64 = supernodes.iter().map(own).sum();
     let tasks = if threads == 1 { 1.0 } else { MOST.min(FOR_EACH_THREAD * threads as f64) };
     let limit = LEAST.max(total / tasks);
+    if total <= limit {
+        return vec![0..supernodes.len()];
+    }
     // Of each subtree: time of what is not in tasks yet, and first supernode.
     let mut time: Vec<f64> = supernodes.iter().map(own).collect();
     let mut first: Vec<usize> = (0..supernodes.len()).collect();
