@@ -135,8 +135,9 @@ fn task_ends(supernodes: &[Supernode], threads: usize) -> Vec<Range<usize>> {
     let total: f64 = supernodes.iter().map(own).sum();
     let tasks = if threads == 1 { 1.0 } else { MOST.min(FOR_EACH_THREAD * threads as f64) };
     let limit = LEAST.max(total / tasks);
+    let all = 0..supernodes.len();
     if total <= limit {
-        return vec![0..supernodes.len()];
+        return Vec::from([all]);
     }
     // Of each subtree: time of what is not in tasks yet, and first supernode.
     let mut time: Vec<f64> = supernodes.iter().map(own).collect();
@@ -175,8 +176,8 @@ fn task_ends(supernodes: &[Supernode], threads: usize) -> Vec<Range<usize>> {
         close(&roots, &time, &first);
     }
     tasks.sort_unstable_by_key(|nodes| nodes.end);
-    if tasks.last().is_none_or(|last| *last != (0..supernodes.len())) {
-        tasks.push(0..supernodes.len());
+    if tasks.last() != Some(&all) {
+        tasks.push(all);
     }
     tasks
 }
