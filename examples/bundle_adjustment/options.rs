@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_name = "PIXELS", default_value_t = 1.0, requires = "loss", value_parser = positive)]
     pub scale: f64,
     /// Ends the solve when a step lowers the cost by less than this share
-    #[arg(long, default_value_t = 1e-4, value_parser = positive)]
+    #[arg(long, default_value_t = 1e-5, value_parser = positive)]
     pub ftol: f64,
     /// Form of the linear systems; by default the one that is estimated to be fastest
     #[arg(long, value_name = "FORM", value_parser = forms())]
@@ -80,7 +80,7 @@ mod tests {
         Options::command().debug_assert();
         let options = parse("").unwrap();
         assert!(options.file.is_none() && options.loss.is_none() && options.save.is_none());
-        assert_eq!((options.ftol, options.max_iterations), (1e-4, 200));
+        assert_eq!((options.ftol, options.max_iterations), (1e-5, 200));
         assert_eq!(options.plot, Path::new("bundle_adjustment.svg"));
     }
 
