@@ -36,7 +36,7 @@ use truth::{and, any, choose, is_less, not, or};
 
 use super::iteration::SUFFICIENT_GAIN;
 use super::termination::UNDAMPED;
-use crate::kernels::lanes::{Lanes, Register, Routine};
+use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
 /// Rounding of a cost that comes from its sum, in units of its last digit.
@@ -80,7 +80,7 @@ struct Lockstep<T, R, const N: usize> {
 
 /// Solves all problems of a fleet, within these bounds if there are any.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N> + ?Sized, const N: usize>(
+pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: usize>(
     fleet: &mut F,
     bounds: Option<&BoxBounds<T, N>>,
     patience: &Patience<T>,
@@ -96,31 +96,6 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N> + ?Sized, c
         lockstep.board(fleet);
     }
     lockstep.leave(fleet, bounds, true);
-}
-
-/// Solves as [`solve_fleet`] does, by one function for all fleets.
-pub(crate) fn solve_any_fleet<T: Real, R: Register<T>, const N: usize>(
-    fleet: &mut dyn Fleet<T, R, N>,
-    bounds: Option<&BoxBounds<T, N>>,
-    patience: &Patience<T>,
-) {
-    R::call(AnyFleet { fleet, bounds, patience });
-}
-
-/// Problems to be solved.
-struct AnyFleet<'f, T: Real, R: Register<T>, const N: usize> {
-    fleet: &'f mut dyn Fleet<T, R, N>,
-    bounds: Option<&'f BoxBounds<T, N>>,
-    patience: &'f Patience<T>,
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Routine for AnyFleet<'_, T, R, N> {
-    type Output = ();
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn run(self) {
-        solve_fleet(self.fleet, self.bounds, self.patience);
-    }
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
@@ -149,7 +124,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn board<F: Fleet<T, R, N> + ?Sized>(&mut self, fleet: &mut F) {
+    fn board<F: Fleet<T, R, N>>(&mut self, fleet: &mut F) {
         for l in 0..R::LANES {
             if self.problems[l].is_some() {
                 continue;
@@ -308,7 +283,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Hands over the problems that have ended, or all of them where there is no more time.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave<F: Fleet<T, R, N> + ?Sized>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
+    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
             return;
         }
