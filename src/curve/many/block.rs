@@ -1,6 +1,5 @@
 //! A few hundred of many fits, which one thread does in lockstep.
 
-use std::mem;
 use std::ops::Range;
 
 use ndarray::Axis;
@@ -29,19 +28,19 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
         let bounds = self.study.box_bounds();
-        let mut crew = Crew::<T, R>::new(self.study, self.model, self.registers, self.outcomes);
+        let mut crew = Crew::<T, R, N>::new(self.study, self.model, self.registers, self.outcomes);
         solve_fleet::<T, R, _, N>(&mut crew, bounds.as_ref(), &self.study.patience);
     }
 }
 
 /// The data of the fits that are in the lanes, and what became of those that were.
-pub(super) struct Crew<'s, 'a, 'o, T: Real, R> {
+pub(super) struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
     pub(super) study: &'s Study<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
     pub(super) registers: Registers,
     /// Those not begun.
     fits: Range<usize>,
-    pub(super) points: Points<T, R>,
+    pub(super) work: PointSums<T, R, N>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
     /// `½‖y‖²` of each lane, in units of the standard deviations.
@@ -51,7 +50,7 @@ pub(super) struct Crew<'s, 'a, 'o, T: Real, R> {
     outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
+impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R, N> {
     pub(super) fn new(
         study: &'s Study<'a, T>,
         model: &'s dyn AnyModel<T>,
@@ -61,11 +60,12 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
         let (points, width) = (study.y.ncols(), study.x.width());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if study.has_weights() { points } else { 0 });
+        let points = Points { x: lanes(points * width), width, y: lanes(points), weights };
         let mut crew = Crew {
             study,
             model,
             registers,
-            points: Points { x: lanes(points * width), width, y: lanes(points), weights },
+            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(study.parameters) },
             shares_all: study.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
@@ -73,7 +73,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
             outcomes,
         };
         if let Predictors::Shared(x) = &study.x {
-            for (lanes, &x) in crew.points.x.iter_mut().zip(x) {
+            for (lanes, &x) in crew.work.points.x.iter_mut().zip(x) {
                 *lanes = Lanes::splat(x);
             }
         }
@@ -97,11 +97,11 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
 
     /// Takes a fit of which every point takes part into a lane.
     fn load_whole(&mut self, lane: usize, fit: usize) {
-        for (lanes, &y) in self.points.y.iter_mut().zip(self.study.y.row(fit)) {
+        for (lanes, &y) in self.work.points.y.iter_mut().zip(self.study.y.row(fit)) {
             lanes.as_mut_slice()[lane] = y;
         }
         if let Predictors::Own(x) = &self.study.x {
-            for (lanes, &x) in self.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+            for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
                 lanes.as_mut_slice()[lane] = x;
             }
         }
@@ -109,7 +109,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
             Some(sigma) => {
                 let mut energy = T::ZERO;
                 for (lanes, (sigma, &y)) in
-                    self.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit)))
+                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit)))
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
@@ -117,36 +117,41 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
                 }
                 self.energies.as_mut_slice()[lane] = energy;
             }
-            None => self.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ONE),
+            None => self.work.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ONE),
         }
-        self.counts[lane] = self.points.y.len();
+        self.counts[lane] = self.work.points.y.len();
     }
 
     /// Takes the points of a fit that take part into a lane.
     fn load_points(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
-        self.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
+        self.work.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
         let (mut points, mut next) = (0, 0);
         self.study.read(fit, |point| {
             // Points left out have the numbers of one that is not, so that the model is finite there.
             for index in next..=point.index {
-                self.points.y[index].as_mut_slice()[lane] = point.y;
-                let x = self.points.x[index * self.points.width..].iter_mut().filter(|_| !self.shares_all);
+                self.work.points.y[index].as_mut_slice()[lane] = point.y;
+                let x = self.work.points.x[index * self.work.points.width..].iter_mut().filter(|_| !self.shares_all);
                 for (lanes, &x) in x.zip(&point.x) {
                     lanes.as_mut_slice()[lane] = x;
                 }
             }
-            if let Some(weight) = self.points.weights.get_mut(point.index) {
+            if let Some(weight) = self.work.points.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
             let y = point.y * point.weight;
             self.energies.as_mut_slice()[lane] += y * y * T::from_f64(0.5);
             (points, next) = (points + 1, point.index + 1);
         })?;
-        for index in next..self.points.y.len() {
-            self.points.y[index].as_mut_slice()[lane] = self.points.y[index - 1].as_slice()[lane];
-            let entries = if self.shares_all { 0..0 } else { index * self.points.width..(index + 1) * self.points.width };
+        for index in next..self.work.points.y.len() {
+            self.work.points.y[index].as_mut_slice()[lane] = self.work.points.y[index - 1].as_slice()[lane];
+            let entries = if self.shares_all {
+                0..0
+            } else {
+                index * self.work.points.width..(index + 1) * self.work.points.width
+            };
             for entry in entries {
-                self.points.x[entry].as_mut_slice()[lane] = self.points.x[entry - self.points.width].as_slice()[lane];
+                self.work.points.x[entry].as_mut_slice()[lane] =
+                    self.work.points.x[entry - self.work.points.width].as_slice()[lane];
             }
         }
         self.counts[lane] = points;
@@ -154,7 +159,12 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>> Crew<'s, 'a, 'o, T, R> {
     }
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_, T, R> {
+impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_, T, R, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parameter_count(&self) -> usize {
+        self.study.parameters
+    }
+
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])> {
         loop {
             let fit = self.fits.next()?;
@@ -169,11 +179,10 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> Sums<T, R, N> {
-        let mut work = PointSums { points: mem::take(&mut self.points), b: *b, sums: Sums::zero() };
-        self.model.add_points(self.registers, &mut work);
-        self.points = work.points;
-        work.sums
+    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &Sums<T, R, N> {
+        self.work.b = *b;
+        self.model.add_points(self.registers, &mut self.work);
+        &self.work.sums
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

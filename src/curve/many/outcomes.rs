@@ -101,7 +101,7 @@ fn standard_errors<T: Real, const N: usize>(
     errors: &mut [T],
 ) -> bool {
     let n = errors.len();
-    let takes_part = |j: usize| j < n && !arrival.held[j];
+    let takes_part = |j: usize| !arrival.held[j];
     let free = (0..n).filter(|&j| takes_part(j)).count();
     let variance = variance.unwrap_or_else(|| {
         let freedom = T::from_f64(points.saturating_sub(free) as f64);
@@ -109,27 +109,28 @@ fn standard_errors<T: Real, const N: usize>(
     });
     // In units in which all columns have length one; what does not take part is apart from the rest.
     let mut scale = [T::ONE; N];
-    let mut matrix = [[T::ZERO; N]; N];
-    for i in 0..N {
-        matrix[i][i] = T::ONE;
+    let mut room = [[T::ZERO; N]; N];
+    let matrix = &mut room.as_flattened_mut()[..n * n];
+    for i in 0..n {
+        matrix[i * n + i] = T::ONE;
         if takes_part(i) {
             scale[i] = arrival.gram[i][i].sqrt();
             for k in (0..i).filter(|&k| takes_part(k)) {
-                matrix[i][k] = arrival.gram[i][k] / (scale[i] * scale[k]);
+                matrix[i * n + k] = arrival.gram[i][k] / (scale[i] * scale[k]);
             }
         }
     }
-    let mut inverse_pivots = [T::ONE; N];
-    let is_sound = cholesky(matrix.as_flattened_mut(), &mut inverse_pivots);
+    let inverse_pivots = &mut [T::ONE; N][..n];
+    let is_sound = cholesky(matrix, inverse_pivots);
     for (j, error) in errors.iter_mut().enumerate() {
         *error = if arrival.held[j] {
             T::ZERO
         } else if !is_sound {
             T::INFINITY
         } else {
-            let mut unit = [T::ZERO; N];
+            let unit = &mut [T::ZERO; N][..n];
             unit[j] = T::ONE;
-            let inverse = cholesky_inverse_form(matrix.as_flattened(), &inverse_pivots, &mut unit);
+            let inverse = cholesky_inverse_form(matrix, inverse_pivots, unit);
             (variance * inverse).sqrt() / scale[j]
         };
     }

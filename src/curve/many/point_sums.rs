@@ -17,12 +17,6 @@ pub(super) struct Points<T, R> {
     pub(super) weights: Vec<Lanes<T, R>>,
 }
 
-impl<T, R> Default for Points<T, R> {
-    fn default() -> Self {
-        Points { x: Vec::new(), width: 0, y: Vec::new(), weights: Vec::new() }
-    }
-}
-
 /// Points, parameters of up to `N`, and the sums over the points there.
 pub(super) struct PointSums<T, R, const N: usize> {
     pub(super) points: Points<T, R>,
@@ -53,16 +47,18 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
         for j in 1..N {
             variables[j] = Jet::variable(b[j], j);
         }
-        let variables = &variables[..self.model.parameter_count().min(N)];
-        let mut sums = Sums::zero();
-        // One loop with and without weights: the model is inlined once.
-        let mut weights = points.weights.iter();
-        for (x, &y) in points.x.chunks_exact(points.width).zip(&points.y) {
-            let mut residual = self.model.response(x, variables) - y;
-            if let Some(&weight) = weights.next() {
-                residual = residual * weight;
+        let parameters = self.model.parameter_count().min(N);
+        let variables = &variables[..parameters];
+        let mut sums = Sums::zero(parameters);
+        let rows = points.x.chunks_exact(points.width).zip(&points.y);
+        if points.weights.is_empty() {
+            for (x, &y) in rows {
+                sums.add(&(self.model.response(x, variables) - y));
             }
-            sums.add(&residual);
+        } else {
+            for ((x, &y), &weight) in rows.zip(&points.weights) {
+                sums.add(&((self.model.response(x, variables) - y) * weight));
+            }
         }
         self.work.sums = sums;
     }

@@ -7,19 +7,16 @@ use std::mem;
 use super::any_model::AnyModel;
 use super::block::Crew;
 use super::outcomes::Outcomes;
-use super::point_sums::Points;
+use super::point_sums::{PointSums, Points};
 use super::study::Study;
+use crate::Real;
 use crate::curve::reverse_tile::{ReverseTile, TILE};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::solver::lockstep::{Arrival, Fleet, Sums, Tile, solve_fleet};
-use crate::Real;
 
 /// The most parameters of fits in lockstep.
 pub(super) const MOST: usize = 16;
-
-/// The same solver is for fewer parameters, in less time.
-const FEWER: usize = 12;
 
 /// Does a block of fits of at most [`MOST`] parameters.
 pub(super) struct TiledBlock<'s, 'a, 'o, T: Real> {
@@ -35,41 +32,42 @@ impl<T: Real> LaneKernel<T> for TiledBlock<'_, '_, '_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
         let TiledBlock { study, model, registers, outcomes } = self;
-        let mut crew = TiledCrew::<T, R>::new(Crew::new(study, model, registers, outcomes));
-        if study.parameters <= FEWER {
-            solve_fleet::<T, R, _, FEWER>(&mut crew, study.box_bounds().as_ref(), &study.patience);
-        } else {
-            solve_fleet::<T, R, _, MOST>(&mut crew, study.box_bounds().as_ref(), &study.patience);
-        }
+        let mut crew = TiledCrew::<T, R, MOST>::new(Crew::new(study, model, registers, outcomes));
+        solve_fleet(&mut crew, study.box_bounds().as_ref(), &study.patience);
     }
 }
 
 /// The fits that are in the lanes, and a tile of their points.
-struct TiledCrew<'s, 'a, 'o, T: Real, R> {
-    crew: Crew<'s, 'a, 'o, T, R>,
+struct TiledCrew<'s, 'a, 'o, T: Real, R, const N: usize> {
+    crew: Crew<'s, 'a, 'o, T, R, N>,
     tile: ReverseTile<T, R>,
 }
 
-impl<'s, 'a, 'o, T: Real, R: Register<T>> TiledCrew<'s, 'a, 'o, T, R> {
-    fn new(crew: Crew<'s, 'a, 'o, T, R>) -> Self {
-        let tile = ReverseTile::new(crew.points.width, crew.study.parameters, MOST);
+impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> TiledCrew<'s, 'a, 'o, T, R, N> {
+    fn new(crew: Crew<'s, 'a, 'o, T, R, N>) -> Self {
+        let tile = ReverseTile::new(crew.work.points.width, crew.study.parameters, N);
         TiledCrew { crew, tile }
     }
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for TiledCrew<'_, '_, '_, T, R> {
+impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for TiledCrew<'_, '_, '_, T, R, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parameter_count(&self) -> usize {
+        self.crew.study.parameters
+    }
+
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])> {
         self.crew.board(lane)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> Sums<T, R, N> {
+    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &Sums<T, R, N> {
         let TiledCrew { crew, tile } = self;
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
-        tile.x = mem::take(&mut crew.points.x);
-        let Points { y, weights, .. } = &crew.points;
-        let mut sums = Sums::zero();
+        let PointSums { points: Points { x, y, weights, .. }, sums, .. } = &mut crew.work;
+        mem::swap(x, &mut tile.x);
+        *sums = Sums::zero(parameters);
         let mut weights = weights.chunks(TILE);
         for (number, y) in y.chunks(TILE).enumerate() {
             (tile.first, tile.rows) = (number * TILE, y.len());
@@ -81,12 +79,12 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for TiledCrew<'_, '
                 weights: weights.next().unwrap_or_default(),
             });
         }
-        crew.points.x = mem::take(&mut tile.x);
+        mem::swap(x, &mut tile.x);
         sums
     }
 
     fn energies(&self) -> Lanes<T, R> {
-        Fleet::<T, R, N>::energies(&self.crew)
+        self.crew.energies()
     }
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {

@@ -85,13 +85,14 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: u
     bounds: Option<&BoxBounds<T, N>>,
     patience: &Patience<T>,
 ) {
-    let mut lockstep = Lockstep::<T, R, N>::new();
+    let mut lockstep = Lockstep::<T, R, N>::new(fleet.parameter_count());
     lockstep.board(fleet);
     while lockstep.is_busy() && !fleet.is_cancelled() {
+        let energies = fleet.energies();
         let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(&sums, fleet.energies(), patience);
-        lockstep.arrive(accepted, &sums);
-        lockstep.choose_steps(bounds, fleet.energies(), patience);
+        let accepted = lockstep.judge(sums, energies, patience);
+        lockstep.arrive(accepted, sums);
+        lockstep.choose_steps(bounds, energies, patience);
         lockstep.leave(fleet, bounds, false);
         lockstep.board(fleet);
     }
@@ -100,7 +101,7 @@ pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: u
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn new() -> Self {
+    fn new(parameters: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
         Lockstep {
             problems: vec![None; R::LANES],
@@ -109,7 +110,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             damping: Damping::new(),
             ending: Ending::new(),
             x: [zero; N],
-            sums: Sums::zero(),
+            sums: Sums::zero(parameters),
             squared_scale: [zero; N],
             asked: zero,
             steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
@@ -134,7 +135,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             self.busy.as_mut_slice()[l] = T::ONE;
             self.starts.as_mut_slice()[l] = T::ONE;
             self.ending.restart(l);
-            for j in 0..N {
+            for j in 0..self.sums.count() {
                 self.trial[j].as_mut_slice()[l] = start[j];
                 self.x[j].as_mut_slice()[l] = start[j];
                 self.squared_scale[j].as_mut_slice()[l] = T::ZERO;
@@ -148,7 +149,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
-        for j in 0..N {
+        for j in 0..trial.count() {
             is_usable = and(is_usable, is_less(self.trial[j].abs(), infinity));
         }
         let cost = choose(is_usable, trial.cost, infinity);
@@ -182,7 +183,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn resolution(&self) -> Lanes<T, R> {
         let mut sum = Lanes::splat(T::ZERO);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             sum = (self.squared_scale[j] * self.x[j]).mul_add(self.x[j], sum);
         }
         sum.sqrt()
@@ -192,7 +193,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
         self.sums.take(accepted, sums);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             self.x[j] = choose(accepted, self.trial[j], self.x[j]);
             let norm = self.sums.gram[j][j];
             let scale = (self.squared_scale[j] * T::from_f64(FADE)).max(norm);
@@ -209,7 +210,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     fn ask(&mut self, lanes: Lanes<T, R>) {
         self.asked = or(self.asked, lanes);
         self.damping.release(lanes);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             let norm = self.sums.gram[j][j];
             let scale = choose(is_less(Lanes::splat(T::ZERO), norm), norm, self.squared_scale[j]);
             self.squared_scale[j] = choose(lanes, scale, self.squared_scale[j]);
@@ -238,7 +239,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
                 break;
             }
         }
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             self.trial[j] = match bounds {
                 None => self.x[j] + self.steps.step[j],
                 Some(bounds) => arrive(bounds[j], self.x[j], self.steps.step[j]),
@@ -270,7 +271,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
         let mut held = [Lanes::splat(T::ZERO); N];
         if let Some(bounds) = bounds {
-            for j in 0..N {
+            for j in 0..self.sums.count() {
                 held[j] = side_that_holds(bounds[j], self.x[j], self.sums.gradient[j]).abs();
             }
         }
@@ -312,7 +313,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             // The sums are those of the problem before.
             arrival.cost = T::from_f64(f64::NAN);
         }
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             arrival.x[j] = self.x[j].as_slice()[l];
             for k in 0..=j {
                 arrival.gram[j][k] = self.sums.gram[j][k].as_slice()[l];
