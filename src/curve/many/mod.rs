@@ -80,7 +80,7 @@ pub struct FitMany<'a, T: Real, M> {
 /// Is told how many fits are done, and of how many.
 type Progress<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
-impl<'a, T: Real, M: Model<T> + Sync + 'a> FitMany<'a, T, M> {
+impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Fits of a model to the rows of `y`, one a fit.
     ///
     /// `x` is what all fits share (a slice, a vector, an array of one dimension), or has a row for each fit (two
@@ -180,22 +180,22 @@ impl<'a, T: Real, M: Model<T> + Sync + 'a> FitMany<'a, T, M> {
     /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
         let names = (0..self.study.parameters).map(|index| self.model.model.parameter_name(index)).collect();
-        fit_all(AllFits { model: Box::new(self.model), study: self.study, progress: self.progress, names })
+        fit_all(AllFits { model: &self.model, study: self.study, progress: self.progress, names })
     }
 }
 
-compile_once! { fit_all(AllFits) -> Result<ManyFits, FitManyError> }
+compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 
 /// What is fitted, and by which model.
-struct AllFits<'a, T: Real> {
-    model: Box<dyn AnyModel<T> + 'a>,
+struct AllFits<'m, 'a, T: Real> {
+    model: &'m dyn AnyModel<T>,
     study: Study<'a, T>,
     progress: Option<Box<Progress<'a>>>,
     /// Of the parameters.
     names: Vec<String>,
 }
 
-impl<T: Real> AllFits<'_, T> {
+impl<T: Real> AllFits<'_, '_, T> {
     fn run(self) -> Result<ManyFits<T>, FitManyError> {
         self.study.check()?;
         let fits = self.study.y.nrows();
@@ -216,7 +216,7 @@ impl<T: Real> AllFits<'_, T> {
     fn fit_block(&self, mut outcomes: Outcomes<'_, T>) {
         const FEW: usize = FORWARDS[0];
         const SOME: usize = FORWARDS[1];
-        let (model, study) = (&*self.model, &self.study);
+        let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
         match study.parameters {
             _ if !model.is_in_lanes() => {}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::triangular::{cholesky, cholesky_inverse_form};
-use crate::solver::lockstep::Arrival;
+use crate::solver::lockstep::{Arrival, UNROLLED};
 use crate::{FitStatus, Real};
 
 /// Where the results of consecutive fits go.
@@ -101,7 +101,7 @@ fn standard_errors<T: Real, const N: usize>(
     errors: &mut [T],
 ) -> bool {
     let n = errors.len();
-    let takes_part = |j: usize| !arrival.held[j];
+    let takes_part = |j: usize| j < n && !arrival.held[j];
     let free = (0..n).filter(|&j| takes_part(j)).count();
     let variance = variance.unwrap_or_else(|| {
         let freedom = T::from_f64(points.saturating_sub(free) as f64);
@@ -109,18 +109,19 @@ fn standard_errors<T: Real, const N: usize>(
     });
     // In units in which all columns have length one; what does not take part is apart from the rest.
     let mut scale = [T::ONE; N];
+    let size = if N <= UNROLLED { N } else { n };
     let mut room = [[T::ZERO; N]; N];
-    let matrix = &mut room.as_flattened_mut()[..n * n];
-    for i in 0..n {
-        matrix[i * n + i] = T::ONE;
+    let matrix = &mut room.as_flattened_mut()[..size * size];
+    for i in 0..size {
+        matrix[i * size + i] = T::ONE;
         if takes_part(i) {
             scale[i] = arrival.gram[i][i].sqrt();
             for k in (0..i).filter(|&k| takes_part(k)) {
-                matrix[i * n + k] = arrival.gram[i][k] / (scale[i] * scale[k]);
+                matrix[i * size + k] = arrival.gram[i][k] / (scale[i] * scale[k]);
             }
         }
     }
-    let inverse_pivots = &mut [T::ONE; N][..n];
+    let inverse_pivots = &mut [T::ONE; N][..size];
     let is_sound = cholesky(matrix, inverse_pivots);
     for (j, error) in errors.iter_mut().enumerate() {
         *error = if arrival.held[j] {
@@ -128,7 +129,7 @@ fn standard_errors<T: Real, const N: usize>(
         } else if !is_sound {
             T::INFINITY
         } else {
-            let unit = &mut [T::ZERO; N][..n];
+            let unit = &mut [T::ZERO; N][..size];
             unit[j] = T::ONE;
             let inverse = cholesky_inverse_form(matrix, inverse_pivots, unit);
             (variance * inverse).sqrt() / scale[j]

@@ -29,7 +29,7 @@ use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
 use first_order::FirstOrder;
 pub(crate) use fleet::{Arrival, Fleet};
 pub use status::FitStatus;
-pub(crate) use sums::Sums;
+pub(crate) use sums::{Sums, UNROLLED};
 use system::{Steps, solve};
 pub(crate) use tile::Tile;
 use truth::{and, any, choose, is_less, not, or};

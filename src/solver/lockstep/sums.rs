@@ -6,7 +6,7 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
 /// Loops over so many parameters, used or not, are unrolled.
-const UNROLLED: usize = 4;
+pub(crate) const UNROLLED: usize = 4;
 
 /// Sums over the residuals of the problem in each lane.
 #[derive(Debug, Clone, Copy)]
