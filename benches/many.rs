@@ -49,13 +49,13 @@ impl<T: Real> Data<T> {
         Data { x, y: rows(&curves.y), start: rows(&curves.start) }
     }
 
-    fn fit(&self, model: impl Model<T> + Sync) -> ManyFits<T> {
+    fn fit(&self, model: impl Model<T>) -> ManyFits<T> {
         FitMany::new(model, &self.x, black_box(&self.y)).start(&self.start).fit().expect("the shapes are right")
     }
 }
 
 /// Fits in lockstep, on so many threads.
-fn in_lockstep<T: Real, F: Formula>(bencher: Bencher, model: impl Model<T> + Copy + Send + Sync, threads: usize) {
+fn in_lockstep<T: Real, F: Formula>(bencher: Bencher, model: impl Model<T> + Copy + Send, threads: usize) {
     let data = Data::<T>::of::<F>();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("the system gives threads");
     bencher.bench_local(|| pool.install(|| data.fit(model)));

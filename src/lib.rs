@@ -103,7 +103,7 @@
 //! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`] |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`]; [`ConcurrentRows`] and [`ConcurrentBlocks`] on several threads |
 //! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
@@ -125,7 +125,7 @@
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
-//! | `rayon` | fits of many data sets, from many starts and of resampled data run on all cores |
+//! | `rayon` | solves of graphs and large curve fits, and fits of many data sets, from many starts and of resampled data, run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
@@ -179,10 +179,10 @@ pub use curve::{Separator, Table, TableError, TableReader};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
-    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, EvaluationError, FiniteDifference,
-    FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate,
-    Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded, Sparsity, SparsityError,
-    SumOfSquares, Work, mad_scale,
+    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
+    EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective,
+    OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded,
+    Sparsity, SparsityError, SumOfSquares, Work, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

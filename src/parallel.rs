@@ -1,5 +1,17 @@
 //! Independent pieces of work, on all cores where the feature `rayon` is on.
 
+use std::ops::Range;
+
+/// Most parts that work is divided into where the parts are to be summed.
+const MOST_PARTS: usize = 16;
+
+/// Divides `0..count` into parts of at least `fewest`. They follow from these numbers alone, and with them sums over the parts, whatever
+/// the number of threads.
+pub(crate) fn parts(count: usize, fewest: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let parts = (count / fewest).clamp(1, MOST_PARTS);
+    (0..parts).map(move |part| count * part / parts..count * (part + 1) / parts)
+}
+
 /// The results of `work` for `0..count`, in that order whatever the number of threads.
 #[cfg(feature = "rayon")]
 pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -17,6 +29,9 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
 #[cfg(feature = "rayon")]
 pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     use rayon::prelude::*;
+    if items.len() < 2 {
+        return items.into_iter().for_each(work);
+    }
     items.into_par_iter().with_max_len(1).for_each(work);
 }
 
@@ -24,6 +39,43 @@ pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     items.into_iter().for_each(work);
+}
+
+/// Does two pieces of work.
+#[cfg(feature = "rayon")]
+pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    rayon::join(a, b);
+}
+
+/// Does two pieces of work.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    a();
+    b();
+}
+
+/// Does `work` on each of these, without taking memory.
+pub(crate) fn for_each_mut<I: Send>(items: &mut [I], work: &(impl Fn(&mut I) + Sync)) {
+    match items {
+        [] => {}
+        [item] => work(item),
+        _ => {
+            let (before, behind) = items.split_at_mut(items.len() / 2);
+            join(|| for_each_mut(before, work), || for_each_mut(behind, work));
+        }
+    }
+}
+
+/// Does work that is [joined](join) many times on one of the threads that it is spread over, which saves the way there.
+#[cfg(feature = "rayon")]
+pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
+/// Does work.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    work()
 }
 
 /// How many threads there are.

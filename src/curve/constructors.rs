@@ -19,7 +19,7 @@ use crate::{Difference, Dual, Real};
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub fn curve_fit<'a, T: Real, const N: usize>(
-    curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a,
+    curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Sync + 'a,
     x: impl Into<Rows<'a, T>>,
     y: impl Into<Rows<'a, T>>,
     start: [T; N],
@@ -34,7 +34,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Every operation carries all derivatives along, one point at a time. A [`Model`], also one by [`model!`](crate::model!), takes
     /// several points at once and works many derivatives out backwards: next to it, a closure of 3 parameters takes about 1.2 times
     /// as long, of 8 parameters 2.5 times, of 60 parameters 12 times.
-    pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + 'a>(
+    pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Sync + 'a>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -55,7 +55,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((plane.parameters()[0].value - 2.0).abs() < 0.1);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>>(
+    pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Sync>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -83,7 +83,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameter("frequency").unwrap().value - 2.0).abs() < 0.03);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn with_responses<const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]>(
+    pub fn with_responses<const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Sync>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -112,7 +112,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameters()[0].value - 1.0).abs() < 1e-2);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn numeric<F: Fn(&[T], &[T]) -> T>(
+    pub fn numeric<F: Fn(&[T], &[T]) -> T + Sync>(
         response: F,
         difference: Difference,
         x: impl Into<Rows<'a, T>>,

@@ -8,7 +8,7 @@ use super::noise::Noise;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
 use crate::problem::{Probe, advance};
-use crate::{Bounds, EvaluationError, LeastSquares, Real};
+use crate::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Real};
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
 /// share, they are this rank's; rank 0 has the priors.
@@ -65,28 +65,66 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
             r.fill(T::from_f64(f64::NAN));
             return Ok(());
         }
+        self.whitened_here(first, r).map(|_| ())
+    }
+
+    /// The same where all parameters are up to date; returns the cost of priors.
+    fn whitened_here(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
         let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
         let predictors = self.data.predictors(first, of_data.len());
         self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
         self.data.subtract(first, of_data);
         self.data.noise.whiten(first, of_data, &mut [], 1);
-        self.add_priors(first + of_data.len(), of_priors, &mut []);
-        Ok(())
+        Ok(self.fill_priors(first + of_data.len(), of_priors, &mut []))
     }
 
-    /// Weighs whitened rows of data as the likelihood does.
-    #[inline]
-    fn weigh(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
-        let n = self.map.free().len().max(1);
-        if !self.likelihood.is_sum_of_squares() {
-            self.cost += self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n);
+    /// Fills `r` with the residuals where all parameters are up to date; returns their cost, unless that is the sum of squares.
+    fn residuals_here(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
+        let of_priors = self.whitened_here(first, r)?;
+        let count = self.data_rows(first, r.len());
+        Ok(of_priors + self.weigh(first, &mut r[..count], &mut []))
+    }
+
+    /// Fills rows of the Jacobian too, with room for rows of derivatives by all parameters.
+    fn linearize_here(
+        &self,
+        first: usize,
+        r: &mut [T],
+        jacobian: &mut [T],
+        wide: &mut Vec<T>,
+    ) -> Result<T, EvaluationError> {
+        let count = self.data_rows(first, r.len());
+        let (of_data, of_priors) = r.split_at_mut(count);
+        let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
+        let (predictors, width) = (self.data.predictors(first, count), self.data.width());
+        if self.map.is_identity() {
+            self.curve.linearize(predictors, width, &self.all, of_data, data_rows)?;
+        } else {
+            wide.resize(count * self.map.count(), T::ZERO);
+            self.curve.linearize(predictors, width, &self.all, of_data, wide)?;
+            self.map.narrow(&self.chain, wide, data_rows);
         }
+        self.data.subtract(first, of_data);
+        self.data.noise.whiten(first, of_data, data_rows, self.map.free().len());
+        let cost = self.weigh(first, of_data, data_rows);
+        Ok(cost + self.fill_priors(first + count, of_priors, prior_rows))
     }
 
-    /// Fills the rows from `first` on that are not those of data.
-    fn add_priors(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
+    /// Weighs whitened rows of data as the likelihood does; returns their cost, unless that is the sum of squares.
+    #[inline]
+    fn weigh(&self, first: usize, r: &mut [T], jacobian: &mut [T]) -> T {
+        let n = self.map.free().len().max(1);
+        if self.likelihood.is_sum_of_squares() {
+            return T::ZERO;
+        }
+        self.likelihood.reweigh(&self.data.y()[first..], r, jacobian, n)
+    }
+
+    /// Fills the rows from `first` on that are not those of data; returns their cost.
+    fn fill_priors(&self, first: usize, r: &mut [T], jacobian: &mut [T]) -> T {
+        let mut cost = T::ZERO;
         if r.is_empty() {
-            return;
+            return cost;
         }
         let n = self.map.free().len().max(1);
         let skipped = first.saturating_sub(self.data.y().len());
@@ -98,8 +136,34 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
                 let derivatives = self.chain[index * n..(index + 1) * n].iter();
                 row.iter_mut().zip(derivatives).for_each(|(row, &derivative)| *row = derivative / deviation);
             }
-            self.cost += T::from_f64(0.5) * r[k] * r[k];
+            cost += T::from_f64(0.5) * r[k] * r[k];
         }
+        cost
+    }
+
+    /// The cost of rows, which is `own` where it is not the sum of squares.
+    #[inline]
+    fn cost_or(&self, own: T, r: &[T]) -> T {
+        if self.likelihood.is_sum_of_squares() { T::from_f64(0.5) * dot(r, r) } else { own }
+    }
+}
+
+/// All parameters are up to date.
+impl<T: Real, C: Curve<T>> ConcurrentRows<T> for Misfit<'_, T, C> {
+    fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
+        let cost = self.residuals_here(first, r)?;
+        Ok(self.cost_or(cost, r))
+    }
+
+    fn linearize_rows(
+        &self,
+        first: usize,
+        r: &mut [T],
+        jacobian: &mut [T],
+        room: &mut Vec<T>,
+    ) -> Result<T, EvaluationError> {
+        let cost = self.linearize_here(first, r, jacobian, room)?;
+        Ok(self.cost_or(cost, r))
     }
 }
 
@@ -121,9 +185,12 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
     }
 
     fn residuals(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.whitened(free, first, r)?;
-        let count = self.data_rows(first, r.len());
-        self.weigh(first, &mut r[..count], &mut []);
+        if !self.arrive(free) {
+            r.fill(T::from_f64(f64::NAN));
+            self.cost = T::from_f64(f64::NAN);
+            return Ok(());
+        }
+        self.cost = self.residuals_here(first, r)?;
         Ok(())
     }
 
@@ -134,26 +201,19 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
             self.cost = T::from_f64(f64::NAN);
             return Ok(());
         }
-        let count = self.data_rows(first, r.len());
-        let (of_data, of_priors) = r.split_at_mut(count);
-        let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
-        let (predictors, width) = (self.data.predictors(first, count), self.data.width());
-        if self.map.is_identity() {
-            self.curve.linearize(predictors, width, &self.all, of_data, data_rows)?;
-        } else {
-            self.wide.resize(count * self.map.count(), T::ZERO);
-            self.curve.linearize(predictors, width, &self.all, of_data, &mut self.wide)?;
-            self.map.narrow(&self.chain, &self.wide, data_rows);
-        }
-        self.data.subtract(first, of_data);
-        self.data.noise.whiten(first, of_data, data_rows, self.map.free().len());
-        self.weigh(first, of_data, data_rows);
-        self.add_priors(first + count, of_priors, prior_rows);
+        let mut wide = std::mem::take(&mut self.wide);
+        let cost = self.linearize_here(first, r, jacobian, &mut wide);
+        self.wide = wide;
+        self.cost = cost?;
         Ok(())
     }
 
+    fn concurrent(&mut self, free: &[T]) -> Option<&dyn ConcurrentRows<T>> {
+        if self.arrive(free) { Some(self) } else { None }
+    }
+
     fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
-        if self.likelihood.is_sum_of_squares() { T::from_f64(0.5) * dot(r, r) } else { self.cost }
+        self.cost_or(self.cost, r)
     }
 
     /// That of the whitened residuals, with the weights that the likelihood gives them here: a difference of what the rows

@@ -33,7 +33,7 @@ use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scal
 /// assert!((fit.parameter("b1").unwrap().value - 2.0).abs() < 0.1);
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
-pub trait Model<T: Real> {
+pub trait Model<T: Real>: Sync {
     /// The library evaluates the model for several points or fits at once; otherwise for one after the other, which is for models so
     /// large that copies of them for all registers would take minutes to compile.
     const IN_LANES: bool = true;
@@ -53,8 +53,8 @@ pub trait Model<T: Real> {
 /// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
 ///
 /// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the
-/// derivatives by hand.
-pub trait Curve<T: Real> {
+/// derivatives by hand. With the feature `rayon`, many rows are evaluated on all cores.
+pub trait Curve<T: Real>: Sync {
     /// Number of parameters.
     fn parameter_count(&self) -> usize;
 
@@ -205,7 +205,7 @@ fn dual_linearize<T: Real, const N: usize, const K: usize>(
 #[derive(Debug, Clone, Copy)]
 pub struct FromClosure<F, const N: usize>(pub(super) F);
 
-impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<T> for FromClosure<F, N> {
+impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Sync> Curve<T> for FromClosure<F, N> {
     fn parameter_count(&self) -> usize {
         N
     }
@@ -232,7 +232,7 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N>> Curve<
 #[derive(Debug, Clone, Copy)]
 pub struct FromVector<F, const N: usize, const K: usize>(pub(super) F);
 
-impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]> Curve<T>
+impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Sync> Curve<T>
     for FromVector<F, N, K>
 {
     fn parameter_count(&self) -> usize {
@@ -276,7 +276,7 @@ impl<T: Real, F> FromNumeric<T, F> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T]) -> T> Curve<T> for FromNumeric<T, F> {
+impl<T: Real, F: Fn(&[T], &[T]) -> T + Sync> Curve<T> for FromNumeric<T, F> {
     fn parameter_count(&self) -> usize {
         self.bounds.len()
     }

@@ -1,6 +1,7 @@
 //! The residual blocks of one type of cost function.
 
 use std::any::Any;
+use std::ops::Range;
 
 use super::cost_function::{Blocks, CostFunction};
 use crate::kernels::simd::{self, Kernel};
@@ -54,8 +55,14 @@ pub(super) trait Group<T: Real>: Send + Sync {
     /// Fills `r` with the residuals of residual block `k` of the group, before the loss.
     fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// Calls `visit` for each residual block with its residuals and its rows of the Jacobian, under the loss; returns the cost.
-    fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
+    /// Calls `visit` for each residual block of a range with its residuals and its rows of the Jacobian, under the loss; returns the
+    /// cost.
+    fn linearize(
+        &self,
+        range: Range<usize>,
+        points: &Points<'_, T>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError>;
 
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
     fn apply_loss(&self, k: usize, r: &mut [T]) -> T;
@@ -134,7 +141,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     #[inline(always)]
     fn linearize_all<const N: usize>(
         &self,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         points: &Points<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
@@ -156,7 +163,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     /// [`linearize_all`](Self::linearize_all) in the widest registers in use.
     fn linearize_in_registers<const N: usize>(
         &self,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         points: &Points<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
@@ -169,7 +176,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
 /// [`linearize_all`](Typed::linearize_all), compiled for the registers in use: many directions fill the widest.
 struct Linearization<'a, T: Real, F, const N: usize> {
     group: &'a Typed<T, F>,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     points: &'a Points<'a, T>,
     visit: &'a mut dyn FnMut(&[T], &[T]),
     cost: &'a mut Result<T, EvaluationError>,
@@ -208,15 +215,19 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         self.functions[k].evaluate(&slices[..blocks.len()], r)
     }
 
-    fn linearize(&self, points: &Points<'_, T>, visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
-        let all = 0..self.len();
+    fn linearize(
+        &self,
+        range: Range<usize>,
+        points: &Points<'_, T>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError> {
         let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
-        match all.clone().map(width).max().unwrap_or(0) {
-            0..=3 => self.linearize_all::<3>(all, points, visit),
-            4..=6 => self.linearize_all::<6>(all, points, visit),
-            7..=9 => self.linearize_in_registers::<9>(all, points, visit),
-            10..=12 => self.linearize_in_registers::<12>(all, points, visit),
-            _ => self.linearize_in_registers::<WIDEST>(all, points, visit),
+        match range.clone().map(width).max().unwrap_or(0) {
+            0..=3 => self.linearize_all::<3>(range, points, visit),
+            4..=6 => self.linearize_all::<6>(range, points, visit),
+            7..=9 => self.linearize_in_registers::<9>(range, points, visit),
+            10..=12 => self.linearize_in_registers::<12>(range, points, visit),
+            _ => self.linearize_in_registers::<WIDEST>(range, points, visit),
         }
     }
 

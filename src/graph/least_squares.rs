@@ -1,10 +1,15 @@
 //! A graph as a least-squares problem.
 
+use std::ops::Range;
+
 use super::error::GraphError;
 use super::group::{Group, Points};
 use super::problem::{Block, Problem};
 use crate::manifold::Manifold;
-use crate::{BlockJacobian, EvaluationError, LeastSquares, Real, SolveError};
+use crate::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastSquares, Real, SolveError, parallel};
+
+/// Fewest residual blocks that are evaluated one after the other where there are more.
+const FEWEST_BLOCKS: usize = 512;
 
 /// A problem whose constant blocks are known.
 pub(super) struct Active<'p, T: Real> {
@@ -13,6 +18,8 @@ pub(super) struct Active<'p, T: Real> {
     residual_blocks: &'p [(u32, u32)],
     x: &'p [T],
     layout: Layout<'p, T>,
+    /// Residual blocks that are evaluated one after the other, group after group, and the number of their residuals.
+    parts: Vec<(Range<usize>, usize)>,
     /// Number of residuals.
     residuals: usize,
     /// Cost of the residuals that were evaluated last.
@@ -55,7 +62,7 @@ impl<'p, T: Real> Layout<'p, T> {
     }
 
     /// Calls `visit` for each block that moves with its manifold, the range of its point, and that of its columns.
-    fn for_each_moving(&self, mut visit: impl FnMut(&Block<T>, std::ops::Range<usize>, std::ops::Range<usize>)) {
+    fn for_each_moving(&self, mut visit: impl FnMut(&Block<T>, Range<usize>, Range<usize>)) {
         for (index, block) in self.blocks.iter().enumerate() {
             if self.width(index) > 0 {
                 let columns = self.columns[index]..self.columns[index + 1];
@@ -164,13 +171,21 @@ fn free_directions<T: Real>(block: &Block<T>, x: &[T], room: &mut Vec<T>, jacobi
 impl<'p, T: Real> Active<'p, T> {
     pub(super) fn new(problem: &'p Problem<T>) -> Self {
         let groups = problem.groups.as_slice();
-        let residuals = groups.iter().flat_map(|group| (0..group.len()).map(|k| group.residual_count(k))).sum();
+        let counts = groups.iter().flat_map(|group| (0..group.len()).map(|k| group.residual_count(k)));
+        let mut counts_of_parts = counts.clone();
+        let parts = parallel::parts(problem.residual_blocks.len(), FEWEST_BLOCKS).map(|blocks| {
+            let residuals = counts_of_parts.by_ref().take(blocks.len()).sum();
+            (blocks, residuals)
+        });
+        let parts = parts.collect();
+        let residuals = counts.sum();
         let layout = Layout::new(problem);
         Active {
             groups,
             residual_blocks: &problem.residual_blocks,
             x: &problem.x,
             layout,
+            parts,
             residuals,
             cost: T::ZERO,
             jacobians: Vec::new(),
@@ -232,7 +247,7 @@ impl<'p, T: Real> Active<'p, T> {
         let points = self.points(self.x);
         for (which, group) in self.groups.iter().enumerate() {
             let (mut k, mut culprit) = (0, None);
-            let visited = group.linearize(&points, &mut |_, jacobian| {
+            let visited = group.linearize(0..group.len(), &points, &mut |_, jacobian| {
                 if culprit.is_none() && jacobian.iter().any(|entry| !entry.is_finite()) {
                     culprit = Some(k);
                 }
@@ -245,6 +260,35 @@ impl<'p, T: Real> Active<'p, T> {
             }
         }
         GraphError::Solve(error)
+    }
+
+    /// Fills `r` with the residuals of residual blocks that follow each other, under their losses; returns their cost.
+    fn residuals_of(
+        &self,
+        blocks: Range<usize>,
+        points: &Points<'_, T>,
+        mut r: &mut [T],
+    ) -> Result<T, EvaluationError> {
+        let mut cost = T::ZERO;
+        for (group, range) in self.in_groups(blocks) {
+            for k in range {
+                let (own, others) = std::mem::take(&mut r).split_at_mut(group.residual_count(k));
+                group.residuals(k, points, own)?;
+                cost += group.apply_loss(k, own);
+                r = others;
+            }
+        }
+        Ok(cost)
+    }
+
+    /// Residual blocks that follow each other, group after group, as ranges of the groups.
+    fn in_groups(&self, blocks: Range<usize>) -> impl Iterator<Item = (&dyn Group<T>, Range<usize>)> {
+        let ranges = self.groups.iter().scan(0, move |start, group| {
+            let first = std::mem::replace(start, *start + group.len());
+            let within = |block: usize| block.clamp(first, first + group.len()) - first;
+            Some((&**group, within(blocks.start)..within(blocks.end)))
+        });
+        ranges.filter(|(_, range)| !range.is_empty())
     }
 
     fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
@@ -299,17 +343,15 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
 
     fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         let points = self.points(x);
-        let (mut cost, mut first) = (T::ZERO, 0);
-        for group in self.groups {
-            for k in 0..group.len() {
-                let count = group.residual_count(k);
-                let r = &mut r[first..first + count];
-                group.residuals(k, &points, r)?;
-                cost += group.apply_loss(k, r);
-                first += count;
-            }
-        }
-        self.cost = cost;
+        let mut costs: Vec<_> = self.parts.iter().map(|_| Ok(T::ZERO)).collect();
+        let mut others = r;
+        let parts = self.parts.iter().zip(&mut costs).map(|((blocks, count), cost)| {
+            let (r, behind) = std::mem::take(&mut others).split_at_mut(*count);
+            others = behind;
+            (blocks.clone(), r, cost)
+        });
+        parallel::for_each(parts.collect(), |(blocks, r, cost)| *cost = self.residuals_of(blocks, &points, r));
+        self.cost = costs.into_iter().sum::<Result<T, EvaluationError>>()?;
         Ok(())
     }
 
@@ -322,7 +364,7 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
         let (mut cost, mut first) = (T::ZERO, 0);
         for group in self.groups {
             let mut k = 0;
-            cost += group.linearize(&points, &mut |own, rows| {
+            cost += group.linearize(0..group.len(), &points, &mut |own, rows| {
                 r[first..first + own.len()].copy_from_slice(own);
                 let own_width = rows.len() / own.len().max(1);
                 for (i, row) in rows.chunks_exact(own_width.max(1)).enumerate() {
@@ -365,10 +407,26 @@ impl<T: Real> BlockJacobian<T> for Active<'_, T> {
 
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
         self.take_directions(x);
+        self.linearize_range(x, 0..self.residual_blocks.len(), visit)
+    }
+
+    fn concurrent(&mut self, x: &[T]) -> Option<&dyn ConcurrentBlocks<T>> {
+        self.take_directions(x);
+        Some(self)
+    }
+}
+
+impl<T: Real> ConcurrentBlocks<T> for Active<'_, T> {
+    fn linearize_range(
+        &self,
+        x: &[T],
+        blocks: Range<usize>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError> {
         let points = self.points(x);
         let mut cost = T::ZERO;
-        for group in self.groups {
-            cost += group.linearize(&points, visit)?;
+        for (group, range) in self.in_groups(blocks) {
+            cost += group.linearize(range, &points, visit)?;
         }
         Ok(cost)
     }

@@ -3,10 +3,10 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-use super::simd::{Kernel, multiply_add};
+use super::simd::{self, Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
 use super::triangular::lost_digits;
-use crate::Real;
+use crate::{Real, parallel};
 
 /// Columns that are computed together.
 const STRIP: usize = 8;
@@ -23,49 +23,124 @@ pub(crate) fn padded(columns: usize) -> usize {
     columns.div_ceil(STRIP) * STRIP
 }
 
-/// The upper triangle of a symmetric front, of which the first variables, the pivots, are eliminated.
+/// The upper triangle of a symmetric front, of which the first variables, the pivots, are eliminated; or some of its rows.
 ///
 /// The rows of the pivots are the panel, and all others the update, a square. Both are row-major, with rows [`padded`] on the
 /// left. In the panel the padding is zero; the update also has rows above its first, and their numbers, like its padding and all
 /// numbers below the diagonals, mean nothing.
 pub(crate) struct Front<'a, T> {
-    /// Number of rows and columns.
-    pub(crate) size: usize,
-    /// Rows of the pivots.
-    pub(crate) panel: &'a mut [T],
-    /// Rows of the others.
-    pub(crate) update: &'a mut [T],
+    /// Number of rows and columns of the whole front.
+    size: usize,
+    /// Number of the pivots.
+    pivots: usize,
+    /// The rows that are here.
+    rows: Range<usize>,
+    /// Those of the pivots.
+    panel: &'a mut [T],
+    /// The others.
+    update: &'a mut [T],
 }
 
-impl<T> Front<'_, T> {
-    /// The part of a row from the diagonal on.
+impl<'a, T> Front<'a, T> {
+    /// The front of these pivots. The update may be empty.
     #[inline(always)]
-    fn row(&mut self, i: usize, pivots: usize) -> &mut [T] {
-        if i < pivots {
-            let stride = padded(self.size);
-            &mut self.panel[i * stride..(i + 1) * stride][stride - self.size + i..]
-        } else {
-            let side = padded(self.size - pivots);
-            let at = side - (self.size - i);
-            &mut self.update[at * side..(at + 1) * side][at..]
+    pub(crate) fn new(size: usize, pivots: usize, panel: &'a mut [T], update: &'a mut [T]) -> Self {
+        Front { size, pivots, rows: 0..size, panel, update }
+    }
+
+    /// The same rows, for a shorter time.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Front<'_, T> {
+        let Front { size, pivots, .. } = *self;
+        Front { size, pivots, rows: self.rows.clone(), panel: self.panel, update: self.update }
+    }
+
+    /// Rows of the pivots.
+    #[inline(always)]
+    pub(crate) fn panel(&mut self) -> &mut [T] {
+        self.panel
+    }
+
+    /// The rows before row `i` and those from it on.
+    fn split_at(self, i: usize) -> (Self, Self) {
+        let Front { size, pivots, rows, panel, update } = self;
+        let (stride, side) = (padded(size), padded(size - pivots));
+        let in_panel = (i.min(pivots) - rows.start.min(pivots)) * stride;
+        let in_update = update.len().min((first_row(size, pivots, i) - first_row(size, pivots, rows.start)) * side);
+        let (panel, panel_below) = panel.split_at_mut(in_panel);
+        let (update, update_below) = update.split_at_mut(in_update);
+        let above = Front { size, pivots, rows: rows.start..i, panel, update };
+        (above, Front { size, pivots, rows: i..rows.end, panel: panel_below, update: update_below })
+    }
+
+    /// The row at which the rows have about as many numbers before as behind, where whole tiles of the update begin.
+    fn middle(&self) -> Option<usize> {
+        let [longest, shortest] = [self.rows.start, self.rows.end].map(|i| (self.size - i) as f64);
+        let columns = (0.5 * (longest * longest + shortest * shortest)).sqrt() as usize / STRIP * STRIP;
+        Some(self.size - columns).filter(|&i| self.rows.start < i && i < self.rows.end)
+    }
+
+    /// Does `work` on so many parts of the rows, on all cores.
+    pub(crate) fn for_each_part(self, parts: usize, work: &(impl Fn(Front<'_, T>) + Sync))
+    where
+        T: Send,
+    {
+        match self.middle().filter(|_| parts > 1) {
+            None => work(self),
+            Some(middle) => {
+                let (above, below) = self.split_at(middle);
+                parallel::join(
+                    || above.for_each_part(parts / 2, work),
+                    || below.for_each_part(parts.div_ceil(2), work),
+                );
+            }
         }
     }
+
+    /// The part of a row from the diagonal on.
+    #[inline(always)]
+    fn row(&mut self, i: usize) -> &mut [T] {
+        if i < self.pivots {
+            let stride = padded(self.size);
+            let at = i - self.rows.start;
+            &mut self.panel[at * stride..(at + 1) * stride][stride - self.size + i..]
+        } else {
+            let side = padded(self.size - self.pivots);
+            let column = side - (self.size - i);
+            let at = column - first_row(self.size, self.pivots, self.rows.start);
+            &mut self.update[at * side..(at + 1) * side][column..]
+        }
+    }
+
+    /// Which of `len` rows from row `to` on are here.
+    #[inline(always)]
+    fn rows_of(&self, to: usize, len: usize) -> Range<usize> {
+        self.rows.start.saturating_sub(to)..len.min(self.rows.end.saturating_sub(to))
+    }
+}
+
+/// First row of the update's square that belongs to the rows from row `i` on.
+#[inline(always)]
+fn first_row(size: usize, pivots: usize, i: usize) -> usize {
+    if i <= pivots { 0 } else { padded(size - pivots) - (size - i) }
 }
 
 impl<T: Real> Front<'_, T> {
     /// Sets all rows to zero.
-    pub(crate) fn clear(&mut self, pivots: usize) {
+    pub(crate) fn clear(&mut self) {
         self.panel.fill(T::ZERO);
         if self.update.is_empty() {
             return;
         }
-        let others = self.size - pivots;
+        let others = self.size - self.pivots;
         let side = padded(others);
         if others < 4 * STRIP {
             return self.update.fill(T::ZERO);
         }
-        for i in side - others..side {
-            self.update[i * side + i / STRIP * STRIP..(i + 1) * side].fill(T::ZERO);
+        for (i, row) in (first_row(self.size, self.pivots, self.rows.start)..).zip(self.update.chunks_exact_mut(side)) {
+            if i >= side - others {
+                row[i / STRIP * STRIP..].fill(T::ZERO);
+            }
         }
     }
 }
@@ -83,33 +158,79 @@ pub(crate) struct Eliminate<'a, T> {
 impl<T: Real> Kernel for Eliminate<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
-        let pivots = self.diagonal.len();
         *self.sound = true;
-        for first in (0..pivots).step_by(DEPTH) {
-            let end = pivots.min(first + DEPTH);
-            let whole = end - (end - first) % ROWS;
-            for top in (first..whole).step_by(ROWS) {
-                *self.sound = *self.sound && self.rows::<ROWS, FUSED>(first, top);
-            }
-            *self.sound = *self.sound
-                && match end - whole {
-                    1 => self.rows::<1, FUSED>(first, whole),
-                    2 => self.rows::<2, FUSED>(first, whole),
-                    3 => self.rows::<3, FUSED>(first, whole),
-                    _ => true,
-                };
+        let stride = padded(self.front.size);
+        for first in (0..self.diagonal.len()).step_by(DEPTH) {
+            let end = self.diagonal.len().min(first + DEPTH);
+            let mut rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
+            *self.sound = rows.eliminate::<FUSED>();
             if !*self.sound {
                 return;
             }
-            self.subtract_from_panel::<FUSED>(first..end);
-            if !self.front.update.is_empty() {
-                self.subtract_from_update::<TALL, FUSED>(first..end);
-            }
+            let (above, front) = self.front.reborrow().split_at(end);
+            Subtract { above: &above.panel[first * stride..], front }.subtract::<TALL, FUSED>();
         }
     }
 }
 
 impl<T: Real> Eliminate<'_, T> {
+    /// The same, to the last bit, on all cores, with so many parts of the rows.
+    pub(crate) fn in_parts(mut self, parts: usize) {
+        *self.sound = true;
+        let stride = padded(self.front.size);
+        for first in (0..self.diagonal.len()).step_by(DEPTH) {
+            let end = self.diagonal.len().min(first + DEPTH);
+            let rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
+            simd::run(Checked { rows, sound: self.sound });
+            if !*self.sound {
+                return;
+            }
+            let (above, front) = self.front.reborrow().split_at(end);
+            let above = &above.panel[first * stride..];
+            front.for_each_part(parts, &|front| simd::run(Subtract { above, front }));
+        }
+    }
+}
+
+/// [`EliminateRows`], and whether the pivots are sound.
+struct Checked<'a, T> {
+    rows: EliminateRows<'a, T>,
+    sound: &'a mut bool,
+}
+
+impl<T: Real> Kernel for Checked<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
+        *self.sound = self.rows.eliminate::<FUSED>();
+    }
+}
+
+/// Fills some rows of the panel, from which the products of those before are subtracted.
+struct EliminateRows<'a, T> {
+    front: Front<'a, T>,
+    diagonal: &'a mut [T],
+    rows: Range<usize>,
+}
+
+impl<T: Real> EliminateRows<'_, T> {
+    /// `false` if a pivot is not sound.
+    #[inline(always)]
+    fn eliminate<const FUSED: bool>(&mut self) -> bool {
+        let Range { start, end } = self.rows;
+        let whole = end - (end - start) % ROWS;
+        for top in (start..whole).step_by(ROWS) {
+            if !self.rows::<ROWS, FUSED>(start, top) {
+                return false;
+            }
+        }
+        match end - whole {
+            1 => self.rows::<1, FUSED>(start, whole),
+            2 => self.rows::<2, FUSED>(start, whole),
+            3 => self.rows::<3, FUSED>(start, whole),
+            _ => true,
+        }
+    }
+
     /// Fills `TALL` rows of the panel, from which the products of rows before `first` are subtracted; `false` if a pivot is not
     /// sound.
     #[inline(always)]
@@ -170,40 +291,64 @@ impl<T: Real> Eliminate<'_, T> {
         }
         true
     }
+}
 
-    /// Subtracts the products of columns of these rows of the panel from the rows below them.
+/// Subtracts the products of columns of rows of the panel, which are eliminated, from rows below them.
+struct Subtract<'a, T> {
+    /// Rows of the panel.
+    above: &'a [T],
+    /// Rows below.
+    front: Front<'a, T>,
+}
+
+impl<T: Real> Kernel for Subtract<'_, T> {
     #[inline(always)]
-    fn subtract_from_panel<const FUSED: bool>(&mut self, rows: Range<usize>) {
-        let stride = padded(self.front.size);
-        let pad = stride - self.front.size;
-        let (above, below) = self.front.panel.split_at_mut(rows.end * stride);
-        let above = &above[rows.start * stride..];
+    fn run<const TALL: usize, const FUSED: bool>(mut self) {
+        self.subtract::<TALL, FUSED>();
+    }
+}
+
+impl<T: Real> Subtract<'_, T> {
+    #[inline(always)]
+    fn subtract<const TALL: usize, const FUSED: bool>(&mut self) {
+        self.subtract_from_panel::<FUSED>();
+        if !self.front.update.is_empty() {
+            self.subtract_from_update::<TALL, FUSED>();
+        }
+    }
+
+    #[inline(always)]
+    fn subtract_from_panel<const FUSED: bool>(&mut self) {
+        let Front { size, pivots, rows, panel, .. } = &mut self.front;
+        let stride = padded(*size);
+        let first = stride - *size + rows.start;
+        let count = (*pivots).min(rows.end).saturating_sub(rows.start);
         // In strips, which stay in the cache; rows that do not fill a tile are the last.
-        for left in ((pad + rows.end) / STRIP * STRIP..stride).step_by(STRIP) {
-            let reached = (self.diagonal.len() - rows.end).min((left + STRIP).saturating_sub(pad + rows.end));
+        for left in (first / STRIP * STRIP..stride).step_by(STRIP) {
+            let reached = count.min((left + STRIP).saturating_sub(first));
             let whole = reached - reached % ROWS;
             for top in (0..whole).step_by(ROWS) {
-                let below = &mut below[top * stride + left..];
-                subtract_products::<T, ROWS, FUSED>(above, stride, pad + rows.end + top, left, below, stride);
+                let rows = &mut panel[top * stride + left..];
+                subtract_products::<T, ROWS, FUSED>(self.above, stride, first + top, left, rows, stride);
             }
             for top in whole..reached {
-                let below = &mut below[top * stride + left..];
-                subtract_products::<T, 1, FUSED>(above, stride, pad + rows.end + top, left, below, stride);
+                let rows = &mut panel[top * stride + left..];
+                subtract_products::<T, 1, FUSED>(self.above, stride, first + top, left, rows, stride);
             }
         }
     }
 
-    /// Subtracts the products of columns of these rows of the panel from the update.
     #[inline(always)]
-    fn subtract_from_update<const TALL: usize, const FUSED: bool>(&mut self, rows: Range<usize>) {
-        let others = self.front.size - self.diagonal.len();
-        let (stride, side) = (padded(self.front.size), padded(others));
-        let first = stride - side;
-        let above = &self.front.panel[rows.start * stride..rows.end * stride];
-        for left in (0..side).step_by(STRIP) {
-            for top in ((side - others) / TALL * TALL..left + STRIP).step_by(TALL) {
-                let update = &mut self.front.update[top * side + left..];
-                subtract_products::<T, TALL, FUSED>(above, stride, first + top, first + left, update, side);
+    fn subtract_from_update<const TALL: usize, const FUSED: bool>(&mut self) {
+        let Front { size, pivots, rows, update, .. } = &mut self.front;
+        let (stride, side) = (padded(*size), padded(*size - *pivots));
+        let (first, start) = (stride - side, first_row(*size, *pivots, rows.start));
+        let end = start + update.len() / side;
+        let top = start.max((side - (*size - *pivots)) / TALL * TALL);
+        for left in (start / STRIP * STRIP..side).step_by(STRIP) {
+            for top in (top..end.min(left + STRIP)).step_by(TALL) {
+                let rows = &mut update[(top - start) * side + left..];
+                subtract_products::<T, TALL, FUSED>(self.above, stride, first + top, first + left, rows, side);
             }
         }
     }
@@ -254,8 +399,6 @@ pub(crate) struct Run {
 /// Adds the update of a child to the front of its parent.
 pub(crate) struct ExtendAdd<'a, T> {
     pub(crate) front: Front<'a, T>,
-    /// Number of the front's pivots.
-    pub(crate) pivots: usize,
     /// The child's update.
     pub(crate) child: &'a [T],
     /// Number of variables of the update.
@@ -271,9 +414,9 @@ impl<T: Real> Kernel for ExtendAdd<'_, T> {
         let pad = side - self.size;
         for (k, run) in self.runs.iter().enumerate() {
             let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
-            for r in 0..len {
+            for r in self.front.rows_of(to, len) {
                 let child = &self.child[(pad + from + r) * side..][..side][pad..];
-                let row = self.front.row(to + r, self.pivots);
+                let row = self.front.row(to + r);
                 add(&mut row[..len - r], &child[from + r..]);
                 for other in &self.runs[k + 1..] {
                     add(&mut row[other.to as usize - to - r..][..other.len as usize], &child[other.from as usize..]);
@@ -290,8 +433,6 @@ pub(crate) const FEW: usize = 4;
 /// [`Eliminate`] and [`ExtendAdd`] do, to the last bit, without an update between them.
 pub(crate) struct SubtractProducts<'a, T> {
     pub(crate) front: Front<'a, T>,
-    /// Number of the front's pivots.
-    pub(crate) pivots: usize,
     /// The child's panel.
     pub(crate) panel: &'a [T],
     /// Number of rows of the panel.
@@ -323,9 +464,9 @@ impl<T: Real> SubtractProducts<'_, T> {
         let panel: [&[T]; DEEP] = from_fn(|p| &self.panel[p * stride..(p + 1) * stride][stride - self.size..]);
         for (k, run) in self.runs.iter().enumerate() {
             let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
-            for r in 0..len {
+            for r in self.front.rows_of(to, len) {
                 let factors = from_fn(|p| panel[p][from + r]);
-                let row = self.front.row(to + r, self.pivots);
+                let row = self.front.row(to + r);
                 let own = panel.map(|panel| &panel[from + r..from + len]);
                 subtract_row::<T, DEEP, FUSED>(&mut row[..len - r], factors, own);
                 for other in &self.runs[k + 1..] {

@@ -60,6 +60,7 @@ macro_rules! pass_on {
             ref form() -> LinearForm;
             mut begin();
             mut add_rows(r: &mut [T], jacobian: &mut [T]);
+            mut sums_mut() -> Option<(&mut [T], &mut [T])>;
             ref overwrites_rows() -> bool;
             mut swap();
             ref gradient() -> &[T];

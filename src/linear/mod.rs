@@ -6,6 +6,7 @@
 //! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
 //! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
+mod block_sums;
 mod box_constrained;
 mod choice;
 mod conjugate_gradients;
@@ -19,6 +20,7 @@ mod normal;
 mod orthogonal;
 mod product_dual;
 mod row_gram;
+mod row_sums;
 pub(crate) mod shape;
 mod sparse;
 mod sparse_normal;
@@ -32,6 +34,7 @@ pub(crate) use dispatch::BoxedModel;
 pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::{LinearModel, Products, SpansRanks};
+pub(crate) use row_sums::RowSums;
 pub(crate) use sparse::InverseSubset;
 pub(crate) use sparse_normal::SparseNormal;
 pub(crate) use tiles::Tiles;

@@ -32,6 +32,12 @@ pub trait LinearModel<T: Real> {
     /// Adds rows to the candidate; they may be overwritten.
     fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]);
 
+    /// `JᵀJ`, its lower triangle, and `Jᵀr` of the candidate, to add to, where that is what it is made of.
+    #[inline]
+    fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
+        None
+    }
+
     /// Whether [`add_rows`](Self::add_rows) overwrites them.
     fn overwrites_rows(&self) -> bool {
         false

@@ -92,6 +92,12 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
+    #[inline]
+    fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
+        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        Some((gram.as_mut(), gradient.as_mut()))
+    }
+
     #[inline(always)]
     fn swap(&mut self) {
         self.current = 1 - self.current;

@@ -1,12 +1,12 @@
 //! The normal equations of a Jacobian of blocks.
 
+use super::block_sums::BlockSums;
 use super::choice::PlanError;
 use super::form::LinearForm;
 use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products};
 use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
-use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::{add_scaled, scale_twice};
+use crate::kernels::vector::scale_twice;
 use crate::{BlockJacobian, EvaluationError, Real};
 
 /// Damping of `ε` to this power shows which directions are undetermined.
@@ -25,7 +25,7 @@ pub struct SparseNormal<T> {
     /// Index of the current point's.
     current: usize,
     factor: SparseCholesky<T>,
-    structure: Structure,
+    block_sums: BlockSums<T>,
     room: Vec<T>,
 }
 
@@ -35,25 +35,6 @@ struct Sums<T> {
     gram: BlockMatrix<T>,
     /// `Jᵀr`.
     gradient: Vec<T>,
-}
-
-/// Places of the residual blocks' products.
-struct Structure {
-    /// Blocks of columns of each residual block, one list behind the other: first column, and number of columns.
-    columns: Vec<(usize, usize)>,
-    /// End of each list.
-    ends: Vec<usize>,
-    /// Places in `JᵀJ` of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
-    places: Vec<Place>,
-}
-
-/// Place of the product of two blocks of columns.
-#[derive(Clone, Copy)]
-struct Place {
-    /// First number.
-    at: usize,
-    /// The product with the rows of the second block is what is stored.
-    is_transposed: bool,
 }
 
 impl<T: Real> SparseNormal<T> {
@@ -88,11 +69,12 @@ impl<T: Real> SparseNormal<T> {
         if needed > budget {
             return Err(PlanError::Memory { needed, rows_that_fit: 0 });
         }
-        let structure = Structure::new(&pattern, &blocks, ends);
+        let mut pattern = pattern;
+        let block_sums = BlockSums::new(&mut pattern, &blocks, &ends);
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
         let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
         let sums = [zero(), zero()];
-        Ok(SparseNormal { sums, current: 0, factor, structure, room: vec![T::ZERO; n] })
+        Ok(SparseNormal { sums, current: 0, factor, block_sums, room: vec![T::ZERO; n] })
     }
 
     /// The normal equations at `x`, and what [`new`](Self::new) refuses.
@@ -105,7 +87,6 @@ impl<T: Real> SparseNormal<T> {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),
         };
-        normal.begin();
         normal.add_blocks(problem, x)?;
         normal.swap();
         Ok(Ok(normal))
@@ -170,142 +151,16 @@ impl<T: Real> SparseNormal<T> {
         (0..pattern.blocks()).filter(|&block| pattern.range(block).any(&is_true)).collect()
     }
 
-    /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of what stands
+    /// Makes the candidate of the residual blocks of the problem at `x`; returns their cost, and the sum of the squares of what stands
     /// for the residuals.
     pub(crate) fn add_blocks(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
-        let Structure { columns, ends, places } = &self.structure;
         let Sums { gram, gradient } = &mut self.sums[1 - self.current];
-        let values = gram.values_mut();
-        let (mut block, mut start, mut squares) = (0, 0, T::ZERO);
-        let mut places = places.iter();
-        let mut contradiction = None;
-        let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
-            let columns = &columns[start..ends.get(block).copied().unwrap_or(start)];
-            let width: usize = columns.iter().map(|&(_, size)| size).sum();
-            if block >= ends.len() || jacobian.len() != r.len() * width {
-                contradiction.get_or_insert(block);
-                return;
-            }
-            (start, block) = (ends[block], block + 1);
-            squares = r.iter().fold(squares, |sum, &r| sum + r * r);
-            simd::run(AddBlock { r, jacobian, columns, places: &mut places, values, gradient });
-        })?;
-        match contradiction.or((block < ends.len()).then_some(block)) {
-            None => Ok((cost, squares)),
-            Some(block) => Err(format!("residual block {block} is not of the structure that was stated").into()),
-        }
+        self.block_sums.sum(problem, x, gram.values_mut(), gradient)
     }
-}
-
-/// Adds the products of the rows of one residual block.
-struct AddBlock<'a, 'b, T> {
-    r: &'a [T],
-    jacobian: &'a [T],
-    /// First column, and number of columns, of each block of columns.
-    columns: &'a [(usize, usize)],
-    places: &'a mut std::slice::Iter<'b, Place>,
-    values: &'a mut [T],
-    gradient: &'a mut [T],
-}
-
-impl<T: Real> Kernel for AddBlock<'_, '_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let AddBlock { r, jacobian, columns, places, values, gradient } = self;
-        let width = jacobian.len() / r.len().max(1);
-        let mut first = 0;
-        for (p, &(column, size)) in columns.iter().enumerate() {
-            for (row, &r) in jacobian.chunks_exact(width).zip(r) {
-                add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
-            }
-            let mut other = 0;
-            for &(_, other_size) in &columns[..=p] {
-                if let Some(place) = places.next() {
-                    let (rows, columns) = if place.is_transposed {
-                        ((other, other_size), (first, size))
-                    } else {
-                        ((first, size), (other, other_size))
-                    };
-                    add_product(&mut values[place.at..][..size * other_size], jacobian, width, rows, columns);
-                }
-                other += other_size;
-            }
-            first += size;
-        }
-    }
-}
-
-impl Structure {
-    fn new(pattern: &BlockPattern, blocks: &[usize], ends: Vec<usize>) -> Self {
-        let columns = blocks.iter().map(|&block| (pattern.range(block).start, pattern.size(block))).collect();
-        let mut places = Vec::new();
-        let mut start = 0;
-        for &end in &ends {
-            let touched = &blocks[start..end];
-            for (p, &i) in touched.iter().enumerate() {
-                for &j in &touched[..=p] {
-                    let at = pattern.slot(i.max(j), i.min(j)).expect("the pattern has all pairs");
-                    places.push(Place { at, is_transposed: i < j });
-                }
-            }
-            start = end;
-        }
-        Structure { columns, ends, places }
-    }
-}
-
-/// Adds `AᵀB` to a block, for columns `A` and `B` of rows of this width, each given by their first and their number.
-#[inline(always)]
-fn add_product<T: Real>(
-    block: &mut [T],
-    jacobian: &[T],
-    width: usize,
-    (first, rows): (usize, usize),
-    (other, columns): (usize, usize),
-) {
-    match (rows, columns) {
-        (3, 3) => add_sized_product::<T, 3, 3>(block, jacobian, width, first, other),
-        (6, 6) => add_sized_product::<T, 6, 6>(block, jacobian, width, first, other),
-        (9, 3) => add_sized_product::<T, 9, 3>(block, jacobian, width, first, other),
-        (3, 9) => add_sized_product::<T, 3, 9>(block, jacobian, width, first, other),
-        (9, 9) => add_sized_product::<T, 9, 9>(block, jacobian, width, first, other),
-        _ => {
-            for row in jacobian.chunks_exact(width) {
-                let b = &row[other..other + columns];
-                for (sums, &a) in block.chunks_exact_mut(columns).zip(&row[first..first + rows]) {
-                    add_scaled(sums, a, b);
-                }
-            }
-        }
-    }
-}
-
-/// [`add_product`] of numbers of columns that the compiler knows.
-#[inline(always)]
-fn add_sized_product<T: Real, const M: usize, const N: usize>(
-    block: &mut [T],
-    jacobian: &[T],
-    width: usize,
-    first: usize,
-    other: usize,
-) {
-    let mut sums = [[T::ZERO; N]; M];
-    for row in jacobian.chunks_exact(width) {
-        let (a, b): (&[T; M], &[T; N]) = match (row[first..first + M].try_into(), row[other..other + N].try_into()) {
-            (Ok(a), Ok(b)) => (a, b),
-            _ => return,
-        };
-        for (sums, &a) in sums.iter_mut().zip(a) {
-            for (sum, &b) in sums.iter_mut().zip(b) {
-                *sum += a * b;
-            }
-        }
-    }
-    block.iter_mut().zip(sums.as_flattened()).for_each(|(entry, &sum)| *entry += sum);
 }
 
 impl<T: Real> LinearModel<T> for SparseNormal<T> {
@@ -313,11 +168,7 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         LinearForm::SparseCholesky
     }
 
-    fn begin(&mut self) {
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
-        gram.clear();
-        gradient.fill(T::ZERO);
-    }
+    fn begin(&mut self) {}
 
     fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
 

@@ -1,5 +1,7 @@
 //! A Jacobian of small dense blocks, each residual block with a few blocks of columns.
 
+use std::ops::Range;
+
 use super::EvaluationError;
 use crate::Real;
 
@@ -23,4 +25,29 @@ pub trait BlockJacobian<T: Real> {
     ///
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
+
+    /// The problem as one whose residual blocks can be evaluated at `x` on several threads at once, if it can be; `None` by default.
+    fn concurrent(&mut self, x: &[T]) -> Option<&dyn ConcurrentBlocks<T>> {
+        let _ = x;
+        None
+    }
+}
+
+/// A [`BlockJacobian`] whose residual blocks can be evaluated on several threads at once, at one point.
+///
+/// The feature `rayon` makes use of it. The sums over residual blocks do not depend on the number of threads, nor does the residual
+/// block whose error ends a solve.
+pub trait ConcurrentBlocks<T: Real>: Sync {
+    /// Evaluates some of the residual blocks at the `x` that [`concurrent`](BlockJacobian::concurrent) was given, as
+    /// [`linearize_blocks`](BlockJacobian::linearize_blocks) does all, and returns their cost.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize_blocks`](BlockJacobian::linearize_blocks).
+    fn linearize_range(
+        &self,
+        x: &[T],
+        blocks: Range<usize>,
+        visit: &mut dyn FnMut(&[T], &[T]),
+    ) -> Result<T, EvaluationError>;
 }

@@ -7,5 +7,5 @@ use crate::Real;
 /// An adaptor takes `&mut problem` where the problem itself is still needed afterwards.
 impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for &mut P {
     forward!(self => (**self); parameter_count residual_count row_group manifold evaluation second_derivatives
-        derivatives_are_cheap bounds products blocks communicator parameter_name);
+        derivatives_are_cheap bounds products blocks concurrent communicator parameter_name);
 }

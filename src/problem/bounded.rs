@@ -60,5 +60,5 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Bounded<T, P> {
     }
 
     forward!(self => self.problem; parameter_count residual_count row_group manifold evaluation second_derivatives
-        derivatives_are_cheap products communicator parameter_name);
+        derivatives_are_cheap products concurrent communicator parameter_name);
 }

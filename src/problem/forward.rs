@@ -105,6 +105,11 @@ macro_rules! forward {
             $inner.blocks()
         }
     };
+    (@concurrent $this:ident $inner:expr) => {
+        fn concurrent(&mut $this, x: &[T]) -> Option<&dyn $crate::ConcurrentRows<T>> {
+            $inner.concurrent(x)
+        }
+    };
     (@communicator $this:ident $inner:expr) => {
         #[inline]
         fn communicator(&$this) -> Option<&$crate::distributed::Communicator> {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use super::{BlockJacobian, Bounds, JacobianProducts};
+use super::{BlockJacobian, Bounds, ConcurrentRows, JacobianProducts};
 use crate::Real;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
@@ -162,6 +162,12 @@ pub trait LeastSquares<T: Real> {
     /// The problem as one whose Jacobian is made of blocks, where it is.
     #[inline]
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        None
+    }
+
+    /// The problem as one whose rows can be evaluated at `x` on several threads at once, if it can be; `None` by default.
+    fn concurrent(&mut self, x: &[T]) -> Option<&dyn ConcurrentRows<T>> {
+        let _ = x;
         None
     }
 

@@ -35,7 +35,7 @@ impl<P> Sharded<P> {
 
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Sharded<P> {
     forward!(self => self.problem; parameter_count residual_count row_group manifold evaluation second_derivatives
-        derivatives_are_cheap bounds parameter_name);
+        derivatives_are_cheap bounds concurrent parameter_name);
 
     fn communicator(&self) -> Option<&Communicator> {
         Some(&self.ranks)

@@ -8,10 +8,11 @@ use super::manifold::PointSizes;
 use super::products::products;
 use super::shards::Shards;
 use super::step_rule::StepRule;
+use super::termination::Decline;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, Tiles};
+use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, RowSums, Tiles};
 use crate::{EvaluationError, LeastSquares, Real};
 
 /// A step is taken when it brings at least this share of the reduction that the linear model promised.
@@ -34,6 +35,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) arrival: Arrival,
     pub(super) model: S::Model,
     pub(super) tiles: Tiles<T, S>,
+    /// Where the rows are many, room to sum them on all cores.
+    pub(super) row_sums: Option<RowSums<T>>,
     /// Where the rows are spread over ranks, those.
     pub(super) shards: Option<Shards<T>>,
     /// Where the problem is on a manifold, room for that.
@@ -70,6 +73,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) accelerate: bool,
     /// Trials that the linear model has not foretold.
     pub(super) doubtful: usize,
+    /// How the cost fell.
+    pub(super) decline: Decline<T>,
 }
 
 /// What happens at a point that is taken.
@@ -103,6 +108,7 @@ where
             arrival: Arrival::Linearize,
             model,
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
+            row_sums: if S::TILE_ROWS == 0 { RowSums::new(plan.m, n, plan.group) } else { None },
             shards: None,
             point_sizes: None,
             bounds: None,
@@ -121,6 +127,7 @@ where
             promising: false,
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
+            decline: Decline::default(),
         }
     }
 
@@ -297,12 +304,24 @@ where
             return Ok(T::INFINITY);
         }
         self.evaluations.residuals += 1;
-        let cost = self.tiles.cost(problem, self.trial.as_ref());
+        let cost = self.row_cost(problem);
         let cost = match &mut self.shards {
             None => cost?,
             Some(shards) => shards.add_up(cost)?,
         };
         Ok(cost + self.rule.ridge_cost(self.trial.as_ref()))
+    }
+
+    /// The cost of the rows at the trial point.
+    #[inline]
+    fn row_cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
+        let x = self.trial.as_ref();
+        if let Some(sums) = &mut self.row_sums
+            && let Some(rows) = problem.concurrent(x)
+        {
+            return sums.cost(rows);
+        }
+        self.tiles.cost(problem, x)
     }
 
     /// Makes the trial point, whose cost is known, the current one.
@@ -366,6 +385,15 @@ where
         self.model.begin();
         if let (Some(model), Some(blocks)) = (self.model.blocks(), problem.blocks()) {
             let (cost, squares) = model.add_blocks(blocks, self.trial.as_ref())?;
+            self.trial_squares = squares;
+            return Ok(cost);
+        }
+        if let Some(sums) = &mut self.row_sums
+            && let Some((gram, gradient)) = self.model.sums_mut()
+            && let Some(rows) = problem.concurrent(self.trial.as_ref())
+        {
+            self.tiles.forget();
+            let (cost, squares) = sums.linearize(rows, gram, gradient)?;
             self.trial_squares = squares;
             return Ok(cost);
         }

@@ -16,7 +16,7 @@ fn data() -> (Vec<f64>, Vec<f64>) {
     (x, y)
 }
 
-fn fit<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + Sync + 'a> {
+fn fit<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     CurveFit::new(|x, [a, k, c]| a * (-k * x).exp() + c, x, y, [4.0, 0.5, 0.5]).names(["a", "k", "c"])
 }
 

@@ -16,11 +16,11 @@ const Y2: [f64; 5] = [8.1, 5.0, 2.9, 1.15, 0.35];
 const SIGMA1: [f64; 6] = [0.05, 0.05, 0.04, 0.04, 0.03, 0.03];
 const SIGMA2: [f64; 5] = [0.2, 0.2, 0.15, 0.1, 0.1];
 
-fn first<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + Sync + 'a> {
+fn first<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + 'a> {
     CurveFit::new(decay, &T1, &Y1, [1.0, 1.0]).names(["amplitude", "rate"])
 }
 
-fn second<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + Sync + 'a> {
+fn second<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + 'a> {
     CurveFit::new(decay, &T2, &Y2, [5.0, 2.0]).names(["amplitude", "rate"])
 }
 
@@ -29,7 +29,7 @@ fn both() -> GlobalFit<'static, f64> {
 }
 
 /// All rows of both sets, with the number of the set, as one would write it without help.
-fn by_hand<'a>(x: &'a Array2<f64>, y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + Sync + 'a> {
+fn by_hand<'a>(x: &'a Array2<f64>, y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     let curve = |x: &[f64], [a, k, b]: [Dual<f64, 3>; 3]| if x[0] == 0.0 { a } else { b } * (-k * x[1]).exp();
     CurveFit::with_predictors(curve, x, y, [1.0, 1.0, 5.0]).names(["low.amplitude", "rate", "high.amplitude"])
 }

@@ -24,3 +24,5 @@ mod robust;
 mod statistics;
 mod summary;
 mod tables;
+#[cfg(feature = "rayon")]
+mod threads;

@@ -17,7 +17,7 @@ fn wave() -> (Vec<f64>, Vec<f64>) {
     (x, y)
 }
 
-fn frequency<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + Sync + 'a> {
+fn frequency<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     CurveFit::new(|x, [w]| (w * x).sin(), x, y, [0.6]).names(["frequency"])
 }
 

@@ -69,7 +69,7 @@ fn eckerle4_is_as_in_the_reference() {
 const X: [f64; 8] = [0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0];
 const Y: [f64; 8] = [5.1, 4.0, 3.15, 1.9, 1.25, 0.7, 0.28, 0.04];
 
-fn decay<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Sync + 'a> {
+fn decay<'a>() -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &X, &Y, [3.0, 1.0]).names(["a", "k"])
 }
 

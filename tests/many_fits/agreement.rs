@@ -46,7 +46,7 @@ const DOUBLE: Tolerance = Tolerance { cost: 1e-8, parameters: 1e-4, standard_err
 const SINGLE: Tolerance = Tolerance { cost: 1e-4, parameters: 2e-2, standard_errors: 1e-3 };
 
 fn check<T: Real, const N: usize>(
-    model: impl Model<T> + Copy + Sync,
+    model: impl Model<T> + Copy,
     curves: &Curves<T>,
     tolerance: &Tolerance,
 ) -> Result<(), TestCaseError> {

@@ -188,7 +188,7 @@ impl Design<'_> {
 
 impl<T: Real> Curves<T> {
     /// The fits of all.
-    pub fn fit(&self, model: impl Model<T> + Sync) -> ManyFits<T> {
+    pub fn fit(&self, model: impl Model<T>) -> ManyFits<T> {
         FitMany::new(model, &self.x, &self.y).start(&self.start).fit().unwrap()
     }
 

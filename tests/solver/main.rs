@@ -22,6 +22,8 @@ mod separable;
 mod sparsity;
 mod termination;
 mod textbook;
+#[cfg(feature = "rayon")]
+mod threads;
 mod trust;
 #[path = "../../benches/problems/mod.rs"]
 mod workload_problems;

@@ -4,7 +4,7 @@ use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::symbolic::SymbolicCholesky;
 use crate::Real;
-use crate::kernels::front::{Front, padded};
+use crate::kernels::front::padded;
 
 /// Way of a block of the matrix into a panel.
 #[derive(Debug, Clone, Copy)]
@@ -39,19 +39,18 @@ pub(super) struct Assembly<'a, T> {
 }
 
 impl<T: Real> Assembly<'_, T> {
-    /// Fills the front of a supernode with its part of the matrix, and `diagonal` with the diagonal of that.
+    /// Fills the panel of a supernode's front, which is zero, with its part of the matrix, and `diagonal` with the diagonal of that.
     #[inline]
-    pub(super) fn assemble(&self, s: usize, mut front: Front<'_, T>, diagonal: &mut [T]) {
+    pub(super) fn assemble(&self, s: usize, panel: &mut [T], diagonal: &mut [T]) {
         let node = &self.symbolic.supernodes[s];
         let stride = padded(node.size);
-        front.clear(node.pivots);
         for block in self.scatter.of(s) {
-            block.copy(self.h.values(), front.panel, stride);
+            block.copy(self.h.values(), panel, stride);
         }
         let mut p = 0;
         for &block in &self.symbolic.order[node.first..node.first + node.columns] {
             for at in self.h.pattern().range(block as usize) {
-                let entry = &mut front.panel[p * stride + stride - node.size + p];
+                let entry = &mut panel[p * stride + stride - node.size + p];
                 if let Some(&d) = self.d.get(at) {
                     *entry += self.lambda * d * d;
                 }

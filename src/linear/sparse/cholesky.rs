@@ -1,17 +1,17 @@
 //! Sparse Cholesky factorisation of a symmetric matrix of blocks.
 
 use super::assembly::{Assembly, Scatter, Way};
+use super::elimination::{Elimination, Factor, Room};
 use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
-use super::symbolic::{Supernode, SymbolicCholesky, update_numbers};
+use super::symbolic::SymbolicCholesky;
 use crate::Real;
-use crate::kernels::front::{
-    Eliminate, ExtendAdd, FEW, Front, Run, SolveBackward, SolveForward, SubtractProducts, padded,
-};
+use crate::kernels::front::{Run, SolveBackward, SolveForward, padded};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
+use crate::parallel;
 
 /// Supernodal multifrontal factorisation `P(H + λD²)Pᵀ = UᵀU` (Duff & Reid 1983; Liu 1992).
 ///
@@ -33,12 +33,8 @@ pub(crate) struct SparseCholesky<T> {
     runs: Lists<Run>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,
-    /// Updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
-    stacks: [Vec<T>; 2],
-    /// First number of each supernode's update in its stack; of no meaning for leaves.
-    places: Vec<usize>,
-    /// Update of one leaf, which is added to its parent's front at once.
-    leaf_update: Vec<T>,
+    /// Updates that wait to be added, of each task.
+    rooms: Vec<Room<T>>,
     /// A vector in the order of elimination.
     permuted: Vec<T>,
     /// The part of a vector that belongs to a front.
@@ -117,17 +113,10 @@ impl<T: Real> SparseCholesky<T> {
                 runs.end();
             }
         }
-        let (mut heights, mut places) = ([0; 2], Vec::new());
-        for (s, node) in nodes.iter().enumerate() {
-            let odd = usize::from(node.odd);
-            places.push(heights[odd]);
-            if !node.is_leaf {
-                heights[odd] += update_numbers(node.size - node.pivots)?;
-            }
-            if let Some(&child) = children.of(s).first() {
-                heights[1 - odd] = places[child as usize];
-            }
-        }
+        let rooms = symbolic.tasks.tasks.iter().map(|task| Room {
+            stacks: task.updates.map(|numbers| vec![T::ZERO; numbers]),
+            leaf_update: vec![T::ZERO; task.leaf_update],
+        });
         let largest = nodes.iter().map(|node| node.size).max().unwrap_or(0);
         Ok(SparseCholesky {
             panels: vec![T::ZERO; symbolic.panels],
@@ -137,9 +126,7 @@ impl<T: Real> SparseCholesky<T> {
             children,
             runs,
             spans,
-            stacks: symbolic.updates.map(|numbers| vec![T::ZERO; numbers]),
-            places,
-            leaf_update: vec![T::ZERO; symbolic.leaf_update],
+            rooms: rooms.collect(),
             permuted: vec![T::ZERO; n],
             gathered: vec![T::ZERO; largest],
             symbolic,
@@ -152,57 +139,17 @@ impl<T: Real> SparseCholesky<T> {
         &self.symbolic
     }
 
-    /// Factorises `H + λD²`, where `d` is the diagonal of `D`; without `d`, `H`.
+    /// Factorises `H + λD²`, where `d` is the diagonal of `D`; without `d`, `H`. On all cores: their number does not change a bit.
     pub(crate) fn factorize(&mut self, h: &BlockMatrix<T>, lambda: T, d: &[T]) -> Result<(), IllConditioned> {
-        let SparseCholesky { symbolic, panels, starts, inverses, scatter, stacks, places, leaf_update, .. } = self;
-        let (supernodes, offsets) = (&symbolic.supernodes, &symbolic.offsets);
-        let own_inverses = |s: usize| offsets[supernodes[s].first]..offsets[supernodes[s].first] + supernodes[s].pivots;
+        let SparseCholesky { symbolic, panels, starts, inverses, scatter, children, runs, rooms, .. } = self;
         let assembly = Assembly { symbolic, scatter, h, lambda, d };
-        for (s, node) in supernodes.iter().enumerate().filter(|(_, node)| !node.is_leaf) {
-            let (panels, parent) = panels[..starts[s + 1]].split_at_mut(starts[s]);
-            let [even, odd] = &mut *stacks;
-            let (own, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
-            let side = padded(node.size - node.pivots);
-            let update = &mut own[places[s]..][..side * side];
-            assembly.assemble(s, Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)]);
-            for (k, &child) in (self.children.starts[s]..).zip(self.children.of(s)) {
-                let child = child as usize;
-                let Supernode { size, pivots, is_leaf, .. } = supernodes[child];
-                let side = padded(size - pivots);
-                let of_child = if is_leaf && pivots <= FEW {
-                    let panel = &mut panels[starts[child]..starts[child + 1]];
-                    let diagonal = &mut inverses[own_inverses(child)];
-                    assembly.assemble(child, Front { size, panel, update: &mut [] }, diagonal);
-                    eliminate(Front { size, panel, update: &mut [] }, diagonal)?;
-                    simd::run(SubtractProducts {
-                        front: Front { size: node.size, panel: parent, update },
-                        pivots: node.pivots,
-                        panel,
-                        child_pivots: pivots,
-                        size: size - pivots,
-                        runs: self.runs.of(k),
-                    });
-                    continue;
-                } else if is_leaf {
-                    let panel = &mut panels[starts[child]..starts[child + 1]];
-                    let (update, diagonal) = (&mut leaf_update[..side * side], &mut inverses[own_inverses(child)]);
-                    assembly.assemble(child, Front { size, panel, update }, diagonal);
-                    eliminate(Front { size, panel, update }, diagonal)?;
-                    &*update
-                } else {
-                    &of_children[places[child]..][..side * side]
-                };
-                simd::run(ExtendAdd {
-                    front: Front { size: node.size, panel: parent, update },
-                    pivots: node.pivots,
-                    child: of_child,
-                    size: size - pivots,
-                    runs: self.runs.of(k),
-                });
-            }
-            eliminate(Front { size: node.size, panel: parent, update }, &mut inverses[own_inverses(s)])?;
+        let (count, factor) = (rooms.len(), Factor { first: 0, panels, inverses });
+        if count == 1 {
+            return Elimination { assembly, starts, children, runs, parts: 1 }.tasks(0..count, factor, rooms);
         }
-        Ok(())
+        let parts = 2 * parallel::threads();
+        let elimination = Elimination { assembly, starts, children, runs, parts };
+        parallel::in_pool(|| elimination.tasks(0..count, factor, rooms))
     }
 
     /// Overwrites `b` with `(H + λD²)⁻¹b`, by the last factorisation.
@@ -276,14 +223,6 @@ impl<T: Real> SparseCholesky<T> {
             self.permuted[own].copy_from_slice(&x[..node.pivots]);
         }
     }
-}
-
-/// Eliminates the pivots of a front; `diagonal` is overwritten with the inverse diagonal of `U`.
-#[inline]
-fn eliminate<T: Real>(front: Front<'_, T>, diagonal: &mut [T]) -> Result<(), IllConditioned> {
-    let mut sound = false;
-    simd::run(Eliminate { front, diagonal, sound: &mut sound });
-    if sound { Ok(()) } else { Err(IllConditioned) }
 }
 
 #[cfg(test)]
@@ -502,6 +441,42 @@ mod tests {
         factor.solve_in_place(&mut x);
         sample.matrix.times(&x, &mut product);
         assert!(product.iter().zip(&b).all(|(product, b)| (product - b).abs() < 1e-9));
+    }
+
+    /// Tasks, and parts of large fronts, change nothing.
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let (side, points) = (24, 700);
+        let grid = (0..side * side).flat_map(|k| {
+            let across = (k % side > 0).then(|| (k, k - 1));
+            across.into_iter().chain((k >= side).then(|| (k, k - side)))
+        });
+        let spread: Vec<usize> = (0..points).map(|k| side * side + k).collect();
+        let seen = spread.iter().flat_map(|&k| (0..3).map(move |c| (k, (k * 5 + 7 * c) % 40 + side * c)));
+        let pairs: Vec<_> = grid.chain(seen).collect();
+        let sizes: Vec<usize> = (0..side * side + points).map(|k| [3, 6, 5][k % 3]).collect();
+        let sample = Sample::<f64>::new(&sizes, &pairs, 3, 0.5);
+        let factors = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut factor = cholesky(&sample.pattern);
+                assert_eq!(factor.rooms.len() > 1, threads > 1);
+                factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+                // Again, with the numbers of the first factorisation in memory.
+                factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
+                let mut x = numbers(sample.pattern.len());
+                factor.solve_in_place(&mut x);
+                let mut indefinite = sample.matrix.clone();
+                indefinite.values_mut()[sample.pattern.diagonal_slot(5)] = -1.0;
+                assert_eq!(factor.factorize(&indefinite, 0.0, &[]), Err(IllConditioned));
+                x
+            })
+        });
+        assert!(factors[0] == factors[1] && factors[0] == factors[2]);
+        let mut product = vec![0.0; sample.pattern.len()];
+        sample.matrix.times(&factors[0], &mut product);
+        assert!(product.iter().zip(numbers(sample.pattern.len())).all(|(product, b)| (product - b).abs() < 1e-9));
     }
 
     #[test]

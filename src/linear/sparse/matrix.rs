@@ -36,6 +36,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// Sets all numbers to zero.
+    #[cfg(test)]
     pub(crate) fn clear(&mut self) {
         self.values.fill(T::ZERO);
     }

@@ -6,6 +6,7 @@
 
 mod assembly;
 mod cholesky;
+mod elimination;
 mod inverse;
 mod lists;
 mod matrix;
@@ -14,6 +15,7 @@ mod pattern;
 #[cfg(test)]
 mod samples;
 mod symbolic;
+mod tasks;
 
 pub(crate) use cholesky::SparseCholesky;
 pub(crate) use inverse::InverseSubset;

@@ -10,7 +10,8 @@ pub(crate) struct TooLarge;
 ///
 /// Block `i` of the vectors that the matrix multiplies has `size(i)` numbers. Block `(i, j)` of the matrix, `i ≥ j`, is
 /// stored row-major: `size(i)` rows of `size(j)` numbers. Blocks of a column follow each other by ascending row; the first
-/// is the one on the diagonal, which is always stored, as a full square.
+/// is the one on the diagonal, which is always stored, as a full square. Their numbers are in the same order, or in
+/// [another](Self::arrange).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockPattern {
     /// First number of each block of a vector, and the length of the vector.
@@ -19,8 +20,10 @@ pub(crate) struct BlockPattern {
     columns: Vec<usize>,
     /// Row of each stored block.
     rows: Vec<u32>,
-    /// First number of each stored block, and the number of all numbers.
+    /// First number of each stored block.
     places: Vec<usize>,
+    /// Number of all numbers.
+    numbers: usize,
 }
 
 /// A stored block.
@@ -75,8 +78,29 @@ impl BlockPattern {
         columns.push(rows.len());
         let column_of = columns.windows(2).enumerate().flat_map(|(j, ends)| (ends[0]..ends[1]).map(move |_| j));
         let numbers = rows.iter().zip(column_of).map(|(&i, j)| sizes[i as usize].checked_mul(sizes[j]));
-        let places = sums(numbers)?;
-        Ok(BlockPattern { offsets, columns, rows, places })
+        let mut places = sums(numbers)?;
+        let numbers = places.pop().unwrap_or(0);
+        Ok(BlockPattern { offsets, columns, rows, places, numbers })
+    }
+
+    /// Stores the numbers of the blocks in another order, given by the indices of all of them.
+    pub(crate) fn arrange(&mut self, order: &[usize]) {
+        let mut sizes = vec![0; self.rows.len()];
+        for j in 0..self.blocks() {
+            for k in self.columns[j]..self.columns[j + 1] {
+                sizes[k] = self.size(self.rows[k] as usize) * self.size(j);
+            }
+        }
+        let mut place = 0;
+        for &k in order {
+            self.places[k] = place;
+            place += sizes[k];
+        }
+    }
+
+    /// Number of stored blocks.
+    pub(crate) fn stored_blocks(&self) -> usize {
+        self.rows.len()
     }
 
     /// Number of blocks of a vector.
@@ -91,7 +115,7 @@ impl BlockPattern {
 
     /// Number of numbers in the stored blocks.
     pub(crate) fn numbers(&self) -> usize {
-        self.places[self.rows.len()]
+        self.numbers
     }
 
     /// Numbers of block `i` in a vector.
@@ -105,10 +129,21 @@ impl BlockPattern {
     }
 
     /// Offset of the first number of block `(i, j)`, `i ≥ j`, among the values; `None` if it is not stored.
+    #[cfg(test)]
     pub(crate) fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        self.index(i, j).map(|k| self.places[k])
+    }
+
+    /// Index of block `(i, j)`, `i ≥ j`, among the stored blocks, column after column; `None` if it is not stored.
+    pub(crate) fn index(&self, i: usize, j: usize) -> Option<usize> {
         let column = self.columns[j]..self.columns[j + 1];
         let at = self.rows[column.clone()].binary_search(&u32::try_from(i).ok()?).ok()?;
-        Some(self.places[column.start + at])
+        Some(column.start + at)
+    }
+
+    /// Offset of the first number of stored block `index` among the values.
+    pub(crate) fn place(&self, index: usize) -> usize {
+        self.places[index]
     }
 
     /// Offset of the first number of the diagonal block `j` among the values.

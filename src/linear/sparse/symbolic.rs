@@ -2,7 +2,9 @@
 
 use super::ordering::{Graph, minimum_degree};
 use super::pattern::{BlockPattern, TooLarge};
-use crate::kernels::front::{FEW, padded};
+use super::tasks::Tasks;
+use crate::kernels::front::padded;
+use crate::parallel;
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -28,6 +30,8 @@ pub(super) struct Supernode {
     pub(super) odd: bool,
     /// It has a parent and no children: it is eliminated when its parent is, and its update waits nowhere.
     pub(super) is_leaf: bool,
+    /// It has no children and few pivots, but its parent is in another [task](Tasks): its update is not formed.
+    pub(super) is_implicit: bool,
 }
 
 /// Structure of the Cholesky factor of a matrix, and the work that the factorisation takes.
@@ -47,14 +51,14 @@ pub(crate) struct SymbolicCholesky {
     pub(super) rows: Vec<u32>,
     /// Numbers of all panels.
     pub(super) panels: usize,
-    /// Numbers of the updates that wait to be added, at even and at odd distances from the root.
-    pub(super) updates: [usize; 2],
-    /// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
-    pub(super) leaf_update: usize,
+    /// Division of the factorisation into tasks.
+    pub(super) tasks: Tasks,
+    /// Numbers of the updates that wait to be added, with as many threads as have work.
+    updates: usize,
 }
 
 /// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
-fn cost(pivots: usize, size: usize) -> f64 {
+pub(super) fn cost(pivots: usize, size: usize) -> f64 {
     const FRONT: f64 = 3000.0;
     const PANEL: f64 = 6.0;
     const UPDATE: f64 = 8.0;
@@ -150,6 +154,7 @@ impl SymbolicCholesky {
                 parent: if parent == NONE { NONE } else { rank[parent] },
                 odd: false,
                 is_leaf: parent != NONE,
+                is_implicit: false,
             });
         }
         for s in 0..supernodes.len() {
@@ -178,7 +183,9 @@ impl SymbolicCholesky {
             offset += pattern.size(block as usize);
             offsets.push(offset);
         }
-        let (updates, leaf_update) = (stack_sizes(&supernodes)?, largest_leaf_update(&supernodes)?);
+        // So that the memory that is said to be needed does not depend on the number of threads.
+        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.numbers();
+        let tasks = Tasks::new(&mut supernodes, parallel::threads())?;
         let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
         Ok(SymbolicCholesky {
@@ -189,8 +196,8 @@ impl SymbolicCholesky {
             supernodes,
             rows: all_rows,
             panels,
+            tasks,
             updates,
-            leaf_update,
         })
     }
 
@@ -211,43 +218,13 @@ impl SymbolicCholesky {
     /// Numbers that a factorisation keeps in memory.
     pub(crate) fn numbers(&self) -> usize {
         let n = self.offsets[self.order.len()];
-        [self.panels, self.updates[0], self.updates[1], self.leaf_update, n, n, n]
-            .into_iter()
-            .fold(0, usize::saturating_add)
+        [self.panels, self.updates, n, n, n].into_iter().fold(0, usize::saturating_add)
     }
 }
 
 /// Numbers of an update of so many rows.
 pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
-}
-
-/// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
-fn largest_leaf_update(supernodes: &[Supernode]) -> Result<usize, TooLarge> {
-    let leaves = supernodes.iter().filter(|node| node.is_leaf && node.pivots > FEW);
-    leaves.map(|node| update_numbers(node.size - node.pivots)).try_fold(0, |largest, numbers| Ok(largest.max(numbers?)))
-}
-
-/// The greatest heights of the two stacks of updates. Those of leaves are not on them.
-fn stack_sizes(supernodes: &[Supernode]) -> Result<[usize; 2], TooLarge> {
-    let mut children = vec![0_usize; supernodes.len()];
-    let (mut heights, mut greatest) = ([0_usize; 2], [0; 2]);
-    for (s, node) in supernodes.iter().enumerate() {
-        if node.is_leaf {
-            continue;
-        }
-        let of_update = update_numbers(node.size - node.pivots)?;
-        let height = &mut heights[usize::from(node.odd)];
-        *height = height.checked_add(of_update).ok_or(TooLarge)?;
-        greatest[usize::from(node.odd)] = greatest[usize::from(node.odd)].max(*height);
-        heights[usize::from(!node.odd)] -= children[s];
-        if node.parent != NONE {
-            children[node.parent] += of_update;
-        } else {
-            heights[usize::from(node.odd)] -= of_update;
-        }
-    }
-    Ok(greatest)
 }
 
 /// The place of each block in an order.

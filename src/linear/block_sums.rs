@@ -1,0 +1,391 @@
+//! Sums over residual blocks, for the normal equations of a Jacobian of blocks.
+
+use std::ops::Range;
+
+use super::sparse::BlockPattern;
+use crate::kernels::simd::{self, Kernel};
+use crate::kernels::vector::add_scaled;
+use crate::{BlockJacobian, EvaluationError, Real, parallel};
+
+/// Fewest residual blocks of a part.
+const FEWEST: usize = 512;
+
+/// No part.
+const NONE: u32 = u32::MAX;
+
+/// More than one part.
+const SHARED: u32 = u32::MAX - 1;
+
+/// `JᵀJ` and `Jᵀr` as sums over residual blocks.
+///
+/// The residual blocks are summed in parts, which follow from their number, on all cores. A block of `JᵀJ` that only one part adds
+/// to is in that part's range of the numbers; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
+/// over the parts, in their order. So the sums do not depend on the number of threads.
+pub(super) struct BlockSums<T> {
+    parts: Vec<Part<T>>,
+    /// Numbers of the blocks that more than one part adds to.
+    shared: Range<usize>,
+}
+
+/// Residual blocks that follow each other.
+struct Part<T> {
+    structure: Structure,
+    sums: PartSums<T>,
+}
+
+/// Places of the products of a part's residual blocks.
+struct Structure {
+    /// The residual blocks.
+    blocks: Range<usize>,
+    /// Blocks of columns of each residual block, one list behind the other: first of the part's numbers of `Jᵀr`, and number of
+    /// columns.
+    columns: Vec<(usize, usize)>,
+    /// End of each list.
+    ends: Vec<usize>,
+    /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
+    places: Vec<Place>,
+    /// Numbers of `JᵀJ` that only this part adds to.
+    own: Range<usize>,
+    /// Where the part's sums of the other blocks of `JᵀJ` belong, in their order.
+    shared: Vec<Span>,
+    /// Where the part's sums of the blocks of `Jᵀr` belong, in their order.
+    gradient: Vec<Span>,
+}
+
+/// Place of the product of two blocks of columns.
+#[derive(Clone, Copy)]
+struct Place {
+    /// First number.
+    at: usize,
+    /// The product with the rows of the second block is what is stored.
+    is_transposed: bool,
+    /// Other parts add to it too.
+    is_shared: bool,
+}
+
+/// Numbers that follow each other.
+struct Span {
+    start: usize,
+    len: usize,
+}
+
+/// Sums of one part.
+struct PartSums<T> {
+    /// Of blocks of `JᵀJ` that other parts add to.
+    shared: Vec<T>,
+    gradient: Vec<T>,
+    squares: T,
+    outcome: Result<T, EvaluationError>,
+}
+
+impl<T: Real> BlockSums<T> {
+    /// Room for the sums over residual blocks in which these blocks of columns have derivatives, one list behind the other, given
+    /// with their ends; the numbers of the pattern are arranged for them.
+    pub(super) fn new(pattern: &mut BlockPattern, blocks: &[usize], ends: &[usize]) -> Self {
+        let parts: Vec<_> = parallel::parts(ends.len(), FEWEST).collect();
+        let touched = |k: usize| &blocks[k.checked_sub(1).map_or(0, |before| ends[before])..ends[k]];
+        let pairs = |k: usize| {
+            let touched = touched(k);
+            touched.iter().enumerate().flat_map(|(p, &i)| touched[..=p].iter().map(move |&j| (i, j)))
+        };
+        let index = |pattern: &BlockPattern, i: usize, j: usize| {
+            pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
+        };
+        let mut owner = vec![NONE; pattern.stored_blocks()];
+        let mut order = Vec::with_capacity(owner.len());
+        for (p, part) in parts.iter().enumerate() {
+            for (i, j) in part.clone().flat_map(pairs) {
+                let k = index(pattern, i, j);
+                if owner[k] == NONE {
+                    owner[k] = p as u32;
+                    order.push(k);
+                } else if owner[k] != p as u32 {
+                    owner[k] = SHARED;
+                }
+            }
+        }
+        order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
+        // In the order in which they are added to; stable.
+        order.sort_by_key(|&k| owner[k].min(SHARED));
+        pattern.arrange(&order);
+
+        // Where the part at hand has its sums of each block of columns, and of each block that it does not own.
+        let (mut own_columns, mut own_shared) = (vec![(NONE, 0); pattern.blocks()], vec![(NONE, 0); owner.len()]);
+        let mut start = 0;
+        let parts = parts.into_iter().enumerate().map(|(p, part)| {
+            let p = p as u32;
+            let (mut columns, mut part_ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut shared, mut gradient) = (Spans::default(), Spans::default());
+            let mut end = start;
+            for k in part.clone() {
+                for &block in touched(k) {
+                    let range = pattern.range(block);
+                    if own_columns[block].0 != p {
+                        own_columns[block] = (p, gradient.len);
+                        gradient.push(range.start, range.len());
+                    }
+                    columns.push((own_columns[block].1, range.len()));
+                }
+                part_ends.push(columns.len());
+                for (i, j) in pairs(k) {
+                    let (k, len) = (index(pattern, i, j), pattern.size(i) * pattern.size(j));
+                    let (place, is_shared) = (pattern.place(k), owner[k] == SHARED);
+                    if is_shared && own_shared[k].0 != p {
+                        own_shared[k] = (p, shared.len);
+                        shared.push(place, len);
+                    } else if !is_shared {
+                        end = end.max(place + len);
+                    }
+                    let at = if is_shared { own_shared[k].1 } else { place - start };
+                    places.push(Place { at, is_transposed: i < j, is_shared });
+                }
+            }
+            let own = std::mem::replace(&mut start, end)..end;
+            let sums = PartSums {
+                shared: vec![T::ZERO; shared.len],
+                gradient: vec![T::ZERO; gradient.len],
+                squares: T::ZERO,
+                outcome: Ok(T::ZERO),
+            };
+            let (shared, gradient) = (shared.spans, gradient.spans);
+            Part {
+                structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient },
+                sums,
+            }
+        });
+        let parts = parts.collect();
+        BlockSums { parts, shared: start..pattern.numbers() }
+    }
+
+    /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and the
+    /// sum of the squares of what stands for the residuals.
+    pub(super) fn sum(
+        &mut self,
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+        gram: &mut [T],
+        gradient: &mut [T],
+    ) -> Result<(T, T), EvaluationError> {
+        let (mut own, shared) = gram.split_at_mut(self.shared.start);
+        let additions = self.parts.iter_mut().map(|Part { structure, sums }| {
+            let (values, others) = std::mem::take(&mut own).split_at_mut(structure.own.len());
+            own = others;
+            Addition::new(structure, sums, values)
+        });
+        let cost = match problem.concurrent(x) {
+            Some(problem) => {
+                parallel::for_each(additions.collect(), |mut addition| {
+                    addition.clear();
+                    let blocks = addition.structure.blocks.clone();
+                    let cost = problem.linearize_range(x, blocks, &mut |r, jacobian| addition.add(r, jacobian));
+                    addition.sums.outcome = cost.and_then(|cost| addition.finish().map(|()| cost));
+                });
+                // The first part that has failed.
+                let costs = self.parts.iter_mut().map(|part| std::mem::replace(&mut part.sums.outcome, Ok(T::ZERO)));
+                costs.sum::<Result<T, _>>()?
+            }
+            None => {
+                let mut additions: Vec<_> = additions.collect();
+                additions.iter_mut().for_each(Addition::clear);
+                let mut part = 0;
+                let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
+                    if additions[part].is_complete() && part + 1 < additions.len() {
+                        part += 1;
+                    }
+                    additions[part].add(r, jacobian);
+                })?;
+                additions.iter().try_for_each(Addition::finish)?;
+                cost
+            }
+        };
+        let mut squares = T::ZERO;
+        shared.fill(T::ZERO);
+        gradient.fill(T::ZERO);
+        for Part { structure, sums } in &self.parts {
+            squares += sums.squares;
+            add_spans(gradient, &structure.gradient, &sums.gradient, 0);
+            add_spans(shared, &structure.shared, &sums.shared, self.shared.start);
+        }
+        Ok((cost, squares))
+    }
+}
+
+/// Spans of numbers, and how many numbers they have.
+#[derive(Default)]
+struct Spans {
+    spans: Vec<Span>,
+    len: usize,
+}
+
+impl Spans {
+    /// Appends a span, to the last one if it follows that.
+    fn push(&mut self, start: usize, len: usize) {
+        self.len += len;
+        match self.spans.last_mut() {
+            Some(last) if last.start + last.len == start => last.len += len,
+            _ => self.spans.push(Span { start, len }),
+        }
+    }
+}
+
+/// Adds numbers, one after the other, at these spans; the first of `sums` is number `first`.
+fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut numbers: &[T], first: usize) {
+    for span in spans {
+        let (of_span, others) = numbers.split_at(span.len);
+        let sums = &mut sums[span.start - first..][..span.len];
+        sums.iter_mut().zip(of_span).for_each(|(sum, &number)| *sum += number);
+        numbers = others;
+    }
+}
+
+/// A part whose residual blocks are being added.
+struct Addition<'a, T> {
+    structure: &'a Structure,
+    sums: &'a mut PartSums<T>,
+    /// Numbers of `JᵀJ` that only this part adds to.
+    values: &'a mut [T],
+    /// Number of residual blocks that have been added.
+    block: usize,
+    /// Number of their blocks of columns.
+    start: usize,
+    /// Places of the residual blocks that have not been added.
+    places: std::slice::Iter<'a, Place>,
+    /// First residual block that is not of the structure.
+    contradiction: Option<usize>,
+}
+
+impl<'a, T: Real> Addition<'a, T> {
+    fn new(structure: &'a Structure, sums: &'a mut PartSums<T>, values: &'a mut [T]) -> Self {
+        let places = structure.places.iter();
+        Addition { structure, sums, values, block: 0, start: 0, places, contradiction: None }
+    }
+
+    /// Sets all sums to zero.
+    fn clear(&mut self) {
+        self.values.fill(T::ZERO);
+        self.sums.shared.fill(T::ZERO);
+        self.sums.gradient.fill(T::ZERO);
+        self.sums.squares = T::ZERO;
+    }
+
+    /// Adds the next residual block.
+    fn add(&mut self, r: &[T], jacobian: &[T]) {
+        let end = self.structure.ends.get(self.block).copied().unwrap_or(self.start);
+        let columns = &self.structure.columns[self.start..end];
+        let width: usize = columns.iter().map(|&(_, size)| size).sum();
+        if self.is_complete() || jacobian.len() != r.len() * width {
+            self.contradiction.get_or_insert(self.block);
+            return;
+        }
+        (self.start, self.block) = (end, self.block + 1);
+        self.sums.squares = r.iter().fold(self.sums.squares, |sum, &r| sum + r * r);
+        let PartSums { shared, gradient, .. } = &mut *self.sums;
+        simd::run(AddBlock { r, jacobian, columns, places: &mut self.places, values: self.values, shared, gradient });
+    }
+
+    /// All residual blocks have been added.
+    fn is_complete(&self) -> bool {
+        self.block == self.structure.blocks.len()
+    }
+
+    /// Whether the residual blocks were those of the structure.
+    fn finish(&self) -> Result<(), EvaluationError> {
+        match self.contradiction.or((!self.is_complete()).then_some(self.block)) {
+            None => Ok(()),
+            Some(block) => {
+                let block = self.structure.blocks.start + block;
+                Err(format!("residual block {block} is not of the structure that was stated").into())
+            }
+        }
+    }
+}
+
+/// Adds the products of the rows of one residual block.
+struct AddBlock<'a, 'b, T> {
+    r: &'a [T],
+    jacobian: &'a [T],
+    /// First number of the gradient, and number of columns, of each block of columns.
+    columns: &'a [(usize, usize)],
+    places: &'a mut std::slice::Iter<'b, Place>,
+    values: &'a mut [T],
+    shared: &'a mut [T],
+    gradient: &'a mut [T],
+}
+
+impl<T: Real> Kernel for AddBlock<'_, '_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        let AddBlock { r, jacobian, columns, places, values, shared, gradient } = self;
+        let width = jacobian.len() / r.len().max(1);
+        let mut first = 0;
+        for (p, &(column, size)) in columns.iter().enumerate() {
+            for (row, &r) in jacobian.chunks_exact(width).zip(r) {
+                add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
+            }
+            let mut other = 0;
+            for &(_, other_size) in &columns[..=p] {
+                if let Some(place) = places.next() {
+                    let (rows, columns) = if place.is_transposed {
+                        ((other, other_size), (first, size))
+                    } else {
+                        ((first, size), (other, other_size))
+                    };
+                    let sums = if place.is_shared { &mut *shared } else { &mut *values };
+                    add_product(&mut sums[place.at..][..size * other_size], jacobian, width, rows, columns);
+                }
+                other += other_size;
+            }
+            first += size;
+        }
+    }
+}
+
+/// Adds `AᵀB` to a block, for columns `A` and `B` of rows of this width, each given by their first and their number.
+#[inline(always)]
+fn add_product<T: Real>(
+    block: &mut [T],
+    jacobian: &[T],
+    width: usize,
+    (first, rows): (usize, usize),
+    (other, columns): (usize, usize),
+) {
+    match (rows, columns) {
+        (3, 3) => add_sized_product::<T, 3, 3>(block, jacobian, width, first, other),
+        (6, 6) => add_sized_product::<T, 6, 6>(block, jacobian, width, first, other),
+        (9, 3) => add_sized_product::<T, 9, 3>(block, jacobian, width, first, other),
+        (3, 9) => add_sized_product::<T, 3, 9>(block, jacobian, width, first, other),
+        (9, 9) => add_sized_product::<T, 9, 9>(block, jacobian, width, first, other),
+        _ => {
+            for row in jacobian.chunks_exact(width) {
+                let b = &row[other..other + columns];
+                for (sums, &a) in block.chunks_exact_mut(columns).zip(&row[first..first + rows]) {
+                    add_scaled(sums, a, b);
+                }
+            }
+        }
+    }
+}
+
+/// [`add_product`] of numbers of columns that the compiler knows.
+#[inline(always)]
+fn add_sized_product<T: Real, const M: usize, const N: usize>(
+    block: &mut [T],
+    jacobian: &[T],
+    width: usize,
+    first: usize,
+    other: usize,
+) {
+    let mut sums = [[T::ZERO; N]; M];
+    for row in jacobian.chunks_exact(width) {
+        let (a, b): (&[T; M], &[T; N]) = match (row[first..first + M].try_into(), row[other..other + N].try_into()) {
+            (Ok(a), Ok(b)) => (a, b),
+            _ => return,
+        };
+        for (sums, &a) in sums.iter_mut().zip(a) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum += a * b;
+            }
+        }
+    }
+    block.iter_mut().zip(sums.as_flattened()).for_each(|(entry, &sum)| *entry += sum);
+}

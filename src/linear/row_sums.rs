@@ -1,0 +1,128 @@
+//! Sums over the rows of a large problem, on all cores.
+
+use std::ops::Range;
+
+use super::shape::Dynamic;
+use super::tiles::Tiles;
+use crate::kernels::vector::dot;
+use crate::problem::ConcurrentRows;
+use crate::{EvaluationError, Real, parallel};
+
+/// Fewest flops of a part.
+const FEWEST_FLOPS: f64 = 1e6;
+
+/// Flops of a row besides those of its products, about.
+const ROW_FLOPS: f64 = 40.0;
+
+/// Most numbers of the sums of all parts.
+const MOST_NUMBERS: usize = 1 << 23;
+
+/// The rows in parts, each with sums of its own, which are added in the order of the parts.
+///
+/// The parts follow from the size of the problem. So the sums do not depend on the number of threads.
+pub(crate) struct RowSums<T> {
+    parts: Vec<Part<T>>,
+    /// Rows in a tile.
+    tile: usize,
+    n: usize,
+}
+
+/// Rows that follow each other, and the sums over them.
+struct Part<T> {
+    rows: Range<usize>,
+    /// `JᵀJ`, lower triangle.
+    gram: Vec<T>,
+    /// `Jᵀr`.
+    gradient: Vec<T>,
+    squares: T,
+    outcome: Result<T, EvaluationError>,
+    /// Residuals and Jacobian of a tile.
+    r: Vec<T>,
+    jacobian: Vec<T>,
+    room: Vec<T>,
+}
+
+impl<T: Real> RowSums<T> {
+    /// Sums over `m` rows of `n` columns that come in groups; `None` for a problem of a single part. They take memory once they
+    /// are needed.
+    pub(crate) fn new(m: usize, n: usize, group: usize) -> Option<Self> {
+        let flops = m as f64 * (n as f64 * (n as f64 + 1.0) + ROW_FLOPS);
+        let fitting = MOST_NUMBERS / n.saturating_mul(n).max(1);
+        let wanted = ((flops / FEWEST_FLOPS) as usize).min(fitting).max(1);
+        let groups = m / group.max(1);
+        let parts = parallel::parts(groups, groups.div_ceil(wanted).max(1));
+        if parts.len() < 2 {
+            return None;
+        }
+        let tile = Tiles::<T, Dynamic>::rows(m, n, group);
+        let parts = parts.map(|groups| Part {
+            rows: groups.start * group..groups.end * group,
+            gram: Vec::new(),
+            gradient: Vec::new(),
+            squares: T::ZERO,
+            outcome: Ok(T::ZERO),
+            r: Vec::new(),
+            jacobian: Vec::new(),
+            room: Vec::new(),
+        });
+        Some(RowSums { parts: parts.collect(), tile, n })
+    }
+
+    /// The cost.
+    pub(crate) fn cost(&mut self, problem: &dyn ConcurrentRows<T>) -> Result<T, EvaluationError> {
+        let tile = self.tile;
+        self.for_each_part(|part| {
+            let mut cost = T::ZERO;
+            part.r.resize(tile, T::ZERO);
+            for first in part.rows.clone().step_by(tile) {
+                let count = tile.min(part.rows.end - first);
+                cost += problem.evaluate_rows(first, &mut part.r[..count])?;
+            }
+            Ok(cost)
+        })
+    }
+
+    /// Adds `JᵀJ` and `Jᵀr`; returns the cost, and the sum of the squares of what stands for the residuals.
+    pub(crate) fn linearize(
+        &mut self,
+        problem: &dyn ConcurrentRows<T>,
+        gram: &mut [T],
+        gradient: &mut [T],
+    ) -> Result<(T, T), EvaluationError> {
+        let (tile, n) = (self.tile, self.n);
+        let cost = self.for_each_part(|part| {
+            let mut cost = T::ZERO;
+            part.squares = T::ZERO;
+            part.gram.clear();
+            part.gram.resize(n * n, T::ZERO);
+            part.gradient.clear();
+            part.gradient.resize(n, T::ZERO);
+            part.r.resize(tile, T::ZERO);
+            part.jacobian.resize(tile * n, T::ZERO);
+            for first in part.rows.clone().step_by(tile) {
+                let count = tile.min(part.rows.end - first);
+                let (r, jacobian) = (&mut part.r[..count], &mut part.jacobian[..count * n]);
+                cost += problem.linearize_rows(first, r, jacobian, &mut part.room)?;
+                part.squares += dot(r, r);
+                T::add_products(&mut part.gram, &mut part.gradient, jacobian, r);
+            }
+            Ok(cost)
+        })?;
+        let mut squares = T::ZERO;
+        for part in &self.parts {
+            squares += part.squares;
+            gram.iter_mut().zip(&part.gram).for_each(|(sum, &number)| *sum += number);
+            gradient.iter_mut().zip(&part.gradient).for_each(|(sum, &number)| *sum += number);
+        }
+        Ok((cost, squares))
+    }
+
+    /// The sum of what `work` returns for the parts, or the error of the first that has one.
+    fn for_each_part(
+        &mut self,
+        work: impl Fn(&mut Part<T>) -> Result<T, EvaluationError> + Sync,
+    ) -> Result<T, EvaluationError> {
+        parallel::for_each_mut(&mut self.parts, &|part: &mut Part<T>| part.outcome = work(part));
+        self.parts.iter_mut().map(|part| std::mem::replace(&mut part.outcome, Ok(T::ZERO))).sum()
+    }
+}

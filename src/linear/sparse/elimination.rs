@@ -1,0 +1,208 @@
+//! Multifrontal elimination of the supernodes, task by task.
+
+use std::ops::Range;
+
+use super::assembly::Assembly;
+use super::lists::Lists;
+use super::symbolic::Supernode;
+use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SubtractProducts, padded};
+use crate::kernels::simd;
+use crate::linear::IllConditioned;
+use crate::{Real, parallel};
+
+/// Fronts of at least so many rows are worked on by all cores.
+const LARGE: usize = 160;
+
+/// A matrix on its way into its factor. Tasks that do not wait for each other, and parts of large fronts, are on all cores; neither
+/// changes a bit.
+pub(super) struct Elimination<'a, T> {
+    pub(super) assembly: Assembly<'a, T>,
+    /// First number of each supernode's panel.
+    pub(super) starts: &'a [usize],
+    /// Children of each supernode.
+    pub(super) children: &'a Lists<u32>,
+    /// For each of the children, in their lists' order, where the rows below it are in its parent's front.
+    pub(super) runs: &'a Lists<Run>,
+    /// Parts of the rows of a large front.
+    pub(super) parts: usize,
+}
+
+/// The factor from supernode `first` on.
+pub(super) struct Factor<'a, T> {
+    pub(super) first: usize,
+    pub(super) panels: &'a mut [T],
+    pub(super) inverses: &'a mut [T],
+}
+
+/// Updates of a task.
+#[derive(Debug, Clone)]
+pub(super) struct Room<T> {
+    /// Those that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
+    pub(super) stacks: [Vec<T>; 2],
+    /// Update of one leaf, which is added to its parent's front at once.
+    pub(super) leaf_update: Vec<T>,
+}
+
+impl<T: Real> Elimination<'_, T> {
+    /// Tasks that follow each other, in postorder, with their part of the factor and their rooms.
+    pub(super) fn tasks(
+        &self,
+        tasks: Range<usize>,
+        factor: Factor<'_, T>,
+        rooms: &mut [Room<T>],
+    ) -> Result<(), IllConditioned> {
+        let Some(last) = tasks.clone().last() else { return Ok(()) };
+        let first = self.assembly.symbolic.tasks.tasks[last].first;
+        let (rooms_before, rooms) = rooms.split_at_mut(first - tasks.start);
+        if rooms_before.is_empty() {
+            return self.task(last, factor, rooms);
+        }
+        let (before, own) = self.split(factor, self.assembly.symbolic.tasks.tasks[last].nodes.start);
+        let mut outcomes = [Ok(()); 2];
+        let [of_before, of_last] = &mut outcomes;
+        parallel::join(
+            || *of_before = self.tasks(tasks.start..first, before, rooms_before),
+            || *of_last = self.task(last, own, rooms),
+        );
+        outcomes.into_iter().collect()
+    }
+
+    /// The factor before supernode `s` and from it on.
+    fn split<'b>(&self, factor: Factor<'b, T>, s: usize) -> (Factor<'b, T>, Factor<'b, T>) {
+        let Factor { first, panels, inverses } = factor;
+        let pivot = |s: usize| self.assembly.symbolic.offsets[self.assembly.symbolic.supernodes[s].first];
+        let (panels, panels_behind) = panels.split_at_mut(self.starts[s] - self.starts[first]);
+        let (inverses, inverses_behind) = inverses.split_at_mut(pivot(s) - pivot(first));
+        let before = Factor { first, panels, inverses };
+        (before, Factor { first: s, panels: panels_behind, inverses: inverses_behind })
+    }
+
+    /// A task, after those before it. The last of the rooms is its own.
+    fn task(&self, k: usize, mut factor: Factor<'_, T>, rooms: &mut [Room<T>]) -> Result<(), IllConditioned> {
+        let tasks = &self.assembly.symbolic.tasks;
+        let first = tasks.tasks[k].first;
+        let Some((room, rooms_before)) = rooms.split_last_mut() else { return Ok(()) };
+        self.tasks(first..k, factor.reborrow(), rooms_before)?;
+        let rooms_before = &*rooms_before;
+        let mut outcome = Ok(());
+        tasks.own_nodes(k, |nodes| {
+            for s in nodes {
+                if outcome.is_ok() && !self.assembly.symbolic.supernodes[s].is_leaf {
+                    outcome = self.supernode(s, &mut factor, room, |task| &rooms_before[task - first]);
+                }
+            }
+        });
+        outcome
+    }
+
+    /// Eliminates the columns of a supernode, and of its children that are leaves of the same task.
+    fn supernode<'b>(
+        &self,
+        s: usize,
+        factor: &mut Factor<'_, T>,
+        room: &mut Room<T>,
+        room_of: impl Fn(usize) -> &'b Room<T> + Sync,
+    ) -> Result<(), IllConditioned>
+    where
+        T: 'b,
+    {
+        let symbolic = self.assembly.symbolic;
+        let node = &symbolic.supernodes[s];
+        if node.is_implicit {
+            return self.leaf(s, factor, &mut []);
+        }
+        let (mut before, mut own) = self.split(factor.reborrow(), s);
+        let (panel, diagonal) = self.own(s, &mut own);
+        let Room { stacks: [even, odd], leaf_update } = room;
+        let (stack, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
+        let side = padded(node.size - node.pivots);
+        let update = &mut stack[symbolic.tasks.places[s]..][..side * side];
+        let parts = if node.size < LARGE { 1 } else { self.parts };
+        let mut front = Front::new(node.size, node.pivots, panel, update);
+        front.reborrow().for_each_part(parts, &|mut front| front.clear());
+        self.assembly.assemble(s, front.panel(), diagonal);
+
+        let task_of = |child: usize| symbolic.tasks.of_node[child] as usize;
+        let update_of = |child: usize| {
+            let Supernode { size, pivots, odd, is_implicit, .. } = symbolic.supernodes[child];
+            let side = if is_implicit { 0 } else { padded(size - pivots) };
+            let stack = match task_of(child) {
+                own if own == task_of(s) => of_children,
+                other => &room_of(other).stacks[usize::from(odd)],
+            };
+            &stack[if is_implicit { 0 } else { symbolic.tasks.places[child] }..][..side * side]
+        };
+        let children = || (self.children.starts[s]..).zip(self.children.of(s)).map(|(k, &child)| (k, child as usize));
+        if children().any(|(_, child)| symbolic.supernodes[child].is_leaf) {
+            for (k, child) in children() {
+                let Supernode { is_leaf, pivots, size, .. } = symbolic.supernodes[child];
+                if is_leaf {
+                    let side = if pivots <= FEW { 0 } else { padded(size - pivots) };
+                    self.leaf(child, &mut before, &mut leaf_update[..side * side])?;
+                    self.add(k, child, front.reborrow(), &before, &leaf_update[..side * side]);
+                } else {
+                    self.add(k, child, front.reborrow(), &before, update_of(child));
+                }
+            }
+        } else {
+            let before = &before;
+            front.reborrow().for_each_part(parts, &|mut front| {
+                children().for_each(|(k, child)| self.add(k, child, front.reborrow(), before, update_of(child)));
+            });
+        }
+        eliminate(front, diagonal, parts)
+    }
+
+    /// Eliminates the columns of a supernode without children; without room for its update, that is not formed.
+    fn leaf(&self, s: usize, factor: &mut Factor<'_, T>, update: &mut [T]) -> Result<(), IllConditioned> {
+        let node = &self.assembly.symbolic.supernodes[s];
+        let (panel, diagonal) = self.own(s, factor);
+        let mut front = Front::new(node.size, node.pivots, panel, update);
+        front.clear();
+        self.assembly.assemble(s, front.panel(), diagonal);
+        eliminate(front, diagonal, 1)
+    }
+
+    /// Adds the update of a child, or the products of its panel where it has few pivots and no children, to rows of a front.
+    fn add(&self, k: usize, child: usize, front: Front<'_, T>, before: &Factor<'_, T>, update: &[T]) {
+        let Supernode { size, pivots, is_leaf, is_implicit, .. } = self.assembly.symbolic.supernodes[child];
+        let (size, runs) = (size - pivots, self.runs.of(k));
+        if is_implicit || is_leaf && pivots <= FEW {
+            let start = self.starts[before.first];
+            let panel = &before.panels[self.starts[child] - start..self.starts[child + 1] - start];
+            simd::run(SubtractProducts { front, panel, child_pivots: pivots, size, runs });
+        } else {
+            simd::run(ExtendAdd { front, child: update, size, runs });
+        }
+    }
+
+    /// Panel and inverse diagonal of a supernode.
+    fn own<'b>(&self, s: usize, factor: &'b mut Factor<'_, T>) -> (&'b mut [T], &'b mut [T]) {
+        let symbolic = self.assembly.symbolic;
+        let offset = |s: usize| symbolic.offsets[symbolic.supernodes[s].first];
+        let (panel, pivot) = (self.starts[s] - self.starts[factor.first], offset(s) - offset(factor.first));
+        let node = &symbolic.supernodes[s];
+        let panel = &mut factor.panels[panel..][..node.pivots * padded(node.size)];
+        (panel, &mut factor.inverses[pivot..][..node.pivots])
+    }
+}
+
+impl<T> Factor<'_, T> {
+    /// The same, for a shorter time.
+    fn reborrow(&mut self) -> Factor<'_, T> {
+        Factor { first: self.first, panels: self.panels, inverses: self.inverses }
+    }
+}
+
+/// Eliminates the pivots of a front; `diagonal` is overwritten with the inverse diagonal of `U`.
+#[inline]
+fn eliminate<T: Real>(front: Front<'_, T>, diagonal: &mut [T], parts: usize) -> Result<(), IllConditioned> {
+    let mut sound = false;
+    let elimination = Eliminate { front, diagonal, sound: &mut sound };
+    if parts > 1 {
+        elimination.in_parts(parts)
+    } else {
+        simd::run(elimination)
+    }
+    if sound { Ok(()) } else { Err(IllConditioned) }
+}

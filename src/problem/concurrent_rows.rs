@@ -1,0 +1,33 @@
+//! Rows that several threads evaluate at once.
+
+use super::EvaluationError;
+use crate::Real;
+
+/// A [`LeastSquares`](crate::LeastSquares) problem whose rows can be evaluated on several threads at once, at one point.
+///
+/// The problem returns itself from [`concurrent`](crate::LeastSquares::concurrent), and the feature `rayon` makes use of it where
+/// there are many rows and the normal equations are formed. How the rows are divided follows from the size of the problem, so that
+/// the sums over them do not depend on the number of threads; nor does the error that ends a solve.
+pub trait ConcurrentRows<T: Real>: Sync {
+    /// Fills `r` as [`residuals`](crate::LeastSquares::residuals) does at the `x` that
+    /// [`concurrent`](crate::LeastSquares::concurrent) was given; returns the [cost](crate::LeastSquares::cost_of) of these rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`residuals`](crate::LeastSquares::residuals).
+    fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError>;
+
+    /// Fills `r` and `jacobian` as [`linearize`](crate::LeastSquares::linearize) does; returns the cost of these rows. `room`
+    /// is for the problem to keep numbers in.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize`](crate::LeastSquares::linearize).
+    fn linearize_rows(
+        &self,
+        first: usize,
+        r: &mut [T],
+        jacobian: &mut [T],
+        room: &mut Vec<T>,
+    ) -> Result<T, EvaluationError>;
+}
