@@ -218,12 +218,12 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        match study.parameters {
-            _ if !model.is_in_lanes() => {}
-            0..=FEW => T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes }),
-            ..=SOME => T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes }),
-            ..=MOST => T::run_in(registers, TiledBlock { study, model, registers, outcomes }),
-            _ => {}
+        if model.is_in_lanes() && study.parameters <= FEW {
+            T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
+        } else if model.is_in_lanes() && study.parameters <= SOME {
+            T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
+        } else if model.is_in_lanes() && study.parameters <= MOST {
+            T::run_in(registers, TiledBlock { study, model, registers, outcomes });
         }
         OneByOne { study, model, outcomes }.run();
     }
