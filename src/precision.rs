@@ -20,26 +20,29 @@ pub trait Compiled {
 }
 
 /// Defines a function that runs a call, a struct of arguments with a method `run`, by code that is compiled in this crate, once for
-/// each float, whoever calls it. The struct's parameters are a lifetime and the float.
+/// each float, whoever calls it. The struct's parameters are lifetimes, one unless they are listed, and the float.
 macro_rules! compile_once {
     ($name:ident($call:ident) -> $output:ident<$result:ident, $error:ty>) => {
-        fn $name<T: $crate::Real>(call: $call<'_, T>) -> $output<$result<T>, $error> {
-            struct Calls<'a>(std::marker::PhantomData<&'a ()>);
+        $crate::precision::compile_once!($name($call<'a>) -> $output<$result, $error>);
+    };
+    ($name:ident($call:ident<$($life:lifetime),+>) -> $output:ident<$result:ident, $error:ty>) => {
+        fn $name<$($life,)+ T: $crate::Real>(call: $call<$($life,)+ T>) -> $output<$result<T>, $error> {
+            struct Calls<$($life),+>(std::marker::PhantomData<($(&$life (),)+)>);
 
-            impl<'a> $crate::precision::Compiled for Calls<'a> {
-                type Call<T: $crate::Real> = $call<'a, T>;
+            impl<$($life),+> $crate::precision::Compiled for Calls<$($life),+> {
+                type Call<T: $crate::Real> = $call<$($life,)+ T>;
                 type Output<T: $crate::Real> = $output<$result<T>, $error>;
 
-                fn in_single(call: $call<'a, f32>) -> Self::Output<f32> {
+                fn in_single(call: Self::Call<f32>) -> Self::Output<f32> {
                     call.run()
                 }
 
-                fn in_double(call: $call<'a, f64>) -> Self::Output<f64> {
+                fn in_double(call: Self::Call<f64>) -> Self::Output<f64> {
                     call.run()
                 }
             }
 
-            T::run_compiled::<Calls<'_>>(call)
+            T::run_compiled::<Calls<$($life),+>>(call)
         }
     };
 }

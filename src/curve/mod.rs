@@ -31,7 +31,7 @@ mod plot;
 #[cfg(feature = "progress")]
 mod progress;
 mod ranks;
-mod reverse_rows;
+mod reverse_tile;
 mod robust;
 mod robust_sums;
 mod rows;

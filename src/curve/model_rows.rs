@@ -1,8 +1,9 @@
 //! A model at many rows of predictors, one in each lane of the widest registers.
 
-use super::reverse_rows::{Reverse, ReverseRows};
+use super::reverse_tile::{InTiles, ReverseTile, TILE, TileModel};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
+use crate::kernels::registers::Registers;
 use crate::problem::room_for;
 use crate::{Model, Number, Real, Scalar};
 
@@ -25,7 +26,7 @@ pub(super) fn linearize<T: Real, M: Model<T>>(
     match b.len() {
         0..=4 => forwards::<T, M, 4>(model, x, width, b, y, jacobian),
         5..=8 => forwards::<T, M, 8>(model, x, width, b, y, jacobian),
-        _ => backwards(model, x, width, b, y, jacobian),
+        _ => backwards(&InTiles(model), x, width, b, y, jacobian),
     }
 }
 
@@ -42,15 +43,16 @@ pub(in crate::curve) fn forwards<T: Real, M: Model<T>, const N: usize>(
 }
 
 /// [`linearize`] in reverse; [`responses`] where there is no room for derivatives.
-pub(in crate::curve) fn backwards<T: Real, M: Model<T>>(
-    model: &M,
+pub(in crate::curve) fn backwards<T: Real>(
+    model: &dyn TileModel<T>,
     x: &[T],
     width: usize,
     b: &[T],
     y: &mut [T],
     jacobian: &mut [T],
 ) {
-    T::run_in_lanes(Backwards { model, x: Predictors { x, width }, b, y, jacobian });
+    let registers = Registers::of_lanes();
+    T::run_in(registers, Backwards { model, registers, x: Predictors { x, width }, b, y, jacobian });
 }
 
 /// Rows of predictors.
@@ -81,9 +83,6 @@ impl<T: Real> Predictors<'_, T> {
 
 /// Predictors, and parameters without derivatives, on the stack.
 const FEW: usize = 8;
-
-/// Rows of each lane that are differentiated in reverse before their derivatives are written to the Jacobian.
-const TILE: usize = 8;
 
 struct Responses<'a, T, M> {
     model: &'a M,
@@ -142,46 +141,41 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, 
     }
 }
 
-struct Backwards<'a, T, M> {
-    model: &'a M,
+struct Backwards<'a, T: Real> {
+    model: &'a dyn TileModel<T>,
+    registers: Registers,
     x: Predictors<'a, T>,
     b: &'a [T],
     y: &'a mut [T],
     jacobian: &'a mut [T],
 }
 
-impl<T: Real, M: Model<T>> LaneKernel<T> for Backwards<'_, T, M> {
+impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<R: Register<T>>(self) {
-        let n = self.b.len();
+        let (n, width) = (self.b.len(), self.x.width);
         let varies = !self.jacobian.is_empty();
-        let mut reverse = Reverse::<T, R>::new(n);
-        let b: Vec<Lanes<T, R>> = self.b.iter().map(|&b| Lanes::splat(b)).collect();
-        reverse.set_parameters(&b);
-        let (zero, width) = (Lanes::<T, R>::splat(T::ZERO), self.x.width);
-        let (mut x, mut responses) = (vec![zero; TILE * width], [zero; TILE]);
-        let mut gradients = vec![zero; if varies { TILE * n } else { 0 }];
-        for (tile, y) in self.y.chunks_mut(TILE * R::LANES).enumerate() {
-            let (first, blocks) = (tile * TILE * R::LANES, y.len().div_ceil(R::LANES));
-            for block in 0..blocks {
-                let count = R::LANES.min(y.len() - block * R::LANES);
-                self.x.gather(first + block * R::LANES, count, &mut x[block * width..(block + 1) * width]);
+        let mut tile = ReverseTile::<T, R>::new(width, n, if varies { n } else { 0 });
+        for (lanes, &b) in tile.b.iter_mut().zip(self.b) {
+            *lanes = Lanes::splat(b);
+        }
+        tile.x.resize(TILE * width, Lanes::splat(T::ZERO));
+        for (number, y) in self.y.chunks_mut(TILE * R::LANES).enumerate() {
+            let first = number * TILE * R::LANES;
+            tile.rows = y.len().div_ceil(R::LANES);
+            for (row, lanes) in tile.x.chunks_exact_mut(width.max(1)).take(tile.rows).enumerate() {
+                let count = R::LANES.min(y.len() - row * R::LANES);
+                self.x.gather(first + row * R::LANES, count, lanes);
             }
-            reverse.evaluate(&mut ReverseRows {
-                model: self.model,
-                x: &x,
-                width,
-                responses: &mut responses[..blocks],
-                derivatives: &mut gradients,
-                stride: TILE,
-            });
-            for (block, y) in y.chunks_mut(R::LANES).enumerate() {
-                y.copy_from_slice(&responses[block].as_slice()[..y.len()]);
+            self.model.evaluate(self.registers, &mut tile);
+            for (row, y) in y.chunks_mut(R::LANES).enumerate() {
+                y.copy_from_slice(&tile.responses[row].as_slice()[..y.len()]);
                 if varies {
-                    let rows = first + block * R::LANES..first + block * R::LANES + y.len();
-                    scatter(&gradients[block..], TILE, &mut self.jacobian[rows.start * n..rows.end * n], n);
+                    let rows = first + row * R::LANES..first + row * R::LANES + y.len();
+                    let gradient = &tile.derivatives.as_flattened()[row..];
+                    scatter(gradient, TILE, &mut self.jacobian[rows.start * n..rows.end * n], n);
                 }
             }
         }

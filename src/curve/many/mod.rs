@@ -1,11 +1,13 @@
 //! Thousands of small fits of one model.
 
+mod any_model;
 mod block;
 mod error;
 mod fits;
 mod one_by_one;
 mod outcomes;
 mod per_fit;
+mod point_sums;
 mod predictors;
 mod study;
 mod tiled_block;
@@ -14,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
 
+use self::any_model::{AnyModel, FORWARDS, GivenModel};
 use self::block::Block;
 pub use self::error::FitManyError;
 pub use self::fits::ManyFits;
@@ -25,6 +28,8 @@ use self::study::Study;
 use self::tiled_block::{MOST, TiledBlock};
 use super::models::Guess;
 use super::{CurveError, NanPolicy};
+use crate::kernels::registers::Registers;
+use crate::precision::compile_once;
 use crate::solver::lockstep::Patience;
 use crate::{Bounds, CancelToken, Model, Real, parallel};
 
@@ -67,9 +72,13 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// # Ok::<(), marquardt::FitManyError>(())
 /// ```
 pub struct FitMany<'a, T: Real, M> {
-    study: Study<'a, T, M>,
-    progress: Option<Box<dyn Fn(usize, usize) + Sync + 'a>>,
+    model: GivenModel<T, M>,
+    study: Study<'a, T>,
+    progress: Option<Box<Progress<'a>>>,
 }
+
+/// Is told how many fits are done, and of how many.
+type Progress<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Fits of a model to the rows of `y`, one a fit.
@@ -79,11 +88,11 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// several predictors that all fits share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
         let study = Study {
-            model,
+            parameters: model.parameter_count(),
             x: x.into(),
             y: y.into(),
             start: None,
-            guess: None,
+            is_guessed: false,
             sigma: None,
             absolute_sigma: false,
             bounds: None,
@@ -91,7 +100,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             patience: Patience { ftol: default_ftol(), max_iterations: 200 },
             cancel: None,
         };
-        FitMany { study, progress: None }
+        FitMany { model: GivenModel { model, guess: None }, study, progress: None }
     }
 
     /// Where the fits start: one start for all (one dimension), or a row for each fit (two).
@@ -107,7 +116,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         M: Guess<T>,
     {
         self.study.start = None;
-        self.study.guess = Some(M::guess);
+        self.study.is_guessed = true;
+        self.model.guess = Some(M::guess);
         self
     }
 
@@ -169,16 +179,32 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     ///
     /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
+        let names = (0..self.study.parameters).map(|index| self.model.model.parameter_name(index)).collect();
+        fit_all(AllFits { model: &self.model, study: self.study, progress: self.progress, names })
+    }
+}
+
+compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
+
+/// What is fitted, and by which model.
+struct AllFits<'m, 'a, T: Real> {
+    model: &'m dyn AnyModel<T>,
+    study: Study<'a, T>,
+    progress: Option<Box<Progress<'a>>>,
+    /// Of the parameters.
+    names: Vec<String>,
+}
+
+impl<T: Real> AllFits<'_, '_, T> {
+    fn run(self) -> Result<ManyFits<T>, FitManyError> {
         self.study.check()?;
         let fits = self.study.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let n = self.study.model.parameter_count();
-        let names = (0..n).map(|index| self.study.model.parameter_name(index)).collect();
-        let mut found = ManyFits::none_yet(names, fits);
+        let mut found = ManyFits::none_yet(self.names.clone(), fits);
         parallel::for_each(found.blocks(block), |outcomes| {
             let count = outcomes.fits().len();
-            self.run(outcomes);
+            self.fit_block(outcomes);
             if let Some(progress) = &self.progress {
                 progress(done.fetch_add(count, Ordering::Relaxed) + count, fits);
             }
@@ -187,15 +213,19 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     }
 
     /// Does consecutive fits: in lockstep where there are few parameters, and by the full engine what that leaves open.
-    fn run(&self, mut outcomes: Outcomes<'_, T>) {
-        let (study, outcomes) = (&self.study, &mut outcomes);
-        match study.model.parameter_count() {
-            0..=4 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 4> { study, outcomes }),
-            5..=8 if M::IN_LANES => T::run_in_lanes(Block::<T, M, 8> { study, outcomes }),
-            9..=MOST if M::IN_LANES => T::run_in_lanes(TiledBlock { study, outcomes }),
-            _ => {}
+    fn fit_block(&self, mut outcomes: Outcomes<'_, T>) {
+        const FEW: usize = FORWARDS[0];
+        const SOME: usize = FORWARDS[1];
+        let (model, study) = (self.model, &self.study);
+        let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
+        if model.is_in_lanes() && study.parameters <= FEW {
+            T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
+        } else if model.is_in_lanes() && study.parameters <= SOME {
+            T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
+        } else if model.is_in_lanes() && study.parameters <= MOST {
+            T::run_in(registers, TiledBlock { study, model, registers, outcomes });
         }
-        OneByOne { study, outcomes }.run();
+        OneByOne { study, model, outcomes }.run();
     }
 }
 

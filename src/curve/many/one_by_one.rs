@@ -2,23 +2,25 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
+use super::any_model::AnyModel;
 use super::outcomes::{Fitted, Outcomes, least_square};
 use super::study::Study;
 use super::{CurveError, default_ftol};
-use crate::curve::model::FromModel;
 use crate::curve::model_rows::backwards;
 use crate::solver::lockstep::Patience;
 use crate::{
-    CovarianceError, Curve, CurveFit, EvaluationError, FitStatus, LevenbergMarquardt, Model, Real, ScalarOf,
-    SolveError, Status,
+    CovarianceError, Curve, CurveFit, EvaluationError, FitStatus, LevenbergMarquardt, Real, SolveError, Status,
 };
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
-struct ReverseCurve<'m, M>(&'m M);
+struct ReverseCurve<'m, T: Real> {
+    model: &'m dyn AnyModel<T>,
+    parameters: usize,
+}
 
-impl<T: Real, M: Model<T>> Curve<T> for ReverseCurve<'_, M> {
+impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
     fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
+        self.parameters
     }
 
     /// Two parameters of the model may have one name.
@@ -27,11 +29,7 @@ impl<T: Real, M: Model<T>> Curve<T> for ReverseCurve<'_, M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        if M::IN_LANES {
-            backwards(self.0, x, width, b, y, &mut []);
-            return Ok(());
-        }
-        FromModel(PointByPoint(self.0)).responses(x, width, b, y)
+        self.linearize(x, width, b, y, &mut [])
     }
 
     fn linearize(
@@ -42,36 +40,22 @@ impl<T: Real, M: Model<T>> Curve<T> for ReverseCurve<'_, M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        if M::IN_LANES {
-            backwards(self.0, x, width, b, y, jacobian);
-            return Ok(());
+        if !self.model.is_in_lanes() {
+            return self.model.evaluate_one_by_one(x, width, b, y, jacobian);
         }
-        FromModel(PointByPoint(self.0)).linearize(x, width, b, y, jacobian)
-    }
-}
-
-/// A model that is evaluated for one point after the other.
-struct PointByPoint<'m, M>(&'m M);
-
-impl<T: Real, M: Model<T>> Model<T> for PointByPoint<'_, M> {
-    const IN_LANES: bool = false;
-
-    fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
-    }
-
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.0.response(x, b)
+        backwards(self.model, x, width, b, y, jacobian);
+        Ok(())
     }
 }
 
 /// Does those of consecutive fits that are open.
-pub(super) struct OneByOne<'s, 'a, 'o, T: Real, M> {
-    pub(super) study: &'s Study<'a, T, M>,
+pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
+    pub(super) study: &'s Study<'a, T>,
+    pub(super) model: &'s dyn AnyModel<T>,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
+impl<T: Real> OneByOne<'_, '_, '_, T> {
     pub(super) fn run(self) {
         let mut start = Vec::new();
         for fit in self.outcomes.fits() {
@@ -82,7 +66,7 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
             if self.study.is_cancelled() {
                 break;
             }
-            let outcome = self.study.start(fit, &mut start).and_then(|()| Self::fit(self.study, fit, &start));
+            let outcome = self.study.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
             match outcome {
                 Ok(fitted) => self.outcomes.take_fitted(fit, fitted),
                 Err(status) => self.outcomes.refuse(fit, status, &start),
@@ -91,7 +75,8 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
     }
 
     /// Does one fit.
-    fn fit(study: &Study<'_, T, M>, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
+    fn fit(&self, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
+        let study = self.study;
         let (mut x, mut y, mut sigma) = (Vec::new(), Vec::new(), Vec::new());
         study.read(fit, |point| {
             x.extend(point.x.iter());
@@ -99,17 +84,17 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
             sigma.push(point.weight.recip());
         })?;
         let rows = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let mut curve = CurveFit::curve(ReverseCurve(&study.model), rows, &y, start).solver(Self::solver(study));
+        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(Self::solver(study));
         if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }
         for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
-            let name = Curve::<T>::parameter_name(&ReverseCurve(&study.model), j);
+            let name = self.curve().parameter_name(j);
             curve = if lower == upper { curve.fix_at(&name, lower) } else { curve.bounds(&name, lower..=upper) };
         }
         let fitted = match curve.fit() {
             Ok(fitted) => fitted,
-            Err(CurveError::NothingToFit) => return Self::hold(study, start, (&rows, &y, &sigma)),
+            Err(CurveError::NothingToFit) => return self.hold(start, (&x, &y, &sigma)),
             Err(error) => return Err(status_of(&error)),
         };
         let report = fitted.report();
@@ -128,7 +113,7 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
     }
 
     /// A solver that ends when the lockstep would. Where that is early there is no polish.
-    fn solver(study: &Study<'_, T, M>) -> LevenbergMarquardt<T> {
+    fn solver(study: &Study<'_, T>) -> LevenbergMarquardt<T> {
         let Patience { ftol, max_iterations } = study.patience;
         let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(max_iterations);
         let solver = solver.with_ftol(ftol).with_polish(ftol <= default_ftol());
@@ -138,17 +123,21 @@ impl<T: Real, M: Model<T>> OneByOne<'_, '_, '_, T, M> {
         }
     }
 
+    /// The model as a curve.
+    fn curve(&self) -> ReverseCurve<'_, T> {
+        ReverseCurve { model: self.model, parameters: self.study.parameters }
+    }
+
     /// A fit whose bounds leave nothing to be fitted.
-    fn hold(
-        study: &Study<'_, T, M>,
-        start: &[T],
-        (x, y, sigma): (&ArrayView2<'_, T>, &[T], &[T]),
-    ) -> Result<Fitted<T>, FitStatus> {
-        let residuals = x.rows().into_iter().zip(y.iter().zip(sigma)).map(|(x, (&y, &sigma))| {
-            let residual = (study.model.response(&x.to_vec(), start) - y) / sigma;
+    fn hold(&self, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<Fitted<T>, FitStatus> {
+        let mut responses = vec![T::ZERO; y.len()];
+        let evaluated = self.curve().responses(x, self.study.x.width(), start, &mut responses);
+        evaluated.map_err(|_| FitStatus::NonFiniteStart)?;
+        let squares = responses.iter().zip(y.iter().zip(sigma)).map(|(&response, (&y, &sigma))| {
+            let residual = (response - y) / sigma;
             residual * residual * T::from_f64(0.5)
         });
-        let cost = residuals.fold(T::ZERO, |sum, square| sum + square);
+        let cost = squares.fold(T::ZERO, |sum, square| sum + square);
         if !cost.is_finite() {
             return Err(FitStatus::NonFiniteStart);
         }

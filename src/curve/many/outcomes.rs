@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::triangular::{cholesky, cholesky_inverse_form};
-use crate::solver::lockstep::Arrival;
+use crate::solver::lockstep::{Arrival, UNROLLED};
 use crate::{FitStatus, Real};
 
 /// Where the results of consecutive fits go.
@@ -109,27 +109,29 @@ fn standard_errors<T: Real, const N: usize>(
     });
     // In units in which all columns have length one; what does not take part is apart from the rest.
     let mut scale = [T::ONE; N];
-    let mut matrix = [[T::ZERO; N]; N];
-    for i in 0..N {
-        matrix[i][i] = T::ONE;
+    let size = if N <= UNROLLED { N } else { n };
+    let mut room = [[T::ZERO; N]; N];
+    let matrix = &mut room.as_flattened_mut()[..size * size];
+    for i in 0..size {
+        matrix[i * size + i] = T::ONE;
         if takes_part(i) {
             scale[i] = arrival.gram[i][i].sqrt();
             for k in (0..i).filter(|&k| takes_part(k)) {
-                matrix[i][k] = arrival.gram[i][k] / (scale[i] * scale[k]);
+                matrix[i * size + k] = arrival.gram[i][k] / (scale[i] * scale[k]);
             }
         }
     }
-    let mut inverse_pivots = [T::ONE; N];
-    let is_sound = cholesky(matrix.as_flattened_mut(), &mut inverse_pivots);
+    let inverse_pivots = &mut [T::ONE; N][..size];
+    let is_sound = cholesky(matrix, inverse_pivots);
     for (j, error) in errors.iter_mut().enumerate() {
         *error = if arrival.held[j] {
             T::ZERO
         } else if !is_sound {
             T::INFINITY
         } else {
-            let mut unit = [T::ZERO; N];
+            let unit = &mut [T::ZERO; N][..size];
             unit[j] = T::ONE;
-            let inverse = cholesky_inverse_form(matrix.as_flattened(), &inverse_pivots, &mut unit);
+            let inverse = cholesky_inverse_form(matrix, inverse_pivots, unit);
             (variance * inverse).sqrt() / scale[j]
         };
     }

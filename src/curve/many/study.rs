@@ -2,22 +2,22 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 
+use super::any_model::AnyModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::NanPolicy;
 use crate::kernels::vector::dot;
 use crate::solver::lockstep::{BoxBounds, Patience};
-use crate::{Bounds, CancelToken, FitStatus, Model, Real};
-
-/// Starts from data.
-pub(super) type Guesses<M, T> = fn(&M, &[T], &[T]) -> Vec<T>;
+use crate::{Bounds, CancelToken, FitStatus, Real};
 
 /// All that is known before the fits begin.
-pub(super) struct Study<'a, T: Real, M> {
-    pub(super) model: M,
+pub(super) struct Study<'a, T: Real> {
+    /// Parameters of the model.
+    pub(super) parameters: usize,
     pub(super) x: Predictors<'a, T>,
     pub(super) y: ArrayView2<'a, T>,
     pub(super) start: Option<PerFit<'a, T>>,
-    pub(super) guess: Option<Guesses<M, T>>,
+    /// The model guesses the starts.
+    pub(super) is_guessed: bool,
     pub(super) sigma: Option<PerFit<'a, T>>,
     pub(super) absolute_sigma: bool,
     pub(super) bounds: Option<Bounds<T>>,
@@ -38,11 +38,11 @@ pub(super) struct Point<'p, T> {
     pub(super) weight: T,
 }
 
-impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
+impl<T: Real> Study<'_, T> {
     /// Whether everything fits together.
     pub(super) fn check(&self) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
-        let parameters = self.model.parameter_count();
+        let parameters = self.parameters;
         if parameters == 0 {
             return Err(FitManyError::NoParameters);
         }
@@ -64,7 +64,7 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
                     return Err(FitManyError::StartLength { parameters, found: start.width() });
                 }
             }
-            None if self.guess.is_none() => return Err(FitManyError::NoStart),
+            None if !self.is_guessed => return Err(FitManyError::NoStart),
             None => {}
         }
         if let Some(sigma) = &self.sigma {
@@ -120,7 +120,7 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
                 return Err(FitStatus::NonFiniteData);
             }
         }
-        if count < self.model.parameter_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+        if count < self.parameters { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Fills in where a fit starts.
@@ -128,11 +128,10 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
     /// # Errors
     ///
     /// The status of a fit that cannot begin.
-    pub(super) fn start(&self, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
-        match (&self.start, self.guess) {
-            (Some(given), _) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
-            (None, Some(guess)) => self.guess(fit, guess, start)?,
-            (None, None) => return Err(FitStatus::NonFiniteStart),
+    pub(super) fn start(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+        match &self.start {
+            Some(given) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
+            None => self.guess(model, fit, start)?,
         }
         if !start.iter().all(|start| start.is_finite()) {
             return Err(FitStatus::NonFiniteStart);
@@ -142,13 +141,13 @@ impl<'a, T: Real, M: Model<T>> Study<'a, T, M> {
     }
 
     /// Fills in what the model guesses, moved within the bounds.
-    fn guess(&self, fit: usize, guess: Guesses<M, T>, start: &mut [T]) -> Result<(), FitStatus> {
+    fn guess(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
             x.extend(point.x.iter().take(1));
             y.push(point.y);
         })?;
-        start.copy_from_slice(&guess(&self.model, &x, &y));
+        start.copy_from_slice(&model.guess(&x, &y).ok_or(FitStatus::NonFiniteStart)?);
         if let Some(bounds) = &self.bounds {
             bounds.project(start);
         }

@@ -1,6 +1,7 @@
 //! What the models give in lanes, next to what they give for floats and dual numbers.
 
 use crate::curve::model_rows::{backwards, forwards, responses};
+use crate::curve::reverse_tile::InTiles;
 use crate::kernels::registers::tests::in_all;
 use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
 use crate::{Dual, Model, Real, model};
@@ -57,7 +58,7 @@ fn same_in_lanes<T: Real>(model: &impl Model<T>, x: &[f64], width: usize, b: &[f
         assert_close(&jacobian, &derivatives, b.len(), what);
     }
     let (mut y, mut jacobian) = nothing();
-    backwards(model, &x, width, &b, &mut y, &mut jacobian);
+    backwards(&InTiles(model), &x, width, &b, &mut y, &mut jacobian);
     assert_close(&y, &values, 1, what);
     assert_close(&jacobian, &derivatives, b.len(), what);
 }

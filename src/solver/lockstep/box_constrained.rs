@@ -29,30 +29,30 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
     x: &[Lanes<T, R>; N],
     active: Lanes<T, R>,
 ) -> Steps<T, R, N> {
-    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+    let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
     let model = DampedModel { sums, lambda, squared_scale };
     let mut side = [zero; N];
-    for j in 0..N {
+    for j in 0..n {
         side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
     }
     let mut step = [zero; N];
     // Of the damped model, at the step and at the lowest minimum of a face so far.
     let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
     let (mut soundness, mut open) = (one, active);
-    for _ in 0..FACES * (N + 1) {
+    for _ in 0..FACES * (n + 1) {
         let (mut held, mut fixed) = ([zero; N], [zero; N]);
-        for j in 0..N {
+        for j in 0..n {
             held[j] = side[j].abs();
             fixed[j] = choose(held[j], step[j], zero);
         }
         let face = solve_free(sums, lambda, squared_scale, &held, fixed);
-        let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step));
+        let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
         soundness = choose(and(open, not(is_sound)), -one, soundness);
         open = and(open, is_sound);
 
         let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
         let (mut is_outside, mut reach) = (zero, one);
-        for j in 0..N {
+        for j in 0..n {
             nearest[j] = within(bounds[j], x[j], face.step[j]);
             leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
             is_outside = or(is_outside, leaves[j]);
@@ -63,7 +63,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
         // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
         let approaches = and(open, is_outside);
         let is_straight = not(is_less(model.at(&nearest).value, value));
-        for j in 0..N {
+        for j in 0..n {
             let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
             let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
             let is_above = is_less(nearest[j], face.step[j]);
@@ -75,7 +75,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
 
         // A minimum inside: the best so far, unless rounding hides what the face has gained.
         let stays = and(open, not(is_outside));
-        for j in 0..N {
+        for j in 0..n {
             step[j] = choose(stays, face.step[j], step[j]);
         }
         let found = model.at(&step);
@@ -83,7 +83,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
         let improves = and(stays, is_less(found.value, lowest));
         lowest = choose(improves, found.value, lowest);
         let mut is_released = zero;
-        for j in 0..N {
+        for j in 0..n {
             let inwards = is_less(side[j] * -found.slope[j], zero);
             let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
             side[j] = choose(released, zero, side[j]);
@@ -139,9 +139,9 @@ fn within<T: Real, R: Register<T>>([lower, upper]: [T; 2], x: Lanes<T, R>, step:
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N], n: usize) -> Lanes<T, R> {
     let mut finite = Lanes::splat(T::ONE);
-    for j in 0..N {
+    for j in 0..n {
         finite = and(finite, is_less(v[j].abs(), Lanes::splat(T::INFINITY)));
     }
     finite
@@ -164,9 +164,9 @@ impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn at(&self, v: &[Lanes<T, R>; N]) -> AtStep<T, R, N> {
         let mut at = AtStep { value: Lanes::splat(T::ZERO), slope: self.sums.gradient };
-        for i in 0..N {
+        for i in 0..self.sums.count() {
             let mut curvature = self.lambda * self.squared_scale[i] * v[i];
-            for k in 0..N {
+            for k in 0..self.sums.count() {
                 curvature = self.sums.gram[i.max(k)][i.min(k)].mul_add(v[k], curvature);
             }
             at.slope[i] += curvature;
@@ -213,7 +213,7 @@ mod tests {
             // Half of the points are at a bound.
             let x: [Four; N] = std::array::from_fn(|j| four(|l| x[l * N + j].clamp(-rooms[j], rooms[j])));
             let entry = |l: usize, i: usize, j: usize| jacobian[(l * ROWS + i) * N + j];
-            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero();
+            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero(N);
             for j in 0..N {
                 sums.gradient[j] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * r[l * ROWS + i]).sum());
                 for k in 0..=j {

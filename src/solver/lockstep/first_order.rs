@@ -34,7 +34,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn limits(&self) -> Limits<T, R> {
         let mut size = self.energy;
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             size = (self.sums.gram[j][j] * self.x[j] * T::from_f64(0.5)).mul_add(self.x[j], size);
         }
         let size = choose(is_less(size, Lanes::splat(T::INFINITY)), size, Lanes::splat(T::ZERO));
@@ -47,14 +47,14 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn holds(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let (zero, unit) = (Lanes::splat(T::ZERO), T::from_f64(ROUNDING) * T::EPSILON);
-        let sums = self.sums;
+        let (sums, n) = (self.sums, self.sums.count());
         let residuals = ((sums.cost + sums.cost) * self.ftol).sqrt();
         let responses = (self.energy + self.energy).sqrt();
         let mut passes = Lanes::splat(T::ONE);
-        for j in 0..N {
+        for j in 0..n {
             let norm = sums.gram[j][j].sqrt();
             let mut rounding = norm * responses;
-            for k in 0..N {
+            for k in 0..n {
                 rounding = sums.gram[j.max(k)][j.min(k)].abs().mul_add(self.x[k].abs(), rounding);
             }
             let limit = norm.mul_add(residuals, rounding * unit);
@@ -74,7 +74,7 @@ mod tests {
 
     /// Whether a point passes where the cosines are these, with columns of these lengths and residuals of length one.
     fn passes(cosines: [f64; 2], lengths: [f64; 2], held: [f64; 2]) -> bool {
-        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero(2);
         sums.cost = One::splat(0.5);
         for j in 0..2 {
             sums.gradient[j] = One::splat(cosines[j] * lengths[j]);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn rounding_of_one_parameter_does_not_excuse_another() {
-        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero();
+        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero(2);
         sums.cost = One::splat(0.5);
         (sums.gram[0][0], sums.gram[1][1]) = (One::splat(1.0), One::splat(1.0));
         let x = [One::splat(1e15), One::splat(1.0)];

@@ -4,14 +4,17 @@ use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{FitStatus, Real};
 
-/// Problems of `N` parameters each, numbered, of which each lane holds one at a time.
+/// Problems of at most `N` parameters each, numbered, of which each lane holds one at a time.
 pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
+    /// Parameters of each problem.
+    fn parameter_count(&self) -> usize;
+
     /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
     /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or
     /// consist of [routines](crate::kernels::lanes::Routine).
-    fn sums(&mut self, x: &[Lanes<T, R>; N]) -> Sums<T, R, N>;
+    fn sums(&mut self, x: &[Lanes<T, R>; N]) -> &Sums<T, R, N>;
 
     /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged.
     fn energies(&self) -> Lanes<T, R>;

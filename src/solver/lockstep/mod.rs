@@ -29,14 +29,14 @@ use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
 use first_order::FirstOrder;
 pub(crate) use fleet::{Arrival, Fleet};
 pub use status::FitStatus;
-pub(crate) use sums::Sums;
+pub(crate) use sums::{Sums, UNROLLED};
 use system::{Steps, solve};
 pub(crate) use tile::Tile;
 use truth::{and, any, choose, is_less, not, or};
 
 use super::iteration::SUFFICIENT_GAIN;
 use super::termination::UNDAMPED;
-use crate::kernels::lanes::{Lanes, Register, Routine};
+use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
 /// Rounding of a cost that comes from its sum, in units of its last digit.
@@ -80,52 +80,28 @@ struct Lockstep<T, R, const N: usize> {
 
 /// Solves all problems of a fleet, within these bounds if there are any.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N> + ?Sized, const N: usize>(
+pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: usize>(
     fleet: &mut F,
     bounds: Option<&BoxBounds<T, N>>,
     patience: &Patience<T>,
 ) {
-    let mut lockstep = Lockstep::<T, R, N>::new();
+    let mut lockstep = Lockstep::<T, R, N>::new(fleet.parameter_count());
     lockstep.board(fleet);
     while lockstep.is_busy() && !fleet.is_cancelled() {
+        let energies = fleet.energies();
         let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(&sums, fleet.energies(), patience);
-        lockstep.arrive(accepted, &sums);
-        lockstep.choose_steps(bounds, fleet.energies(), patience);
+        let accepted = lockstep.judge(sums, energies, patience);
+        lockstep.arrive(accepted, sums);
+        lockstep.choose_steps(bounds, energies, patience);
         lockstep.leave(fleet, bounds, false);
         lockstep.board(fleet);
     }
     lockstep.leave(fleet, bounds, true);
 }
 
-/// Solves as [`solve_fleet`] does, by one function for all fleets.
-pub(crate) fn solve_any_fleet<T: Real, R: Register<T>, const N: usize>(
-    fleet: &mut dyn Fleet<T, R, N>,
-    bounds: Option<&BoxBounds<T, N>>,
-    patience: &Patience<T>,
-) {
-    R::call(AnyFleet { fleet, bounds, patience });
-}
-
-/// Problems to be solved.
-struct AnyFleet<'f, T: Real, R: Register<T>, const N: usize> {
-    fleet: &'f mut dyn Fleet<T, R, N>,
-    bounds: Option<&'f BoxBounds<T, N>>,
-    patience: &'f Patience<T>,
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Routine for AnyFleet<'_, T, R, N> {
-    type Output = ();
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn run(self) {
-        solve_fleet(self.fleet, self.bounds, self.patience);
-    }
-}
-
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn new() -> Self {
+    fn new(parameters: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
         Lockstep {
             problems: vec![None; R::LANES],
@@ -134,7 +110,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             damping: Damping::new(),
             ending: Ending::new(),
             x: [zero; N],
-            sums: Sums::zero(),
+            sums: Sums::zero(parameters),
             squared_scale: [zero; N],
             asked: zero,
             steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
@@ -149,7 +125,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn board<F: Fleet<T, R, N> + ?Sized>(&mut self, fleet: &mut F) {
+    fn board<F: Fleet<T, R, N>>(&mut self, fleet: &mut F) {
         for l in 0..R::LANES {
             if self.problems[l].is_some() {
                 continue;
@@ -159,7 +135,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             self.busy.as_mut_slice()[l] = T::ONE;
             self.starts.as_mut_slice()[l] = T::ONE;
             self.ending.restart(l);
-            for j in 0..N {
+            for j in 0..self.sums.count() {
                 self.trial[j].as_mut_slice()[l] = start[j];
                 self.x[j].as_mut_slice()[l] = start[j];
                 self.squared_scale[j].as_mut_slice()[l] = T::ZERO;
@@ -173,7 +149,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
-        for j in 0..N {
+        for j in 0..trial.count() {
             is_usable = and(is_usable, is_less(self.trial[j].abs(), infinity));
         }
         let cost = choose(is_usable, trial.cost, infinity);
@@ -207,7 +183,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn resolution(&self) -> Lanes<T, R> {
         let mut sum = Lanes::splat(T::ZERO);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             sum = (self.squared_scale[j] * self.x[j]).mul_add(self.x[j], sum);
         }
         sum.sqrt()
@@ -217,7 +193,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
         self.sums.take(accepted, sums);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             self.x[j] = choose(accepted, self.trial[j], self.x[j]);
             let norm = self.sums.gram[j][j];
             let scale = (self.squared_scale[j] * T::from_f64(FADE)).max(norm);
@@ -234,7 +210,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     fn ask(&mut self, lanes: Lanes<T, R>) {
         self.asked = or(self.asked, lanes);
         self.damping.release(lanes);
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             let norm = self.sums.gram[j][j];
             let scale = choose(is_less(Lanes::splat(T::ZERO), norm), norm, self.squared_scale[j]);
             self.squared_scale[j] = choose(lanes, scale, self.squared_scale[j]);
@@ -263,7 +239,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
                 break;
             }
         }
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             self.trial[j] = match bounds {
                 None => self.x[j] + self.steps.step[j],
                 Some(bounds) => arrive(bounds[j], self.x[j], self.steps.step[j]),
@@ -295,7 +271,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
         let mut held = [Lanes::splat(T::ZERO); N];
         if let Some(bounds) = bounds {
-            for j in 0..N {
+            for j in 0..self.sums.count() {
                 held[j] = side_that_holds(bounds[j], self.x[j], self.sums.gradient[j]).abs();
             }
         }
@@ -308,7 +284,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Hands over the problems that have ended, or all of them where there is no more time.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave<F: Fleet<T, R, N> + ?Sized>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
+    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
             return;
         }
@@ -337,7 +313,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             // The sums are those of the problem before.
             arrival.cost = T::from_f64(f64::NAN);
         }
-        for j in 0..N {
+        for j in 0..self.sums.count() {
             arrival.x[j] = self.x[j].as_slice()[l];
             for k in 0..=j {
                 arrival.gram[j][k] = self.sums.gram[j][k].as_slice()[l];

@@ -5,9 +5,14 @@ use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::{Number, Real, Scalar};
 
+/// Loops over so many parameters, used or not, are unrolled.
+pub(crate) const UNROLLED: usize = 4;
+
 /// Sums over the residuals of the problem in each lane.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sums<T, R, const N: usize> {
+    /// Parameters in use.
+    count: usize,
     /// `½‖r‖²`.
     pub(super) cost: Lanes<T, R>,
     /// `Jᵀr`.
@@ -17,11 +22,17 @@ pub(crate) struct Sums<T, R, const N: usize> {
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
-    /// No residuals.
+    /// No residuals, of a problem of so many parameters, up to `N`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn zero() -> Self {
+    pub(crate) fn zero(count: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Sums { cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
+        Sums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
+    }
+
+    /// Parameters to loop over: a few at compile time, so that loops are unrolled; of more, those in use.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn count(&self) -> usize {
+        if N <= UNROLLED { N } else { self.count.min(N) }
     }
 
     /// Adds one residual of each lane. What does not depend on a parameter adds nothing to its sums.
@@ -46,7 +57,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {
         self.cost = choose(lanes, other.cost, self.cost);
-        for i in 0..N {
+        for i in 0..self.count() {
             self.gradient[i] = choose(lanes, other.gradient[i], self.gradient[i]);
             for k in 0..=i {
                 self.gram[i][k] = choose(lanes, other.gram[i][k], self.gram[i][k]);
@@ -58,7 +69,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn are_finite(&self) -> Lanes<T, R> {
         let mut size = self.cost;
-        for i in 0..N {
+        for i in 0..self.count() {
             size += self.gradient[i].abs() + self.gram[i][i];
         }
         is_less(size, Lanes::splat(T::INFINITY))

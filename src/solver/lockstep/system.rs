@@ -46,16 +46,16 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
 ) -> Steps<T, R, N> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     let mut factor = sums.gram;
-    let mut step = [zero; N];
-    for i in 0..N {
+    let (mut step, n) = ([zero; N], sums.count());
+    for i in 0..n {
         let mut right = -sums.gradient[i];
-        for k in 0..N {
+        for k in 0..n {
             right = (-sums.gram[i.max(k)][i.min(k)]).mul_add(fixed[k], right);
         }
         step[i] = zero.select_less(held[i], fixed[i], right);
         factor[i][i] = lambda.mul_add(squared_scale[i], factor[i][i]);
     }
-    for i in 0..N {
+    for i in 0..n {
         for k in 0..i {
             let either = held[i].max(held[k]);
             factor[i][k] = zero.select_less(either, zero, factor[i][k]);
@@ -63,19 +63,19 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
         // What has no influence stays where it is.
         factor[i][i] = zero.select_less(held[i], one, zero.select_less(factor[i][i], factor[i][i], one));
     }
-    let soundness = cholesky(&mut factor);
-    substitute(&factor, &mut step);
+    let soundness = cholesky(&mut factor, n);
+    substitute(&factor, &mut step, n);
     Steps { step, length: zero, slope: zero, predicted: zero, soundness }
 }
 
-/// `A = LDLᵀ`: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
+/// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
 /// pivot is not sound.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N]) -> Lanes<T, R> {
+fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N], n: usize) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);
-    for j in 0..N {
+    let mut eliminated = [Lanes::splat(T::ZERO); N];
+    for j in 0..n {
         let diagonal = a[j][j];
-        let mut eliminated = [Lanes::splat(T::ZERO); N];
         let mut pivot = diagonal;
         for k in 0..j {
             eliminated[k] = a[j][k];
@@ -86,7 +86,7 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; 
         let margin = pivot - diagonal * lost_digits::<T>();
         soundness = Lanes::splat(T::ZERO).select_less(margin, soundness, Lanes::splat(-T::ONE));
         a[j][j] = pivot.recip();
-        for i in j + 1..N {
+        for i in j + 1..n {
             let mut value = a[i][j];
             for k in 0..j {
                 value = (-a[i][k]).mul_add(a[j][k], value);
@@ -99,17 +99,21 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; 
 
 /// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &[[Lanes<T, R>; N]; N], b: &mut [Lanes<T, R>; N]) {
-    for i in 0..N {
+fn substitute<T: Real, R: Register<T>, const N: usize>(
+    factor: &[[Lanes<T, R>; N]; N],
+    b: &mut [Lanes<T, R>; N],
+    n: usize,
+) {
+    for i in 0..n {
         for k in 0..i {
             b[i] = (-factor[i][k]).mul_add(b[k], b[i]);
         }
     }
-    for i in 0..N {
+    for i in 0..n {
         b[i] *= factor[i][i];
     }
-    for i in (0..N).rev() {
-        for k in i + 1..N {
+    for i in (0..n).rev() {
+        for k in i + 1..n {
             b[i] = (-factor[k][i]).mul_add(b[k], b[i]);
         }
     }
@@ -123,7 +127,7 @@ pub(super) fn measure<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
 ) {
     let mut squared_length = Lanes::splat(T::ZERO);
-    for j in 0..N {
+    for j in 0..sums.count() {
         let step = steps.step[j];
         squared_length = (squared_scale[j] * step).mul_add(step, squared_length);
         steps.slope = sums.gradient[j].mul_add(step, steps.slope);

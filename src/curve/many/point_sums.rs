@@ -1,0 +1,65 @@
+//! Sums over the points of all fits in the lanes.
+
+use crate::autodiff::jet::Jet;
+use crate::kernels::lanes::{Lanes, Register, Routine};
+use crate::solver::lockstep::Sums;
+use crate::{Model, Real};
+
+/// The points of the fits that are in the lanes.
+pub(super) struct Points<T, R> {
+    /// Predictors, point after point.
+    pub(super) x: Vec<Lanes<T, R>>,
+    /// Predictors of a point.
+    pub(super) width: usize,
+    /// Responses.
+    pub(super) y: Vec<Lanes<T, R>>,
+    /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
+    pub(super) weights: Vec<Lanes<T, R>>,
+}
+
+/// Points, parameters of up to `N`, and the sums over the points there.
+pub(super) struct PointSums<T, R, const N: usize> {
+    pub(super) points: Points<T, R>,
+    pub(super) b: [Lanes<T, R>; N],
+    pub(super) sums: Sums<T, R, N>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
+    /// Works the sums out, by one function for each model and kind of registers.
+    pub(super) fn fill<M: Model<T>>(&mut self, model: &M) {
+        R::call(Summation { model, work: self });
+    }
+}
+
+/// Sums to be worked out.
+struct Summation<'w, T, R, M, const N: usize> {
+    model: &'w M,
+    work: &'w mut PointSums<T, R, N>,
+}
+
+impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation<'_, T, R, M, N> {
+    type Output = ();
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn run(self) {
+        let PointSums { points, b, .. } = self.work;
+        let mut variables = [Jet::<T, R, N>::variable(b[0], 0); N];
+        for j in 1..N {
+            variables[j] = Jet::variable(b[j], j);
+        }
+        let parameters = self.model.parameter_count().min(N);
+        let variables = &variables[..parameters];
+        let mut sums = Sums::zero(parameters);
+        let rows = points.x.chunks_exact(points.width).zip(&points.y);
+        if points.weights.is_empty() {
+            for (x, &y) in rows {
+                sums.add(&(self.model.response(x, variables) - y));
+            }
+        } else {
+            for ((x, &y), &weight) in rows.zip(&points.weights) {
+                sums.add(&((self.model.response(x, variables) - y) * weight));
+            }
+        }
+        self.work.sums = sums;
+    }
+}

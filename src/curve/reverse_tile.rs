@@ -1,0 +1,134 @@
+//! Rows of a model, differentiated in reverse: the number of parameters is known at run time only.
+
+use std::any::Any;
+
+use crate::autodiff::adjoint::Adjoint;
+use crate::autodiff::tape::Tape;
+use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine};
+use crate::kernels::registers::Registers;
+use crate::problem::room_for;
+use crate::{Model, Number, Real, Scalar};
+
+/// Rows of a tile at most: their derivatives stay in the nearest cache.
+pub(super) const TILE: usize = 8;
+
+/// A tile of rows to be evaluated, and memory that evaluations reuse.
+pub(super) struct ReverseTile<T, R> {
+    /// Predictors, row after row.
+    pub(super) x: Vec<Lanes<T, R>>,
+    /// Predictors of a row.
+    pub(super) width: usize,
+    /// The first row of the tile.
+    pub(super) first: usize,
+    /// Rows of the tile, up to [`TILE`].
+    pub(super) rows: usize,
+    /// Parameters.
+    pub(super) b: Vec<Lanes<T, R>>,
+    /// Filled with the response to each row.
+    pub(super) responses: [Lanes<T, R>; TILE],
+    /// Filled with the derivatives by each parameter. Without room for these there are none.
+    pub(super) derivatives: Vec<[Lanes<T, R>; TILE]>,
+    tape: Tape<T, R>,
+    adjoints: Vec<Lanes<T, R>>,
+}
+
+impl<T: Real, R: Register<T>> ReverseTile<T, R> {
+    /// For a model of so many predictors and parameters, with room for so many derivatives of each row.
+    pub(super) fn new(width: usize, parameters: usize, derivatives: usize) -> Self {
+        let zero = Lanes::splat(T::ZERO);
+        ReverseTile {
+            x: Vec::new(),
+            width,
+            first: 0,
+            rows: 0,
+            b: vec![zero; parameters],
+            responses: [zero; TILE],
+            derivatives: vec![[zero; TILE]; derivatives],
+            tape: Tape::new(parameters),
+            adjoints: Vec::new(),
+        }
+    }
+
+    /// Evaluates the rows, by one function for each model and kind of registers.
+    fn evaluate<M: Model<T>>(&mut self, model: &M) {
+        loop {
+            self.adjoints.resize(self.tape.places(), Lanes::splat(T::ZERO));
+            R::call(Evaluation { model, tile: self });
+            if self.tape.is_complete() {
+                return;
+            }
+            self.tape = self.tape.with_room_for_all();
+        }
+    }
+}
+
+/// A model of any type, whose rows are evaluated in tiles: the evaluation alone is compiled for each model.
+pub(super) trait TileModel<T: Real> {
+    /// Evaluates a [`ReverseTile<T, R>`], where `R` are these registers. Which type that is, an object cannot know.
+    fn evaluate(&self, registers: Registers, tile: &mut dyn Any);
+}
+
+/// A model of a known type as one of any type.
+pub(super) struct InTiles<'m, M>(pub(super) &'m M);
+
+impl<T: Real, M: Model<T>> TileModel<T> for InTiles<'_, M> {
+    fn evaluate(&self, registers: Registers, tile: &mut dyn Any) {
+        T::run_in(registers, TileKernel { model: self.0, tile });
+    }
+}
+
+/// Evaluates a tile for the registers in use.
+struct TileKernel<'e, M> {
+    model: &'e M,
+    tile: &'e mut dyn Any,
+}
+
+impl<T: Real, M: Model<T>> LaneKernel<T> for TileKernel<'_, M> {
+    type Output = ();
+
+    fn run<R: Register<T>>(self) {
+        if let Some(tile) = self.tile.downcast_mut::<ReverseTile<T, R>>() {
+            tile.evaluate(self.model);
+        }
+    }
+}
+
+/// Rows to be evaluated, unless the tape ends before.
+struct Evaluation<'e, T, R, M> {
+    model: &'e M,
+    tile: &'e mut ReverseTile<T, R>,
+}
+
+/// Parameters on the stack.
+const FEW: usize = 24;
+
+impl<T: Real, R: Register<T>, M: Model<T>> Routine for Evaluation<'_, T, R, M> {
+    type Output = ();
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn run(self) {
+        let ReverseTile { ref x, width, first, rows, ref b, ref mut responses, ref mut derivatives, ref tape, .. } =
+            *self.tile;
+        let adjoints = &mut self.tile.adjoints;
+        let varies = !derivatives.is_empty();
+        let (mut few, mut many) = ([Adjoint::<T, R>::constant(Lanes::splat(T::ZERO)); FEW], Vec::new());
+        let variables = room_for(b.len(), &mut few, &mut many);
+        for (j, (variable, &b)) in variables.iter_mut().zip(b).enumerate() {
+            *variable = if varies { Adjoint::variable(b, j, tape) } else { Adjoint::constant(b) };
+        }
+        let x = &x[first * width..];
+        for (row, response) in responses[..rows].iter_mut().enumerate() {
+            let found = self.model.response(&x[row * width..(row + 1) * width], variables);
+            *response = found.value;
+            if varies {
+                if !tape.is_complete() {
+                    return;
+                }
+                tape.differentiate(found, adjoints);
+                for (derivatives, &adjoint) in derivatives.iter_mut().zip(&adjoints[..b.len()]) {
+                    derivatives[row] = adjoint;
+                }
+            }
+        }
+    }
+}
