@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_name = "PIXELS", default_value_t = 1.0, requires = "loss", value_parser = positive)]
     pub scale: f64,
     /// Ends the solve when a step lowers the cost by less than this share
-    #[arg(long, default_value_t = 1e-4, value_parser = positive)]
+    #[arg(long, default_value_t = 1e-5, value_parser = positive)]
     pub ftol: f64,
     /// Largest number of iterations
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
@@ -63,7 +63,7 @@ mod tests {
         Options::command().debug_assert();
         let options = parse("").unwrap();
         assert!(options.file.is_none() && options.loss.is_none() && options.save.is_none());
-        assert_eq!((options.ftol, options.max_iterations), (1e-4, 200));
+        assert_eq!((options.ftol, options.max_iterations), (1e-5, 200));
         assert_eq!(options.plot, Path::new("bundle_adjustment.svg"));
     }
 

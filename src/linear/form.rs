@@ -61,7 +61,9 @@ impl LinearForm {
         !(self.multiplies() || self == LinearForm::SparseCholesky)
     }
 
-    /// Whether steps can have a second-order correction.
+    /// Whether steps can have a second-order correction. A sparse system takes none: a factorisation costs little more than the correction.
+    /// Measured on five pose graphs from two starts and on a bundle adjustment, each without a loss, under Huber's and under
+    /// Cauchy's: as many iterations with it as without, and 1.1 to 1.6 times the time.
     pub(crate) fn accelerates(self) -> bool {
         self != LinearForm::SparseCholesky
     }

@@ -8,6 +8,7 @@ use super::manifold::PointSizes;
 use super::products::products;
 use super::shards::Shards;
 use super::step_rule::StepRule;
+use super::termination::Decline;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
@@ -72,6 +73,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) accelerate: bool,
     /// Trials that the linear model has not foretold.
     pub(super) doubtful: usize,
+    /// How the cost fell.
+    pub(super) decline: Decline<T>,
 }
 
 /// What happens at a point that is taken.
@@ -124,6 +127,7 @@ where
             promising: false,
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
+            decline: Decline::default(),
         }
     }
 

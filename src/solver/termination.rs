@@ -36,7 +36,8 @@ pub enum Status {
     /// The residuals are orthogonal to every column of the Jacobian to within `gtol`, by default 256 `ε`.
     GradientTolerance,
     /// The last step promised and brought a reduction of the cost of at most `ftol`, relative to the cost, and the point passes the
-    /// first-order test.
+    /// first-order test. Where damping took most of that step, the reductions of the last steps fell, and their sum to infinity brings no
+    /// more either, although damping fell with them.
     CostTolerance,
     /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or rounding hides what is left to gain,
     /// and the point passes the first-order test.
@@ -98,6 +99,42 @@ impl fmt::Display for Status {
 /// Of the slope along a step, the share that damping may take for the step to count as undamped.
 pub(super) const UNDAMPED: f64 = 0.5;
 
+/// Reductions of the cost by the last steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decline<T> {
+    /// The latest is the last.
+    reductions: [T; 3],
+    /// Damping of the latest.
+    lambda: T,
+}
+
+impl<T: Real> Default for Decline<T> {
+    fn default() -> Self {
+        Decline { reductions: [T::ZERO; 3], lambda: T::INFINITY }
+    }
+}
+
+impl<T: Real> Decline<T> {
+    fn enter(&mut self, trial: &Trial<T>) {
+        if !trial.accepted || trial.lambda > self.lambda {
+            *self = Self::default();
+        }
+        if trial.accepted {
+            self.reductions.rotate_left(1);
+            self.reductions[2] = trial.actual;
+            self.lambda = trial.lambda;
+        }
+    }
+
+    /// What further steps would bring if they declined as slowly as the last three did, each with less damping than the one before; a
+    /// geometric series (Aitken 1926).
+    fn remainder(&self) -> Option<T> {
+        let [first, second, third] = self.reductions;
+        let ratio = (second / first).max(third / second);
+        (first > T::ZERO && ratio < T::ONE).then(|| third * ratio / (T::ONE - ratio))
+    }
+}
+
 impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
@@ -130,13 +167,17 @@ where
 
     /// Status that the trial alone would end the solve with, before the first-order test.
     #[inline]
-    fn claim(&self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
+    fn claim(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
         let size = if trial.accepted { self.cost + trial.actual } else { self.cost }.abs();
         let resolution = scaled_norm(self.d.as_ref(), self.sizes());
         // A step held back by damping is short for that reason, and says little of what is left.
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
-        if !held_back && trial.predicted <= settings.ftol * size && trial.actual.abs() <= settings.ftol * size {
-            return Some(Status::CostTolerance);
+        let too_little = settings.ftol * size;
+        self.decline.enter(trial);
+        if trial.predicted <= too_little && trial.actual.abs() <= too_little {
+            if !held_back || self.decline.remainder().is_some_and(|remainder| remainder <= too_little) {
+                return Some(Status::CostTolerance);
+            }
         }
         if !held_back && trial.length <= settings.xtol * resolution && trial.actual.is_finite() {
             return Some(Status::StepTolerance);
@@ -166,5 +207,38 @@ where
         } else {
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entered(steps: &[(f64, f64)]) -> Decline<f64> {
+        let mut decline = Decline::default();
+        for &(lambda, actual) in steps {
+            let accepted = actual > 0.0;
+            decline.enter(&Trial { lambda, length: 1.0, slope: -1.0, predicted: 1.0, actual, accepted });
+        }
+        decline
+    }
+
+    #[test]
+    fn a_geometric_decline_is_summed_to_its_end() {
+        let halves = entered(&[(1.0, 8.0), (0.9, 4.0), (0.8, 2.0)]);
+        assert_eq!(halves.remainder(), Some(2.0));
+        // The slower of the last two ratios counts.
+        let slower = entered(&[(1.0, 8.0), (0.9, 6.0), (0.8, 3.0)]);
+        assert_eq!(slower.remainder(), Some(9.0));
+    }
+
+    #[test]
+    fn nothing_is_known_of_what_rises_or_was_interrupted() {
+        assert_eq!(entered(&[(1.0, 8.0), (0.9, 4.0)]).remainder(), None);
+        assert_eq!(entered(&[(1.0, 2.0), (0.9, 3.0), (0.8, 2.0)]).remainder(), None);
+        // More damping alone makes reductions decline.
+        assert_eq!(entered(&[(1.0, 8.0), (0.9, 4.0), (2.0, 2.0)]).remainder(), None);
+        assert_eq!(entered(&[(1.0, 8.0), (0.9, 4.0), (0.8, -1.0), (0.8, 2.0)]).remainder(), None);
+        assert_eq!(entered(&[(1.0, 9.0), (3.0, 8.0), (0.9, 4.0), (0.8, 2.0)]).remainder(), Some(2.0));
     }
 }

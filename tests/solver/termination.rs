@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use marquardt::damping::TrustRegion;
+use marquardt::damping::{GainRatio, TrustRegion};
 use marquardt::{
     Acceleration, Analytic, CancelToken, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Report,
     Status,
@@ -322,4 +322,53 @@ fn the_report_prints_its_figures() {
         assert!(text.contains(figure), "{figure} is missing in\n{text}");
     }
     assert_eq!(text.lines().filter(|line| line.trim_start().starts_with(char::is_numeric)).count(), report.iterations);
+}
+
+/// `1 + 1/(a + b)`, which has its minimum where the sum is infinite, beside a residual that ties both together and one that nothing
+/// can reduce.
+struct Horizon;
+
+impl LeastSquares<f64> for Horizon {
+    fn parameter_count(&self) -> usize {
+        2
+    }
+
+    fn residual_count(&self) -> usize {
+        3
+    }
+
+    fn row_group(&self) -> usize {
+        3
+    }
+
+    fn residuals(&mut self, x: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        r.copy_from_slice(&[1.0 + 1.0 / (x[0] + x[1]), 10.0 * (x[0] - x[1]), 2.0]);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], _: usize, r: &mut [f64], jacobian: &mut [f64]) -> Result<(), EvaluationError> {
+        let slope = -(x[0] + x[1]).powi(-2);
+        jacobian.copy_from_slice(&[slope, slope, 10.0, -10.0, 0.0, 0.0]);
+        self.residuals(x, 0, r)
+    }
+}
+
+/// Damping takes nearly all of every step towards infinity; `ftol` is kept nevertheless, by how the reductions decline.
+#[test]
+fn what_is_left_of_a_slow_decline_is_within_ftol() {
+    let mut iterations = 0;
+    for ftol in [1e-3, 1e-4, 1e-5, 1e-6] {
+        let solver = LevenbergMarquardt::new()
+            .with_damping(GainRatio::nielsen(1e-2))
+            .with_acceleration(Acceleration::Never)
+            .with_polish(false)
+            .with_ftol(ftol);
+        let report = solver.minimize(&mut Horizon, &[0.5, 0.6]).unwrap();
+        assert_eq!(report.status, Status::CostTolerance, "{report}");
+        let left = report.cost / 2.5 - 1.0;
+        assert!(left > 0.1 * ftol && left < 1.5 * ftol, "{left:e} with a tolerance of {ftol:e}");
+        assert!(report.iterations > iterations);
+        iterations = report.iterations;
+    }
+    assert!(iterations < 100, "{iterations}");
 }
