@@ -22,6 +22,10 @@ const MOST_NUMBERS: usize = 1 << 23;
 /// The parts follow from the size of the problem. So the sums do not depend on the number of threads.
 pub(crate) struct RowSums<T> {
     parts: Vec<Part<T>>,
+    /// Groups of rows that are computed together, the rows of each, and the fewest of a part.
+    groups: usize,
+    group: usize,
+    fewest: usize,
     /// Rows in a tile.
     tile: usize,
     n: usize,
@@ -50,22 +54,20 @@ impl<T: Real> RowSums<T> {
         let fitting = MOST_NUMBERS / n.saturating_mul(n).max(1);
         let wanted = ((flops / FEWEST_FLOPS) as usize).min(fitting).max(1);
         let groups = m / group.max(1);
-        let parts = parallel::parts(groups, groups.div_ceil(wanted).max(1));
-        if parts.len() < 2 {
-            return None;
-        }
-        let tile = Tiles::<T, Dynamic>::rows(m, n, group);
-        let parts = parts.map(|groups| Part {
-            rows: groups.start * group..groups.end * group,
-            gram: Vec::new(),
-            gradient: Vec::new(),
-            squares: T::ZERO,
-            outcome: Ok(T::ZERO),
-            r: Vec::new(),
-            jacobian: Vec::new(),
-            room: Vec::new(),
-        });
-        Some(RowSums { parts: parts.collect(), tile, n })
+        let sums = RowSums {
+            parts: Vec::new(),
+            groups,
+            group,
+            fewest: groups.div_ceil(wanted).max(1),
+            tile: Tiles::<T, Dynamic>::rows(m, n, group),
+            n,
+        };
+        Some(sums).filter(|sums| sums.ranges().len() > 1)
+    }
+
+    /// Groups of rows of each part.
+    fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<T> {
+        parallel::parts(self.groups, self.fewest)
     }
 
     /// The cost.
@@ -122,7 +124,18 @@ impl<T: Real> RowSums<T> {
         &mut self,
         work: impl Fn(&mut Part<T>) -> Result<T, EvaluationError> + Sync,
     ) -> Result<T, EvaluationError> {
+        if self.parts.is_empty() {
+            let group = self.group;
+            self.parts = self.ranges().map(|groups| Part::new(groups.start * group..groups.end * group)).collect();
+        }
         parallel::for_each_mut(&mut self.parts, &|part: &mut Part<T>| part.outcome = work(part));
         self.parts.iter_mut().map(|part| std::mem::replace(&mut part.outcome, Ok(T::ZERO))).sum()
+    }
+}
+
+impl<T: Real> Part<T> {
+    fn new(rows: Range<usize>) -> Self {
+        let [gram, gradient, r, jacobian, room] = std::array::from_fn(|_| Vec::new());
+        Part { rows, gram, gradient, squares: T::ZERO, outcome: Ok(T::ZERO), r, jacobian, room }
     }
 }
