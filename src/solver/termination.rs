@@ -174,10 +174,12 @@ where
         let held_back = trial.lambda * trial.length * trial.length > T::from_f64(-UNDAMPED) * trial.slope;
         let too_little = settings.ftol * size;
         self.decline.enter(trial);
-        if trial.predicted <= too_little && trial.actual.abs() <= too_little {
-            if !held_back || self.decline.remainder().is_some_and(|remainder| remainder <= too_little) {
-                return Some(Status::CostTolerance);
-            }
+        let is_within = |remainder: T| remainder <= too_little;
+        if is_within(trial.predicted)
+            && is_within(trial.actual.abs())
+            && (!held_back || self.decline.remainder().is_some_and(is_within))
+        {
+            return Some(Status::CostTolerance);
         }
         if !held_back && trial.length <= settings.xtol * resolution && trial.actual.is_finite() {
             return Some(Status::StepTolerance);
