@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::linear::shape::{Dynamic, Shape};
-    use crate::linear::{BoxedModel, LinearForm, LinearModel, Plan};
+    use crate::linear::{BoxedModel, LinearForm, LinearModel, Plan, Truncation};
 
     /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
     #[derive(Debug)]
@@ -231,7 +231,15 @@ mod tests {
     impl Programme {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
-            let plan = Plan { m, n, group: 1, form, may_orthogonalize: false, budget: usize::MAX };
+            let plan = Plan {
+                m,
+                n,
+                group: 1,
+                form,
+                may_orthogonalize: false,
+                budget: usize::MAX,
+                truncation: Truncation::default(),
+            };
             let mut model: BoxedModel<f64> = Dynamic::model(&plan, None).unwrap();
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());

@@ -1,8 +1,10 @@
 //! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
 
+use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
 use super::form::LinearForm;
 use super::held::Held;
+use super::matrix_free::MatrixFree;
 use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
@@ -26,6 +28,7 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
         LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
         LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
+        LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
         LinearForm::SparseCholesky => {
             let blocks = blocks.ok_or(PlanError::Form(plan.form))?;
             Box::new(SparseNormal::new(blocks, plan.n, plan.budget)?)
@@ -83,7 +86,7 @@ macro_rules! pass_on {
             ref curvature_along(step: &[T]) -> Option<T>;
             mut use_curvature(is_used: bool);
             mut resize(m: usize, group: usize);
-            mut matrix_free() -> Option<&mut ProductDual<T>>;
+            mut matrix_free() -> Option<&mut dyn MatrixFree<T>>;
             mut blocks() -> Option<&mut SparseNormal<T>>;
             mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
             mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;

@@ -3,10 +3,12 @@
 //! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), the dual of a Jacobian that is only multiplied by, whose system is solved by
-//! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
+//! Cholesky or by conjugate gradients, the normal equations of such a Jacobian, solved by truncated conjugate gradients, and the
+//! normal equations of a Jacobian of blocks, solved by sparse Cholesky. Where
 //! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
 mod box_constrained;
+mod cgls;
 mod choice;
 mod conjugate_gradients;
 mod cost;
@@ -14,6 +16,7 @@ mod curvature;
 mod dispatch;
 mod form;
 mod held;
+mod matrix_free;
 mod model;
 mod normal;
 mod orthogonal;
@@ -25,6 +28,7 @@ mod sparse_normal;
 mod tiles;
 
 pub(crate) use box_constrained::BoxConstrained;
+pub(crate) use cgls::Truncation;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
 pub(crate) use cost::{Ridge, Size};

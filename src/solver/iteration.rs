@@ -70,6 +70,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) accelerate: bool,
     /// Trials that the linear model has not foretold.
     pub(super) doubtful: usize,
+    /// A cost has been seen that is not `½‖r‖²`: the rows only stand for a loss, and `J` is not their derivative.
+    pub(super) has_own_cost: bool,
 }
 
 /// What happens at a point that is taken.
@@ -121,6 +123,7 @@ where
             promising: false,
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
+            has_own_cost: false,
         }
     }
 
@@ -202,6 +205,7 @@ where
             self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }
+        self.check_products()?;
         self.accelerate = self.acceleration.wanted(&trial, bend);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
@@ -217,6 +221,7 @@ where
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let (damping, mut system) = self.system(&mut *problem);
         let choice = damping.damp(&mut system);
+        self.check_products()?;
         if choice == Err(IllConditioned) && self.model.uses_curvature() {
             // Not positive definite.
             self.model.use_curvature(false);
@@ -227,6 +232,12 @@ where
             return self.damp(problem);
         }
         Ok(choice.map(|lambda| lambda.max(self.rule.minimum_damping)))
+    }
+
+    /// Ends with the error of a product that could not be computed.
+    #[inline]
+    fn check_products(&mut self) -> Result<(), EvaluationError> {
+        self.model.matrix_free().and_then(|model| model.take_failure()).map_or(Ok(()), Err)
     }
 
     /// The answer to a system that cannot be solved: more damping, without a trial.
@@ -381,7 +392,15 @@ where
             self.tiles.forget();
         }
         self.trial_squares = squares;
+        self.compare_cost(cost, squares);
         Ok(cost)
+    }
+
+    /// Notes whether a cost is that of the rows whose sum of squares this is.
+    #[inline]
+    pub(super) fn compare_cost(&mut self, cost: T, squares: T) {
+        let twice = cost + cost;
+        self.has_own_cost |= (twice - squares).abs() > T::EPSILON.sqrt() * squares;
     }
 
     /// Makes the trial point, where the cost is known, the current one.

@@ -399,7 +399,15 @@ fn iteration_over<T: Real, D: DampingPolicy<T>>(
     damping: D,
 ) -> Iteration<T, Dynamic, D> {
     // The form is planned with each batch; this is the smallest until then.
-    let plan = Plan { m: 1, n, group: 1, form: LinearForm::FactoredDual, may_orthogonalize: false, budget: 0 };
+    let plan = Plan {
+        m: 1,
+        n,
+        group: 1,
+        form: LinearForm::FactoredDual,
+        may_orthogonalize: false,
+        budget: 0,
+        truncation: settings.truncation,
+    };
     let model = Dynamic::model(&plan, None).expect("this form takes no blocks");
     let mut iteration = Iteration::new(settings, damping, plan, model, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;
