@@ -5,9 +5,7 @@ use marquardt::nn::{
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{
-    EvaluationError, JacobianProducts, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Variables,
-};
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Variables};
 use ndarray::Array2;
 
 /// Dense layers with tanh between them, by hand; samples one after the other.
