@@ -320,7 +320,9 @@ fn trainings_are_resumed() {
         (varmap, net, trainer)
     };
     let (varmap, net, mut trainer) = model();
-    (0..3).for_each(|_| drop(trainer.step(&targets, || net.forward(&x)).unwrap()));
+    for _ in 0..3 {
+        trainer.step(&targets, || net.forward(&x)).unwrap();
+    }
     let path = std::env::temp_dir().join(format!("marquardt-candle-{}.safetensors", std::process::id()));
     varmap.save(&path).unwrap();
     let state = trainer.optimizer().state();
