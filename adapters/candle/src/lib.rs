@@ -56,7 +56,7 @@
 //! [`candle_nn::Optimizer`] is given gradients, or one loss whose graph is private: neither holds the residuals, nor can a step be
 //! tried and taken back. Hence the closure, which is called two to four times in a step. What it draws at random, such as the masks of
 //! dropout, has to be the same in each call: draw it before the step. Samples must not depend on each other: batch normalisation in
-//! training mode is refused.
+//! training mode is refused, by the first step of a trainer and wherever the recorded layers change.
 //!
 //! # Devices
 //!

@@ -347,7 +347,7 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
 impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
         let (m, n) = (self.residual_count(), self.model.parameter_count());
-        if columns != [0..n] {
+        if columns != std::slice::from_ref(&(0..n)) {
             return None;
         }
         let memory = &*self.memory;
@@ -359,7 +359,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
-        if columns != [0..x.len()] {
+        if columns != std::slice::from_ref(&(0..x.len())) {
             return Err("products are with all columns".into());
         }
         self.linearize_at(x)?;
