@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
@@ -40,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) may_iterate: bool,
     /// How exactly.
     pub(crate) inexact: Inexact,
+    /// Where truncated conjugate gradients end.
+    pub(crate) truncation: Truncation,
 }
 
 /// There is no plan.
@@ -73,9 +76,10 @@ impl Plan {
                 .filter_map(|form| form.bytes::<T>(size))
                 .fold(0, usize::saturating_add)
                 <= budget;
-        let &Size { m, n, group, .. } = size;
+        let &Size { m, n, group, truncation, .. } = size;
         let may_iterate = solver == LinearSolver::Auto;
-        Ok(Plan { m, n, group, form, may_orthogonalize, budget, may_iterate, inexact: Inexact::default() })
+        let inexact = Inexact::default();
+        Ok(Plan { m, n, group, form, may_orthogonalize, budget, may_iterate, inexact, truncation })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
@@ -95,18 +99,22 @@ impl Plan {
 
     /// The plan for a form whose memory is not counted.
     pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
-        Plan { m, n, group, form, may_orthogonalize, budget: 0, may_iterate: false, inexact: Inexact::default() }
+        let (inexact, truncation) = (Inexact::default(), Truncation::default());
+        Plan { m, n, group, form, may_orthogonalize, budget: 0, may_iterate: false, inexact, truncation }
     }
 }
 
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
-    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual, SparseCholesky};
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual, SparseCholesky, TruncatedConjugateGradients};
+    let knows_gram = size.products.is_some_and(|products| products.row_gram.is_some());
     let multiplies = size.products.is_some() && size.ridge != Ridge::Varied && !size.bounded;
     let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
         (LinearSolver::Auto, ..) if size.blocks && !size.bounded && !size.spread => &[SparseCholesky],
+        (LinearSolver::Auto, true, true) if !knows_gram => &[Dual, Cholesky, TruncatedConjugateGradients],
+        (LinearSolver::Auto, true, false) if !knows_gram => &[Cholesky, TruncatedConjugateGradients],
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, false, true) => &[Dual, Cholesky],
@@ -124,11 +132,13 @@ fn choose<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<O
             return Err(PlanError::Form(form));
         }
     }
-    let affordable =
-        candidates(&solver, size).iter().copied().filter(|form| form.bytes::<T>(size).is_some_and(|b| b <= budget));
+    let possible = |form: &LinearForm| {
+        form.work::<T>(size).is_some() && form.bytes::<T>(size).is_some_and(|bytes| bytes <= budget)
+    };
+    let affordable = candidates(&solver, size).iter().copied().filter(possible);
     // What solves exactly comes first.
     let time = |form: LinearForm| form.work::<T>(size).map_or(f64::INFINITY, Work::time);
-    let rank = |form: LinearForm| (form == LinearForm::ConjugateGradients, time(form));
+    let rank = |form: LinearForm| (form.is_iterative(), time(form));
     Ok(affordable.min_by(|&a, &b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal)))
 }
 
@@ -156,7 +166,17 @@ mod tests {
     fn plan(solver: LinearSolver, m: usize, n: usize, budget: usize) -> Result<Plan, PlanError> {
         Plan::new::<f64>(
             solver,
-            &Size { m, n, group: 1, products: None, ridge: Ridge::None, bounded: false, blocks: false, spread: false },
+            &Size {
+                m,
+                n,
+                group: 1,
+                products: None,
+                ridge: Ridge::None,
+                bounded: false,
+                blocks: false,
+                spread: false,
+                truncation: Truncation::default(),
+            },
             budget,
         )
     }
@@ -173,7 +193,7 @@ mod tests {
     fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
         let [linearize, row_gram, jacobian] =
             [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
-        ProductWork { linearize, row_gram, product: linearize, jacobian, numbers: 1000 }
+        ProductWork { linearize, row_gram: Some(row_gram), product: linearize, jacobian: Some(jacobian), numbers: 1000 }
     }
 
     #[test]
@@ -192,6 +212,7 @@ mod tests {
                     bounded: false,
                     blocks: false,
                     spread: false,
+                    truncation: Truncation::default(),
                 };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
@@ -222,6 +243,7 @@ mod tests {
             bounded: true,
             blocks: false,
             spread: false,
+            truncation: Truncation::default(),
         };
         let form = |solver| Plan::new::<f64>(solver, &size, usize::MAX).map(|plan| plan.form);
         assert_eq!(form(LinearSolver::Auto), Ok(LinearForm::Cholesky));

@@ -1,10 +1,11 @@
 //! Preconditioned conjugate gradients for `(K + λI)w = b`, where `K = JJᵀ` is only multiplied by.
 
+use super::matrix_free::Unsolved;
 use super::model::IllConditioned;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};
-use crate::{JacobianProducts, Real};
+use crate::{EvaluationError, JacobianProducts, Real};
 
 /// Rounds after which a system that has not converged is answered by more damping.
 const MAX_ROUNDS: usize = 500;
@@ -17,6 +18,8 @@ const MAX_ROUNDS: usize = 500;
 pub(super) struct ConjugateGradients<T> {
     /// Rows in a block.
     group: usize,
+    /// Whether the blocks are known; otherwise nothing is preconditioned.
+    has_blocks: bool,
     /// The blocks of `K`, and the factors of those of `K + λI`.
     blocks: Vec<T>,
     factors: Vec<T>,
@@ -48,15 +51,19 @@ impl<T: Real> ConjugateGradients<T> {
         self.parameters.resize(n, T::ZERO);
     }
 
-    /// Takes up a new `K`, and returns its trace.
-    pub(super) fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> T {
-        products.row_gram_blocks(&mut self.blocks);
+    /// Takes up a new `K`, and returns its trace; `None` where that is not known.
+    pub(super) fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<Option<T>, EvaluationError> {
+        self.has_blocks = products.row_gram_blocks(&mut self.blocks)?;
         let blocks = self.blocks.chunks_exact(self.group * self.group);
-        blocks.flat_map(|block| block.iter().step_by(self.group + 1)).copied().sum()
+        let trace = || blocks.flat_map(|block| block.iter().step_by(self.group + 1)).copied().sum();
+        Ok(self.has_blocks.then(trace))
     }
 
     /// Factors the preconditioner for this damping.
     pub(super) fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
+        if !self.has_blocks {
+            return Ok(());
+        }
         let group = self.group;
         self.factors.copy_from_slice(&self.blocks);
         let blocks = self.factors.chunks_exact_mut(group * group).zip(self.inverse_pivots.chunks_exact_mut(group));
@@ -70,8 +77,13 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// `K u`.
-    pub(super) fn multiply(&mut self, products: &mut dyn JacobianProducts<T>, u: &[T], product: &mut [T]) {
-        gram_times(products, &mut self.parameters, u, product);
+    pub(super) fn multiply(
+        &mut self,
+        products: &mut dyn JacobianProducts<T>,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        gram_times(products, &mut self.parameters, u, product)
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`, with the last [`damp`](Self::damp)ing.
@@ -80,7 +92,7 @@ impl<T: Real> ConjugateGradients<T> {
         products: &mut dyn JacobianProducts<T>,
         lambda: T,
         b: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<(), Unsolved> {
         self.residual.copy_from_slice(b);
         b.fill(T::ZERO);
         self.precondition();
@@ -91,11 +103,11 @@ impl<T: Real> ConjugateGradients<T> {
             if size <= target {
                 return Ok(());
             }
-            gram_times(products, &mut self.parameters, &self.direction, &mut self.image);
+            gram_times(products, &mut self.parameters, &self.direction, &mut self.image)?;
             add_scaled(&mut self.image, lambda, &self.direction);
             let curvature = dot(&self.direction, &self.image);
             if !(curvature > T::ZERO && curvature.is_finite()) {
-                return Err(IllConditioned);
+                return Err(Unsolved::IllConditioned);
             }
             let length = size / curvature;
             add_scaled(b, length, &self.direction);
@@ -107,13 +119,16 @@ impl<T: Real> ConjugateGradients<T> {
                 *direction = ahead + keep * *direction;
             }
         }
-        Err(IllConditioned)
+        Err(Unsolved::IllConditioned)
     }
 
     /// Solves with the blocks in place of the whole.
     fn precondition(&mut self) {
         let group = self.group;
         self.preconditioned.copy_from_slice(&self.residual);
+        if !self.has_blocks {
+            return;
+        }
         let blocks = self.factors.chunks_exact(group * group).zip(self.inverse_pivots.chunks_exact(group));
         for ((factor, inverse_pivots), part) in blocks.zip(self.preconditioned.chunks_exact_mut(group)) {
             solve_cholesky(factor, inverse_pivots, part);
@@ -122,7 +137,12 @@ impl<T: Real> ConjugateGradients<T> {
 }
 
 /// `product = JJᵀu`, with room for `Jᵀu`.
-fn gram_times<T: Real>(products: &mut dyn JacobianProducts<T>, room: &mut [T], u: &[T], product: &mut [T]) {
-    products.multiply_transposed(u, room);
-    products.multiply(room, product);
+fn gram_times<T: Real>(
+    products: &mut dyn JacobianProducts<T>,
+    room: &mut [T],
+    u: &[T],
+    product: &mut [T],
+) -> Result<(), EvaluationError> {
+    products.multiply_transposed(u, room)?;
+    products.multiply(room, product)
 }

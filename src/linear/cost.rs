@@ -1,5 +1,6 @@
 //! What each form of the linear system costs.
 
+use super::cgls::Truncation;
 use super::form::LinearForm;
 use super::shape::Dynamic;
 use super::tiles::Tiles;
@@ -24,6 +25,8 @@ pub(crate) struct Size {
     pub(crate) blocks: bool,
     /// Whether the rows are spread over ranks, of which none has all to make a dual of.
     pub(crate) spread: bool,
+    /// Where truncated conjugate gradients end.
+    pub(crate) truncation: Truncation,
 }
 
 /// A ridge `½ Σ w_j x_j²`.
@@ -44,32 +47,37 @@ impl LinearForm {
     pub(crate) fn work<T: Real>(self, size: &Size) -> Option<Work> {
         let (m, n) = (size.m as f64, size.n as f64);
         // What a problem without products takes for its rows is the same in all its forms.
-        let rows = size.products.map_or(Work::NONE, |products| products.jacobian);
+        let rows = size.products.map_or(Some(Work::NONE), |products| products.jacobian);
         Some(match self {
             LinearForm::Cholesky => {
                 // Each tile passes over the triangle, which is cleared before, copied after, and factorised.
                 let tiles = (m / Tiles::<T, Dynamic>::rows(size.m, size.n, size.group).max(1) as f64).ceil();
                 let sums = Work::new(Rate::Triangle, m * n * (n + 1.0), m * n + tiles * n * n);
-                rows + sums + Work::elementwise(n * n, 0.0, 3.0) + Work::cholesky(n) + Work::substitution(n)
+                rows? + sums + Work::elementwise(n * n, 0.0, 3.0) + Work::cholesky(n) + Work::substitution(n)
             }
             LinearForm::Qr => {
                 let reflections = 2.0 * m * n * n + 4.0 * n * n * n / 3.0;
-                rows + Work::new(Rate::Factorization, reflections, m * n + n * n) + Work::substitution(n)
+                rows? + Work::new(Rate::Factorization, reflections, m * n + n * n) + Work::substitution(n)
             }
             LinearForm::Dual => {
                 // The rows are copied, scaled, and multiplied by.
                 let passes = Work::elementwise(m * n, 4.0, 8.0) + Work::elementwise(m * m, 0.0, 2.0);
-                rows + passes + Work::triangle(m, n) + Work::cholesky(m) + Work::substitution(m)
+                rows? + passes + Work::triangle(m, n) + Work::cholesky(m) + Work::substitution(m)
             }
             LinearForm::FactoredDual => {
                 let ProductWork { linearize, row_gram, product, .. } = size.products?;
                 // The matrix is copied, and multiplied by the solution.
                 let passes = Work::elementwise(m * m, 2.0, 3.0);
-                linearize + row_gram + passes + Work::cholesky(m) + Work::substitution(m) + product
+                linearize + row_gram? + passes + Work::cholesky(m) + Work::substitution(m) + product
             }
             LinearForm::ConjugateGradients => {
                 let ProductWork { linearize, product, .. } = size.products?;
                 linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
+            }
+            LinearForm::TruncatedConjugateGradients => {
+                let ProductWork { linearize, product, .. } = size.products?;
+                let rounds = size.truncation.rounds as f64;
+                linearize + product * (2.0 * rounds) + Work::elementwise(m + n, 8.0 * rounds, 8.0 * rounds)
             }
             // The structure says it, which is analysed when the model is made.
             LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
@@ -93,6 +101,9 @@ impl LinearForm {
                 let columns = group.saturating_mul(2).saturating_add(12);
                 of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
             }
+            LinearForm::TruncatedConjugateGradients => {
+                of_products()?.saturating_add(m.saturating_mul(6)).saturating_add(n.saturating_mul(5))
+            }
             LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => m,
         })
     }
@@ -113,9 +124,9 @@ mod tests {
         let (rows, columns) = (m as f64, n as f64);
         let products = ProductWork {
             linearize: Work::product(rows, columns, 1.0),
-            row_gram: Work::triangle(rows, columns),
+            row_gram: Some(Work::triangle(rows, columns)),
             product: Work::product(rows, columns, 1.0),
-            jacobian: Work::product(rows, columns, 2.0),
+            jacobian: Some(Work::product(rows, columns, 2.0)),
             numbers: m + n,
         };
         Size {
@@ -127,6 +138,7 @@ mod tests {
             bounded: false,
             blocks: false,
             spread: false,
+            truncation: Truncation::default(),
         }
     }
 
@@ -162,11 +174,13 @@ mod tests {
     #[test]
     fn rows_cost_where_they_are_formed() {
         let size = size(30, 40);
-        let without =
-            |products: ProductWork| Size { products: Some(ProductWork { jacobian: Work::NONE, ..products }), ..size };
+        let without = |products: ProductWork| Size {
+            products: Some(ProductWork { jacobian: Some(Work::NONE), ..products }),
+            ..size
+        };
         for form in LinearForm::ALL {
             let work = |size: &Size| form.work::<f64>(size).unwrap().flops();
-            let jacobian = size.products.unwrap().jacobian.flops();
+            let jacobian = size.products.unwrap().jacobian.unwrap().flops();
             let expected = if form.multiplies() { 0.0 } else { jacobian };
             assert_eq!(work(&size) - work(&without(size.products.unwrap())), expected, "{form}");
         }

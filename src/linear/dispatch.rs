@@ -1,9 +1,11 @@
 //! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
 
 use super::block_choice::of_blocks;
+use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
 use super::form::LinearForm;
 use super::held::Held;
+use super::matrix_free::MatrixFree;
 use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesBlocks, TakesRidge};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
@@ -26,6 +28,7 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
         LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
         LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
+        LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
         LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
             of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?
         }
@@ -84,7 +87,7 @@ macro_rules! pass_on {
             mut use_curvature(is_used: bool);
             mut solve_exactly();
             mut resize(m: usize, group: usize);
-            mut matrix_free() -> Option<&mut ProductDual<T>>;
+            mut matrix_free() -> Option<&mut dyn MatrixFree<T>>;
             mut taking_blocks() -> Option<&mut dyn TakesBlocks<T>>;
             mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
             mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;

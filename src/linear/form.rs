@@ -19,6 +19,10 @@ pub enum LinearForm {
     /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
     /// the identity.
     ConjugateGradients,
+    /// A few rounds of conjugate gradients on `JᵀJ + λI` (CGLS), where a problem multiplies by `J` without forming it: for problems
+    /// that know nothing of `JJᵀ`. The step is not exact; the [settings](crate::LevenbergMarquardt::with_truncation) say when the
+    /// rounds end. `D` is the identity.
+    TruncatedConjugateGradients,
     /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian). Blocks that no residual block
     /// shares, such as the points of bundle adjustment, are eliminated first.
     SparseCholesky,
@@ -42,6 +46,7 @@ impl fmt::Display for LinearForm {
             LinearForm::Dual => "Cholesky of JJᵀ",
             LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
             LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
+            LinearForm::TruncatedConjugateGradients => "truncated conjugate gradients on JᵀJ",
             LinearForm::SparseCholesky => "sparse Cholesky of JᵀJ",
             LinearForm::Cgnr => "conjugate gradients on JᵀJ",
             LinearForm::Schur => "Cholesky of the Schur complement of JᵀJ",
@@ -51,7 +56,7 @@ impl fmt::Display for LinearForm {
 }
 
 impl LinearForm {
-    /// All whose work the numbers of residuals and parameters say.
+    /// All that solve their system, and whose work the numbers of residuals and parameters say.
     pub(crate) const ALL: [LinearForm; 5] = [
         LinearForm::Cholesky,
         LinearForm::Qr,
@@ -62,7 +67,12 @@ impl LinearForm {
 
     /// Whether the Jacobian is only multiplied by.
     pub(crate) fn multiplies(self) -> bool {
-        matches!(self, LinearForm::FactoredDual | LinearForm::ConjugateGradients)
+        self == LinearForm::FactoredDual || self.is_iterative()
+    }
+
+    /// Whether the system is solved by iteration.
+    pub(crate) fn is_iterative(self) -> bool {
+        matches!(self, LinearForm::ConjugateGradients | LinearForm::TruncatedConjugateGradients)
     }
 
     /// Variables can be held while the system is solved for the others.

@@ -3,8 +3,8 @@
 //! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
 //! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), the dual of a Jacobian that is only multiplied by, whose system is solved by
-//! Cholesky or by conjugate gradients, and the normal equations of a Jacobian of blocks: sparse Cholesky, conjugate gradients,
-//! and both on a Schur complement. Where
+//! Cholesky or by conjugate gradients, the normal equations of such a Jacobian, solved by truncated conjugate gradients, and the
+//! normal equations of a Jacobian of blocks: sparse Cholesky, conjugate gradients, and both on a Schur complement. Where
 //! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
 
 mod block_choice;
@@ -12,6 +12,7 @@ mod block_jacobi;
 mod block_rows;
 mod block_sums;
 mod box_constrained;
+mod cgls;
 mod cgnr;
 mod choice;
 mod conjugate_gradients;
@@ -22,6 +23,7 @@ mod elimination;
 mod form;
 mod held;
 mod iterative_schur;
+mod matrix_free;
 mod model;
 mod normal;
 mod orthogonal;
@@ -36,6 +38,7 @@ mod sparse_normal;
 mod tiles;
 
 pub(crate) use box_constrained::BoxConstrained;
+pub(crate) use cgls::Truncation;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
 pub(crate) use cost::{Ridge, Size};

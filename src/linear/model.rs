@@ -2,7 +2,7 @@
 
 use super::form::LinearForm;
 use super::held::Held;
-use super::product_dual::ProductDual;
+use super::matrix_free::MatrixFree;
 use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
 use crate::{BlockJacobian, EvaluationError, JacobianProducts, Real};
 
@@ -184,7 +184,7 @@ pub trait LinearModel<T: Real> {
 
     /// The model as one of a Jacobian that is not formed, if that is what it is.
     #[inline]
-    fn matrix_free(&mut self) -> Option<&mut ProductDual<T>> {
+    fn matrix_free(&mut self) -> Option<&mut dyn MatrixFree<T>> {
         None
     }
 

@@ -4,6 +4,7 @@ use super::choice::Plan;
 use super::conjugate_gradients::ConjugateGradients;
 use super::form::LinearForm;
 use super::held::Held;
+use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
 use super::model::{IllConditioned, LinearModel, Products};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
@@ -23,8 +24,8 @@ pub(crate) struct ProductDual<T> {
     r: Vec<T>,
     /// `Jᵀr`, where it was asked for.
     gradient: Vec<T>,
-    /// `‖J‖²`, the sum of squares.
-    trace: T,
+    /// `‖J‖²`, the sum of squares; `None` until it is estimated where the blocks of `K` are not known.
+    trace: Option<T>,
     /// `λ`, and the weight of the ridge on top of it.
     lambda: T,
     /// `ω` of the ridge `½ω‖x‖²`.
@@ -40,6 +41,8 @@ pub(crate) struct ProductDual<T> {
     /// Room for what a right-hand side solves to, and for its product with `K`.
     work: Vec<T>,
     product: Vec<T>,
+    /// The error of the product that failed last.
+    failure: Option<EvaluationError>,
 }
 
 /// What solves `(K + λI)w = b`.
@@ -72,7 +75,7 @@ impl<T: Real> ProductDual<T> {
             solver,
             r: Vec::new(),
             gradient: Vec::new(),
-            trace: T::ZERO,
+            trace: None,
             lambda: T::ZERO,
             ridge: T::ZERO,
             coefficients: Vec::new(),
@@ -81,54 +84,53 @@ impl<T: Real> ProductDual<T> {
             forcing: Vec::new(),
             work: Vec::new(),
             product: Vec::new(),
+            failure: None,
         };
         dual.resize(plan.m, plan.group);
         dual
     }
+}
 
-    /// Linearises at `x`, and returns the cost there; `None` where something is not finite.
-    pub(crate) fn linearize(
-        &mut self,
-        products: &mut dyn JacobianProducts<T>,
-        x: &[T],
-    ) -> Result<Option<T>, EvaluationError> {
+impl<T: Real> MatrixFree<T> for ProductDual<T> {
+    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError> {
         let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
         self.trace = match &mut self.solver {
             Solver::Dense(dense) => {
-                products.row_gram(&mut dense.gram);
-                dense.gram.iter().step_by(self.m + 1).copied().sum()
+                products.row_gram(&mut dense.gram)?;
+                Some(dense.gram.iter().step_by(self.m + 1).copied().sum())
             }
-            Solver::Iterative(gradients) => gradients.linearize(products),
+            Solver::Iterative(gradients) => gradients.linearize(products)?,
         };
-        let finite = cost.is_finite() && self.trace.is_finite() && all_finite(&self.r);
+        let finite = cost.is_finite() && self.trace.is_none_or(T::is_finite) && all_finite(&self.r);
         Ok(finite.then_some(cost))
     }
 
-    /// Sets the weight `ω` of the ridge `½ω‖x‖²`: the damped systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr`. Its own gradient
-    /// `ωx` is left to a [`pull`](Self::pull), so that a policy sees the length of the step without it.
-    pub(crate) fn set_ridge(&mut self, weight: T) {
+    fn set_ridge(&mut self, weight: T) {
         self.ridge = weight;
     }
 
-    /// Computes the gradient `Jᵀr`, which is not needed for steps.
-    pub(crate) fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) {
+    fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<(), EvaluationError> {
         self.gradient.resize(self.n, T::ZERO);
-        products.multiply_transposed(&self.r, &mut self.gradient);
+        if self.trace.is_none() {
+            self.trace = Some(estimate_trace(products, &mut self.work, &mut self.gradient)?);
+        }
+        products.multiply_transposed(&self.r, &mut self.gradient)
     }
 
-    /// The residuals.
-    pub(crate) fn residuals(&self) -> &[T] {
+    fn residuals(&self) -> &[T] {
         &self.r
     }
 
-    /// `Jδ`.
-    pub(crate) fn image(&self) -> &[T] {
+    fn image(&self) -> &[T] {
         &self.image
     }
 
-    /// The rows of it so far.
-    pub(crate) fn forcing(&self) -> &[T] {
+    fn forcing(&self) -> &[T] {
         &self.forcing
+    }
+
+    fn take_failure(&mut self) -> Option<EvaluationError> {
+        self.failure.take()
     }
 }
 
@@ -163,9 +165,10 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         let products = products.ok_or(IllConditioned)?;
         self.lambda = lambda + self.ridge;
         self.solver.damp(self.lambda)?;
-        self.coefficients.copy_from_slice(&self.r);
-        self.solver.solve(products, self.lambda, &mut self.coefficients)?;
-        self.solver.multiply(products, &self.coefficients, &mut self.image);
+        let ProductDual { solver, failure, coefficients, image, .. } = self;
+        coefficients.copy_from_slice(&self.r);
+        keep_failure(failure, solver.solve(products, self.lambda, coefficients))?;
+        keep_failure(failure, solver.multiply(products, coefficients, image))?;
         self.squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
         self.image.iter_mut().for_each(|image| *image = -*image);
         if self.squared_length.is_finite() { Ok(()) } else { Err(IllConditioned) }
@@ -187,7 +190,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         let Some(products) = products else { return T::ZERO };
         // wᵀK(K + λI)⁻¹w.
         self.work.copy_from_slice(&self.coefficients);
-        match self.solver.solve(products, self.lambda, &mut self.work) {
+        match keep_failure(&mut self.failure, self.solver.solve(products, self.lambda, &mut self.work)) {
             Ok(()) => -dot(&self.image, &self.work),
             Err(IllConditioned) => T::ZERO,
         }
@@ -195,14 +198,14 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
 
     fn gradient_norm(&mut self, products: Products<'_, T>, _: &[T]) -> T {
         let Some(products) = products else { return T::ZERO };
-        self.work.copy_from_slice(&self.r);
-        self.solver.multiply(products, &self.work, &mut self.product);
-        dot(&self.r, &self.product).max(T::ZERO).sqrt()
+        match keep_failure(&mut self.failure, self.solver.multiply(products, &self.r, &mut self.product)) {
+            Ok(()) => dot(&self.r, &self.product).max(T::ZERO).sqrt(),
+            Err(IllConditioned) => T::ZERO,
+        }
     }
 
     fn squared_mean_cosine(&self, cost: T) -> Option<T> {
-        let squared = dot(&self.gradient, &self.gradient);
-        Some(if squared > T::ZERO { squared / (self.trace * (cost + cost).abs()) } else { T::ZERO })
+        Some(squared_mean_cosine(dot(&self.gradient, &self.gradient), self.trace?, cost))
     }
 
     fn scale(&mut self, factor: T, _: &mut [T]) {
@@ -222,18 +225,20 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
     ) -> Result<(), IllConditioned> {
         // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja, of which a itself is added where the step is formed.
         let products = products.ok_or(IllConditioned)?;
-        products.multiply(a, &mut self.product);
-        self.work.copy_from_slice(&self.product);
-        self.solver.solve(products, self.lambda, &mut self.work)?;
-        add_scaled(&mut self.image, T::ONE, &self.product);
-        add_scaled(&mut self.coefficients, T::ONE, &self.work);
-        self.solver.multiply(products, &self.work, &mut self.product);
-        add_scaled(&mut self.image, -T::ONE, &self.product);
+        let ProductDual { solver, failure, work, product, .. } = self;
+        keep_failure(failure, products.multiply(a, product))?;
+        work.copy_from_slice(product);
+        keep_failure(failure, solver.solve(products, self.lambda, work))?;
+        add_scaled(&mut self.image, T::ONE, product);
+        add_scaled(&mut self.coefficients, T::ONE, work);
+        keep_failure(failure, solver.multiply(products, work, product))?;
+        add_scaled(&mut self.image, -T::ONE, product);
         Ok(())
     }
 
     fn form_step(&mut self, products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        products.ok_or(IllConditioned)?.multiply_transposed(&self.coefficients, step);
+        let products = products.ok_or(IllConditioned)?;
+        keep_failure(&mut self.failure, products.multiply_transposed(&self.coefficients, step))?;
         step.iter_mut().for_each(|step| *step = -*step);
         add_scaled(step, T::ONE, shift);
         Ok(())
@@ -256,9 +261,10 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         _: &mut [T],
     ) -> Result<T, IllConditioned> {
         let products = products.ok_or(IllConditioned)?;
-        self.work.copy_from_slice(&self.forcing);
-        self.solver.solve(products, self.lambda, &mut self.work)?;
-        self.solver.multiply(products, &self.work, &mut self.product);
+        let ProductDual { solver, failure, work, product, .. } = self;
+        work.copy_from_slice(&self.forcing);
+        keep_failure(failure, solver.solve(products, self.lambda, work))?;
+        keep_failure(failure, solver.multiply(products, work, product))?;
         let length = dot(&self.work, &self.product).max(T::ZERO).sqrt();
         if length.is_finite() {
             let half = T::from_f64(0.5);
@@ -283,7 +289,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         }
     }
 
-    fn matrix_free(&mut self) -> Option<&mut ProductDual<T>> {
+    fn matrix_free(&mut self) -> Option<&mut dyn MatrixFree<T>> {
         Some(self)
     }
 }
@@ -304,7 +310,7 @@ impl<T: Real> Solver<T> {
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`.
-    fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T, b: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
         match self {
             Solver::Dense(dense) => {
                 solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
@@ -315,9 +321,17 @@ impl<T: Real> Solver<T> {
     }
 
     /// `Ku`.
-    fn multiply(&mut self, products: &mut dyn JacobianProducts<T>, u: &[T], product: &mut [T]) {
+    fn multiply(
+        &mut self,
+        products: &mut dyn JacobianProducts<T>,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<(), EvaluationError> {
         match self {
-            Solver::Dense(dense) => symmetric_times(&dense.gram, u, product),
+            Solver::Dense(dense) => {
+                symmetric_times(&dense.gram, u, product);
+                Ok(())
+            }
             Solver::Iterative(gradients) => gradients.multiply(products, u, product),
         }
     }

@@ -288,6 +288,12 @@ impl<T: Real> Batch<T> {
         &self.targets[index][rows.start * width..rows.end * width]
     }
 
+    /// Rows of the only target, whatever its width.
+    pub(crate) fn only_target(&self, rows: &Range<usize>) -> &[T] {
+        let width = self.targets[0].len() / self.rows;
+        self.target(0, rows, width)
+    }
+
     /// Sample weights.
     pub(crate) fn weights(&self, rows: &Range<usize>) -> &[T] {
         &self.weights[rows.clone()]

@@ -21,6 +21,7 @@
 mod arithmetic;
 mod batch;
 mod error;
+mod external;
 mod factors;
 mod function;
 mod initializer;
@@ -34,10 +35,12 @@ mod summary;
 mod sweep;
 mod tape;
 mod term;
+mod weighted_loss;
 mod window;
 mod work;
 
 pub use error::{BatchArray, BatchError, TapeError};
+pub use external::{External, ExternalBatch, ExternalModel, MixedSamples, RecordedLayer};
 pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{

@@ -22,7 +22,7 @@ pub(crate) struct SweepWork {
 
 impl SweepWork {
     /// A product of `positions × depth` inputs of each sample with a weight that all of them share.
-    fn product(positions: usize, depth: usize, outputs: usize) -> Self {
+    pub(crate) fn product(positions: usize, depth: usize, outputs: usize) -> Self {
         let [positions, depth, outputs] = [positions, depth, outputs].map(|size| size as f64);
         SweepWork {
             each: Work::new(Rate::Product, 2.0 * positions * depth * outputs, positions * (depth + outputs)),
@@ -31,12 +31,12 @@ impl SweepWork {
     }
 
     /// For each sample `count` results, of so many flops and numbers.
-    fn elementwise(count: usize, flops: f64, numbers: f64) -> Self {
+    pub(crate) fn elementwise(count: usize, flops: f64, numbers: f64) -> Self {
         SweepWork { each: Work::elementwise(count as f64, flops, numbers), once: Work::NONE }
     }
 
     /// Adds so many times as much.
-    fn add(&mut self, times: f64, other: SweepWork) {
+    pub(crate) fn add(&mut self, times: f64, other: SweepWork) {
         self.each += other.each * times;
         self.once += other.once * times;
     }

@@ -11,6 +11,10 @@ use crate::Real;
 /// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
 /// [`products`](crate::LeastSquares::products); a sparse Jacobian is another example.
 ///
+/// [`row_gram`](Self::row_gram) and its blocks are optional. A problem that knows neither, because another library
+/// differentiates it, multiplies by `J` and `Jᵀ` alone, and is solved by truncated conjugate gradients on `JᵀJ`
+/// ([`LinearForm::TruncatedConjugateGradients`](crate::LinearForm::TruncatedConjugateGradients)).
+///
 /// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
 /// there, whatever else is evaluated in between.
 ///
@@ -20,8 +24,8 @@ use crate::Real;
 /// of the rows of all ranks, in the order of the ranks. Linearising is collective, and gathers what products take; products
 /// then need no exchange. Networks gather the layers' inputs and sensitivities, not the Jacobian.
 pub trait JacobianProducts<T: Real> {
-    /// What the products would cost for the parameters of `columns`, ascending ranges; `None` when these cannot be had
-    /// without forming the Jacobian.
+    /// Work of the products for the parameters of `columns`, ascending ranges; `None` when these cannot be had without
+    /// forming the Jacobian.
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
 
     /// Fills `r` with all residuals at `x`, keeps what the products at `x` take, and returns the cost there: the sum of
@@ -32,18 +36,41 @@ pub trait JacobianProducts<T: Real> {
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError>;
 
-    /// `JJᵀ`, row after row; only the lower triangle is asked for.
-    fn row_gram(&mut self, gram: &mut [T]);
+    /// Fills `product` with `Jv`, for a number in `v` for each of the parameters of the columns. A difference of outputs will do.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the solve, as do those of the other methods: the step is not taken, and nothing has changed.
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// The blocks on the diagonal of `JJᵀ`, each of as many rows as are computed together, row after row: what conjugate
-    /// gradients are preconditioned with.
-    fn row_gram_blocks(&mut self, blocks: &mut [T]);
+    /// Fills `product` with `Jᵀu`, a number for each of the parameters of the columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// `Jv`, for a number in `v` for each of the parameters of the columns.
-    fn multiply(&mut self, v: &[T], product: &mut [T]);
+    /// Fills `gram` with `JJᵀ`, row after row, of which only the lower triangle is read. Called only where [`work`](Self::work)
+    /// says what it costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+        let _ = gram;
+        Err("JJᵀ is not known".into())
+    }
 
-    /// `Jᵀu`, a number for each of the parameters of the columns.
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]);
+    /// Fills `blocks` with the blocks on the diagonal of `JJᵀ`, each of as many rows as are computed together, row after row, and
+    /// returns `true`: the preconditioner of conjugate gradients on `JJᵀ`. Returns `false` where they are not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        let _ = blocks;
+        Ok(false)
+    }
 }
 
 /// Estimated work and memory of products with a Jacobian that is not formed.
@@ -51,12 +78,13 @@ pub trait JacobianProducts<T: Real> {
 pub struct ProductWork {
     /// Evaluating residuals and what products take.
     pub linearize: Work,
-    /// `JJᵀ`.
-    pub row_gram: Work,
+    /// `JJᵀ`; `None` where it is not known.
+    pub row_gram: Option<Work>,
     /// `Jv` or `Jᵀu`.
     pub product: Work,
-    /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows.
-    pub jacobian: Work,
+    /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows; `None`
+    /// where these should not be taken.
+    pub jacobian: Option<Work>,
     /// Numbers that are kept.
     pub numbers: usize,
 }

@@ -94,7 +94,9 @@ pub trait LeastSquares<T: Real> {
     ///
     /// A loss that is convex in the outputs of a model joins by overriding this with its true value, and giving rows whose
     /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
-    /// judged by the true loss. Called right after [`residuals`](Self::residuals) or [`linearize`](Self::linearize) for
+    /// judged by the true loss. `J` need not be the derivative of such rows, and so
+    /// [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a difference of them: without one of
+    /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](Self::residuals) or [`linearize`](Self::linearize) for
     /// the same rows.
     fn cost_of(&mut self, first: usize, r: &[T]) -> T {
         let _ = first;
@@ -102,7 +104,9 @@ pub trait LeastSquares<T: Real> {
     }
 
     /// Fills `second` with the rows of `d²r(x + tv)/dt²` at `t = 0` and returns `true`; `false` when it is not known
-    /// exactly, and the engine then takes a difference of residuals. Only geodesic acceleration asks for it.
+    /// exactly, and the engine then takes a difference of residuals, unless they stand for a [cost](Self::cost_of) of the problem's
+    /// own. Only geodesic acceleration asks for it. For a loss of the outputs of a model, it is the root of the loss's second
+    /// derivative, at `x`, times the second derivative of the outputs.
     fn second_directional_derivative(
         &mut self,
         x: &[T],
@@ -222,6 +226,11 @@ impl EvaluationError {
     /// ```
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
+    }
+
+    /// The error that stopped the evaluation, for who knows its type.
+    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
+        self.0
     }
 }
 

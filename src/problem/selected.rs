@@ -170,29 +170,27 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, 
         products.linearize_products(&self.memory.all, self.columns, r)
     }
 
-    fn row_gram(&mut self, gram: &mut [T]) {
-        self.with_products(|products| products.row_gram(gram));
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+        self.own_products()?.multiply(v, product)
     }
 
-    fn row_gram_blocks(&mut self, blocks: &mut [T]) {
-        self.with_products(|products| products.row_gram_blocks(blocks));
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+        self.own_products()?.multiply_transposed(u, product)
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        self.with_products(|products| products.multiply(v, product));
+    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+        self.own_products()?.row_gram(gram)
     }
 
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
-        self.with_products(|products| products.multiply_transposed(u, product));
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        self.own_products()?.row_gram_blocks(blocks)
     }
 }
 
 impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {
-    /// Uses the products that the last linearisation has found.
-    fn with_products(&mut self, use_them: impl FnOnce(&mut dyn JacobianProducts<T>)) {
-        if let Some(products) = self.problem.products() {
-            use_them(products);
-        }
+    /// The products that the last linearisation has found.
+    fn own_products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
+        self.problem.products().ok_or_else(|| "the problem has no products any more".into())
     }
 }
 

@@ -11,7 +11,8 @@ use crate::{EvaluationError, LeastSquares, Real};
 ///
 /// Long curved valleys make plain steps short. The correction follows the curve, for one second directional derivative
 /// of the residuals (exact with [`AutoDiff`](crate::AutoDiff), else one more evaluation) and, where the Jacobian does not
-/// fit one tile of the cache, one more pass over it.
+/// fit one tile of the cache, one more pass over it. A problem with a cost of its own
+/// ([`LeastSquares::cost_of`]) has to know that derivative itself; without it, its steps are not corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Acceleration {
     /// Plain steps.
@@ -95,10 +96,13 @@ where
     fn force<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, probe: T) -> Result<(), EvaluationError> {
         let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
         let model = &mut self.model;
-        let mut by_difference = false;
+        let (has_own_cost, mut by_difference) = (self.has_own_cost, false);
         let evaluated = self.tiles.revisit(problem, x, |problem, first, at_hand, second| {
             let Some((r, jacobian)) = at_hand else { return bend_without(problem, model, x, v, first, second) };
-            if !problem.second_directional_derivative(x, v, first, second)? {
+            let exact = problem.second_directional_derivative(x, v, first, second)?;
+            if !exact && has_own_cost {
+                second.fill(T::ZERO);
+            } else if !exact {
                 by_difference = true;
                 problem.residuals(ahead, first, second)?;
                 for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {

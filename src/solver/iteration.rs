@@ -75,6 +75,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) doubtful: usize,
     /// How the cost fell.
     pub(super) decline: Decline<T>,
+    /// A cost has been seen that is not `½‖r‖²`: the rows only stand for a loss, and `J` is not their derivative.
+    pub(super) has_own_cost: bool,
 }
 
 /// What happens at a point that is taken.
@@ -128,6 +130,7 @@ where
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
             decline: Decline::default(),
+            has_own_cost: false,
         }
     }
 
@@ -209,6 +212,7 @@ where
             self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }
+        self.check_products()?;
         self.accelerate = self.acceleration.wanted(&trial, bend);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
@@ -224,6 +228,7 @@ where
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         let (damping, mut system) = self.system(&mut *problem);
         let choice = damping.damp(&mut system);
+        self.check_products()?;
         if choice == Err(IllConditioned) && self.model.uses_curvature() {
             // Not positive definite.
             self.model.use_curvature(false);
@@ -234,6 +239,12 @@ where
             return self.damp(problem);
         }
         Ok(choice.map(|lambda| lambda.max(self.rule.minimum_damping)))
+    }
+
+    /// Ends with the error of a product that could not be computed.
+    #[inline]
+    fn check_products(&mut self) -> Result<(), EvaluationError> {
+        self.model.matrix_free().and_then(|model| model.take_failure()).map_or(Ok(()), Err)
     }
 
     /// The answer to a system that cannot be solved: more damping, without a trial.
@@ -409,7 +420,15 @@ where
             self.tiles.forget();
         }
         self.trial_squares = squares;
+        self.compare_cost(cost, squares);
         Ok(cost)
+    }
+
+    /// Notes whether a cost is that of the rows whose sum of squares this is.
+    #[inline]
+    pub(super) fn compare_cost(&mut self, cost: T, squares: T) {
+        let twice = cost + cost;
+        self.has_own_cost |= (twice - squares).abs() > T::EPSILON.sqrt() * squares;
     }
 
     /// Makes the trial point, where the cost is known, the current one.

@@ -10,7 +10,7 @@ use super::damping::{Damping, DampingPolicy};
 use super::training::Training;
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
 use crate::linear::shape::Fixed;
-use crate::linear::{LinearSolver, Plan};
+use crate::linear::{LinearSolver, Plan, Truncation};
 use crate::{LeastSquares, Real};
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
@@ -154,6 +154,17 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// How the linear systems are solved.
     pub fn with_linear_solver(self, linear_solver: LinearSolver) -> Self {
         self.set(|settings| settings.linear_solver = linear_solver)
+    }
+
+    /// Ends [truncated conjugate gradients](crate::LinearForm::TruncatedConjugateGradients) after so many rounds, or once the
+    /// system's residual is less than `tolerance` times the gradient. By default after 20 rounds or at 1e-3.
+    ///
+    /// A round takes a product with `J` and one with `Jᵀ`. Fewer rounds make cheaper and worse steps: of a network of 1,441
+    /// parameters, 10 to 40 rounds were each the best for some time.
+    pub fn with_truncation(mut self, rounds: usize, tolerance: T) -> Self {
+        self.settings.truncation = Truncation { rounds, tolerance: tolerance.to_f64() };
+        self.training = None;
+        self
     }
 
     /// Bytes that the workspace may take; a problem that needs more is refused before anything is allocated.

@@ -3,6 +3,7 @@
 use super::acceleration::second_difference;
 use super::damping::DampingPolicy;
 use super::iteration::{Arrival, Iteration};
+use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::{EvaluationError, JacobianProducts, LeastSquares, Real};
@@ -21,6 +22,7 @@ where
         let products = products(problem)?;
         let Some(model) = self.model.matrix_free() else { return Ok(None) };
         let cost = model.linearize(products, self.trial.as_ref())?;
+        let (without_ridge, squares) = (cost, dot(model.residuals(), model.residuals()));
         let cost = cost.map(|cost| cost + self.rule.ridge_cost(self.trial.as_ref())).filter(|cost| cost.is_finite());
         model.set_ridge(self.rule.uniform_ridge.unwrap_or(T::ZERO));
         if cost.is_none() && self.cost.is_finite() {
@@ -28,7 +30,10 @@ where
             model.linearize(products, self.x.as_ref())?;
         }
         if self.arrival == Arrival::Linearize {
-            model.form_gradient(products);
+            model.form_gradient(products)?;
+        }
+        if let Some(cost) = without_ridge {
+            self.compare_cost(cost, squares);
         }
         if let Some(cost) = cost {
             self.trial_squares = (cost + cost).abs();
@@ -47,9 +52,12 @@ where
         let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
         let Some(model) = self.model.matrix_free() else { return Ok(()) };
         let before = self.shards.as_ref().map_or(0, |shards| shards.before);
-        let mut by_difference = false;
+        let (has_own_cost, mut by_difference) = (self.has_own_cost, false);
         let visited = self.tiles.visit(problem, |problem, first, second| {
-            if !problem.second_directional_derivative(x, v, first, second)? {
+            let exact = problem.second_directional_derivative(x, v, first, second)?;
+            if !exact && has_own_cost {
+                second.fill(T::ZERO);
+            } else if !exact {
                 by_difference = true;
                 problem.residuals(ahead, first, second)?;
                 let slopes = model.residuals().iter().zip(model.image()).skip(before + first);

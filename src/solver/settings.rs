@@ -6,7 +6,7 @@ use super::bounded::{bounds_of, check_start};
 use super::shards::Shards;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
-use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
+use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::{LeastSquares, Real};
 
 /// All settings but the damping.
@@ -19,6 +19,7 @@ pub(crate) struct Settings<T> {
     pub(crate) memory_budget: usize,
     /// How exactly conjugate gradients solve the systems of a Jacobian of blocks.
     pub(super) inexact: Inexact,
+    pub(crate) truncation: Truncation,
     pub(super) gtol: T,
     pub(super) xtol: T,
     pub(super) ftol: T,
@@ -40,6 +41,7 @@ impl<T: Real> Default for Settings<T> {
             linear_solver: LinearSolver::default(),
             memory_budget: MEMORY_BUDGET,
             inexact: Inexact::default(),
+            truncation: Truncation::default(),
             gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
@@ -112,6 +114,14 @@ impl<T: Real> Settings<T> {
             let (setting, requirement) = ("max_linear_iterations", "positive");
             return Err(SolveError::Setting { setting, requirement, value: 0.0 });
         }
+        let Truncation { rounds, tolerance } = self.truncation;
+        if rounds == 0 {
+            return Err(SolveError::Setting { setting: "rounds", requirement: "positive", value: 0.0 });
+        }
+        if !(0.0..1.0).contains(&tolerance) {
+            let (setting, requirement) = ("tolerance of the rounds", "zero or positive, and less than one");
+            return Err(SolveError::Setting { setting, requirement, value: tolerance });
+        }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
         if problem.column_count() == 0 {
             return Err(SolveError::NoParameters);
@@ -150,7 +160,7 @@ impl<T: Real> Settings<T> {
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
         let blocks = problem.blocks().is_some();
-        let size = Size { m, n, group, products, ridge, bounded, blocks, spread };
+        let size = Size { m, n, group, products, ridge, bounded, blocks, spread, truncation: self.truncation };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
         Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })

@@ -295,10 +295,10 @@ fn products_use_their_memory_again() {
             let products = network.products().unwrap();
             products.work(columns).unwrap();
             products.linearize_products(x, columns, &mut rows[..m]).unwrap();
-            products.row_gram(&mut gram[..m * m]);
-            products.row_gram_blocks(&mut gram[..m * 2]);
-            products.multiply(&x[..count], &mut rows[..m]);
-            products.multiply_transposed(&rows[..m], &mut product[..count]);
+            products.row_gram(&mut gram[..m * m]).unwrap();
+            assert!(products.row_gram_blocks(&mut gram[..m * 2]).unwrap());
+            products.multiply(&x[..count], &mut rows[..m]).unwrap();
+            products.multiply_transposed(&rows[..m], &mut product[..count]).unwrap();
         }
     };
     work(200);

@@ -3,6 +3,7 @@
 mod bad_batches;
 #[path = "../common/mod.rs"]
 mod common;
+mod external;
 mod forms;
 mod gauss_newton;
 mod images;
@@ -19,3 +20,4 @@ mod summary;
 mod tape;
 mod train;
 mod training;
+mod truncated;

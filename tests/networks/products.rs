@@ -30,10 +30,10 @@ fn from_factors<T: Real>(network: &mut Network<T>, m: usize, n: usize) -> Produc
     let zeros = |count: usize| vec![nan; count];
     let mut products =
         Products { gram: zeros(m * m), blocks: zeros(m * group), product: zeros(m), transposed: zeros(n) };
-    network.row_gram(&mut products.gram);
-    network.row_gram_blocks(&mut products.blocks);
-    network.multiply(&wave(n), &mut products.product);
-    network.multiply_transposed(&wave(m), &mut products.transposed);
+    network.row_gram(&mut products.gram).unwrap();
+    assert!(network.row_gram_blocks(&mut products.blocks).unwrap());
+    network.multiply(&wave(n), &mut products.product).unwrap();
+    network.multiply_transposed(&wave(m), &mut products.transposed).unwrap();
     for (i, row) in products.gram.chunks_exact_mut(m).enumerate() {
         row[i + 1..].fill(T::ZERO);
     }
@@ -74,7 +74,7 @@ fn agree<T: Real>(
     let (m, n) = (network.residual_count(), columns.iter().map(Range::len).sum());
     let (mut expected_r, mut jacobian, mut r) = (vec![T::ZERO; m], vec![T::ZERO; m * n], wave::<T>(m));
     let work = network.work(columns).unwrap();
-    let flops = [work.linearize, work.row_gram, work.product].map(|work| work.flops());
+    let flops = [work.linearize, work.row_gram.unwrap(), work.product].map(|work| work.flops());
     prop_assert!(flops[0] > 0.0 && flops.iter().all(|&flops| flops >= 0.0));
     let cost = network.linearize_products(x, columns, &mut r).unwrap();
     network.linearize_columns(x, 0, &mut expected_r, columns, &mut jacobian).unwrap();
@@ -146,11 +146,11 @@ fn many_residuals_of_many_samples() {
     let mut r = vec![0.0; m];
     network.linearize_products(x, std::slice::from_ref(&(0..x.len())), &mut r).unwrap();
     let (mut found, mut expected) = (vec![f64::NAN; m], vec![f64::NAN; m]);
-    network.multiply(&wave(x.len()), &mut found);
+    network.multiply(&wave(x.len()), &mut found).unwrap();
     network.jacobian_vector(x, &wave(x.len()), &mut expected).unwrap();
     close(&found, &expected, 1e-13).unwrap();
     let (mut found, mut expected) = (vec![f64::NAN; x.len()], vec![f64::NAN; x.len()]);
-    network.multiply_transposed(&r, &mut found);
+    network.multiply_transposed(&r, &mut found).unwrap();
     network.jacobian_transposed_vector(x, &r, &mut expected).unwrap();
     close(&found, &expected, 1e-13).unwrap();
 }
@@ -228,7 +228,10 @@ fn work_is_that_of_the_layers() {
     // The head alone needs no adjoints of the hidden layer.
     let of_head = network.work(std::slice::from_ref(&(5050..n))).unwrap();
     assert_eq!(of_head.numbers, 8 * 50 + 80 * 10);
-    assert!(of_head.linearize.flops() < linearize && of_head.row_gram.flops() < 0.5 * of_eight.row_gram.flops());
+    assert!(
+        of_head.linearize.flops() < linearize
+            && of_head.row_gram.unwrap().flops() < 0.5 * of_eight.row_gram.unwrap().flops()
+    );
     bind(&mut network, &widths, 16);
     let of_sixteen = network.work(std::slice::from_ref(&(0..n))).unwrap();
     assert!((of_sixteen.linearize.flops() / linearize - 2.0).abs() < 0.01);

@@ -220,9 +220,7 @@ impl Map {
                 }
             };
         }
-        // Rows under a loss are not those that the dense forms' second-order correction takes differences of.
-        let acceleration = if loss.is_some() { Acceleration::Never } else { Acceleration::default() };
-        let solver = LevenbergMarquardt::new().with_linear_solver(solver).with_acceleration(acceleration);
+        let solver = LevenbergMarquardt::new().with_linear_solver(solver);
         let report = problem.solve(&solver).unwrap();
         prop_assert!(report.is_converged(), "{report}");
         let points = blocks.iter().flat_map(|&block| problem.point(block).unwrap().to_vec()).collect();

@@ -22,21 +22,21 @@ const MANY_ROWS: usize = 256;
 
 impl DenseUse {
     fn inputs<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
-        kept.inputs(self.inputs, self.x.width())
+        kept.inputs(self.inputs, self.columns)
     }
 
     fn sensitivities<'a, T: Real>(&self, kept: &'a Kept<T>) -> &'a [T] {
-        kept.sensitivities(self.sensitivities, self.y.width())
+        kept.sensitivities(self.sensitivities, self.rows)
     }
 
     /// Where the weight's numbers are among the wanted ones.
     fn weight(&self) -> Range<usize> {
-        self.weight..self.weight + self.x.width() * self.y.width()
+        self.weight..self.weight + self.columns * self.rows
     }
 
     /// Where the bias's numbers are among the wanted ones.
     fn bias(&self) -> Option<Range<usize>> {
-        self.bias.map(|start| start..start + self.y.width())
+        self.bias.map(|start| start..start + self.rows)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -
     let (samples, group) = (samples as f64, group as f64);
     let triangle = |size: f64| 0.5 * size * (size + 1.0);
     let of_pair = |(left, _): (DenseUse, DenseUse)| {
-        let (inputs, outputs) = (left.x.width() as f64, left.y.width() as f64);
+        let (inputs, outputs) = (left.columns as f64, left.rows as f64);
         let blocks = |area: f64, depth: f64| {
             Work::new(Rate::Product, 2.0 * area * depth, area * (1.0 + depth / FEW_ROWS as f64))
         };
@@ -71,7 +71,7 @@ pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -
 pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     let (samples, group) = (samples as f64, group as f64);
     let of_layer = |layer: &DenseUse| {
-        let (inputs, outputs) = (layer.x.width() as f64, layer.y.width() as f64);
+        let (inputs, outputs) = (layer.columns as f64, layer.rows as f64);
         Work::product(samples, inputs, outputs) + Work::elementwise(samples * group * outputs, 2.0, 1.0)
     };
     layers.iter().map(of_layer).sum()
@@ -86,7 +86,7 @@ pub(super) fn put_row_gram<T: Real>(
     accumulate: bool,
 ) {
     let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
-    let longest = layers.iter().map(|layer| layer.y.width()).max().unwrap_or(0);
+    let longest = layers.iter().map(|layer| layer.rows).max().unwrap_or(0);
     let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
     let together = (rows / group).max(1);
     // What is enough for a smaller batch, too, whose blocks may be taller.
@@ -118,7 +118,7 @@ fn put_block<T: Real>(
     let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
     let (products, memory) = memory.split_at_mut(rows.len() * group * width);
     let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
-    let is_triangle = rows == columns && left.y == right.y;
+    let is_triangle = rows == columns && left.sensitivities == right.sensitivities;
     let multiply = |to: &mut [T], a: &[T], b: &[T], [rows, columns]: [Range<usize>; 2], n: usize| {
         let a = &a[rows.start * n..rows.end * n];
         if is_triangle && n > 1 {
@@ -128,9 +128,9 @@ fn put_block<T: Real>(
     };
     let of_residuals = [&rows, &columns].map(|samples| samples.start * group..samples.end * group);
     let (a, b) = (left.inputs(kept), right.inputs(kept));
-    multiply(factors, a, b, [rows, columns.clone()], left.x.width());
+    multiply(factors, a, b, [rows, columns.clone()], left.columns);
     let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
-    multiply(products, a, b, of_residuals, left.y.width());
+    multiply(products, a, b, of_residuals, left.rows);
     let block = Block { rows: &mut block[columns.start * group..], stride, width };
     put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
 }
@@ -139,12 +139,12 @@ fn put_block<T: Real>(
 pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, memory: &mut Vec<T>, blocks: &mut [T]) {
     let (factors, memory) = room(memory, kept.samples + kept.group).split_at_mut(kept.samples);
     for (left, right) in pairs(layers) {
-        let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.x.width()));
+        let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.columns));
         for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
             *factor = dot(a, b) + ones(left, right);
         }
         let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
-        add_row_grams(blocks, factors, sensitivities, left.y.width(), kept.group, memory);
+        add_row_grams(blocks, factors, sensitivities, left.rows, kept.group, memory);
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) fn add_product<T: Real>(
     product: &mut [T],
 ) {
     for layer in layers {
-        let (n, outputs) = (layer.x.width(), layer.y.width());
+        let (n, outputs) = (layer.columns, layer.rows);
         let changes = room(memory, kept.samples * outputs);
         if let Some(bias) = layer.bias() {
             changes.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&v[bias.clone()]));
@@ -176,7 +176,7 @@ pub(super) fn add_transposed_product<T: Real>(
     product: &mut [T],
 ) {
     for layer in layers {
-        let (n, outputs) = (layer.x.width(), layer.y.width());
+        let (n, outputs) = (layer.columns, layer.rows);
         let sums = room(memory, kept.samples * outputs);
         put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
         let weight = &mut product[layer.weight()];

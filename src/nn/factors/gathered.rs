@@ -12,8 +12,8 @@ impl<T: Real> Factors<T> {
     /// and, for each of its residuals, the sensitivities and the formed columns.
     pub(crate) fn sent_per_sample(&self) -> usize {
         let Factors { plan, kept, .. } = self;
-        let looked_up: usize = plan.tables.iter().map(|table| table.x.width()).sum();
-        plan.per_sample + looked_up + kept.group * (plan.per_residual + plan.formed_columns.count())
+        let looked_up: usize = plan.tables.iter().map(|table| table.numbers).sum();
+        plan.per_sample + looked_up + kept.group * (plan.per_residual + plan.formed_count())
     }
 
     /// Appends what this rank's samples have, before [`finish`](Self::finish).
@@ -22,7 +22,7 @@ impl<T: Real> Factors<T> {
         for_each_part(plan, kept, formed, samples, |part| message.extend_from_slice(part));
         for (of, table) in plan.tables.iter().enumerate() {
             let start = message.len();
-            message.resize(start + samples.len() * table.x.width(), T::ZERO);
+            message.resize(start + samples.len() * table.numbers, T::ZERO);
             look_ups.iter().for_each(|up| up.write(&plan.tables, samples.start, of, &mut message[start..]));
         }
     }
@@ -42,7 +42,7 @@ impl<T: Real> Factors<T> {
         };
         for_each_part(plan, kept, formed, samples, |part| part.copy_from_slice(take(part.len())));
         for (of, table) in plan.tables.iter().enumerate() {
-            look_ups::list_numbers(table, of, samples.start, take(samples.len() * table.x.width()), look_ups);
+            look_ups::list_numbers(table, of, samples.start, take(samples.len() * table.numbers), look_ups);
         }
     }
 }
@@ -56,12 +56,12 @@ fn for_each_part<T: Real>(
     mut call: impl FnMut(&mut [T]),
 ) {
     for layer in &plan.dense {
-        call(kept.inputs_mut(layer.inputs, layer.x.width(), samples));
-        call(kept.sensitivities_mut(layer.sensitivities, layer.y.width(), samples));
+        call(kept.inputs_mut(layer.inputs, layer.columns, samples));
+        call(kept.sensitivities_mut(layer.sensitivities, layer.rows, samples));
     }
     for table in &plan.tables {
-        call(kept.sensitivities_mut(table.sensitivities, table.y.width(), samples));
+        call(kept.sensitivities_mut(table.sensitivities, table.width(), samples));
     }
-    let stride = kept.group * plan.formed_columns.count();
+    let stride = kept.group * plan.formed_count();
     call(&mut formed[samples.start * stride..samples.end * stride]);
 }

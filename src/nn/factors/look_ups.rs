@@ -1,10 +1,13 @@
 //! Tables that rows are looked up in: a row of `J` has the sensitivities where the looked-up rows are, and zeros
 //! elsewhere.
 
+use std::ops::Range;
+
 use super::kept::Kept;
 use super::plan::TableUse;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::sweep::{Tile, Workspace, row_number};
+use crate::nn::tape::Node;
 use crate::{Real, Work};
 
 /// A row of a table that a sample has looked up.
@@ -20,14 +23,14 @@ pub(super) struct LookUp {
 
 /// Lists what a tile looks up, with `before` samples of other ranks before the first.
 pub(super) fn list<T: Real>(
-    tables: &[TableUse],
+    (tables, nodes): (&[TableUse], &[[Node; 2]]),
     tile: &Tile<'_, T>,
     workspace: &Workspace<T>,
     before: usize,
     look_ups: &mut Vec<LookUp>,
 ) {
-    for (of, table) in tables.iter().enumerate() {
-        list_numbers(table, of, before + tile.rows.start, workspace.value(tile, table.x), look_ups);
+    for (of, (table, &[x, _])) in tables.iter().zip(nodes).enumerate() {
+        list_numbers(table, of, before + tile.rows.start, workspace.value(tile, x), look_ups);
     }
 }
 
@@ -39,7 +42,7 @@ pub(super) fn list_numbers<T: Real>(
     numbers: &[T],
     look_ups: &mut Vec<LookUp>,
 ) {
-    for (sample, numbers) in (first..).zip(numbers.chunks_exact(table.x.width())) {
+    for (sample, numbers) in (first..).zip(numbers.chunks_exact(table.numbers)) {
         let places = (0..).step_by(table.columns);
         look_ups.extend(numbers.iter().zip(places).map(|(&number, start)| {
             let column = table.table + row_number(number) * table.columns;
@@ -59,7 +62,7 @@ impl LookUp {
         if self.of == of {
             let table = tables[of];
             let row = (self.column - table.table) / table.columns;
-            numbers[(self.sample - first) * table.x.width() + self.start / table.columns] = T::from_f64(row as f64);
+            numbers[(self.sample - first) * table.numbers + self.start / table.columns] = T::from_f64(row as f64);
         }
     }
 
@@ -71,7 +74,7 @@ impl LookUp {
     /// The sensitivities of the sample's residuals.
     fn rows<'a, T: Real>(&self, tables: &[TableUse], kept: &'a Kept<T>) -> impl Iterator<Item = &'a [T]> + Clone {
         let table = tables[self.of];
-        let width = table.y.width();
+        let width = table.width();
         let numbers = kept.sensitivities(table.sensitivities, width);
         let sample = &numbers[self.sample * kept.group * width..(self.sample + 1) * kept.group * width];
         let columns = self.start..self.start + table.columns;
@@ -148,10 +151,27 @@ pub(super) fn add_transposed_product<T: Real>(
     }
 }
 
+/// Adds to rows of the Jacobian, those of some residuals, with `count` columns.
+pub(super) fn add_rows<T: Real>(
+    tables: &[TableUse],
+    look_ups: &[LookUp],
+    kept: &Kept<T>,
+    residuals: Range<usize>,
+    (jacobian, count): (&mut [T], usize),
+) {
+    for look_up in look_ups {
+        let of_sample = (look_up.sample * kept.group..).zip(look_up.rows(tables, kept));
+        for (residual, numbers) in of_sample.filter(|(residual, _)| residuals.contains(residual)) {
+            let row = &mut jacobian[(residual - residuals.start) * count..][look_up.column..];
+            add_scaled(&mut row[..numbers.len()], T::ONE, numbers);
+        }
+    }
+}
+
 /// What [`add_row_gram`] costs, for numbers that are spread evenly over the rows of a table.
 pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let of_table = |tables: &[TableUse]| {
-        let numbers: usize = tables.iter().map(|table| table.x.width()).sum();
+        let numbers: usize = tables.iter().map(|table| table.numbers).sum();
         let pairs = 0.5 * (samples as f64 * numbers as f64).powi(2) / tables[0].rows.max(1) as f64;
         Work::elementwise(pairs * (group as f64).powi(2) * tables[0].columns as f64, 2.0, 2.0)
     };
@@ -160,6 +180,6 @@ pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -
 
 /// What [`add_product`] or [`add_transposed_product`] costs.
 pub(super) fn product_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
-    let numbers: usize = tables.iter().map(|table| table.y.width()).sum();
+    let numbers: usize = tables.iter().map(|table| table.width()).sum();
     Work::elementwise(samples as f64 * group as f64 * numbers as f64, 2.0, 2.0)
 }

@@ -7,6 +7,7 @@ mod gathered;
 mod kept;
 mod look_ups;
 mod plan;
+mod recorded;
 
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ use formed::Formed;
 use kept::{Kept, room};
 use look_ups::LookUp;
 use plan::Plan;
+pub(crate) use recorded::Place;
 
 use super::batch::Share;
 use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
@@ -105,7 +107,7 @@ impl<T: Real> Factors<T> {
         }
         let Factors { plan, kept, look_ups, formed, .. } = self;
         kept.resize(share, group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_columns.count());
+        room(formed, kept.residuals() * plan.formed_count());
         look_ups.clear();
         true
     }
@@ -113,10 +115,10 @@ impl<T: Real> Factors<T> {
     /// Keeps what a forward sweep has found for a tile.
     pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
         let Factors { plan, kept, look_ups, .. } = self;
-        for layer in &plan.dense {
-            kept.keep_inputs(layer.inputs, layer.x, tile, workspace);
+        for (layer, &[x, _]) in plan.dense.iter().zip(&plan.dense_nodes) {
+            kept.keep_inputs(layer.inputs, x, tile, workspace);
         }
-        look_ups::list(&plan.tables, tile, workspace, kept.before, look_ups);
+        look_ups::list((&plan.tables, &plan.table_nodes), tile, workspace, kept.before, look_ups);
     }
 
     /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
@@ -139,15 +141,16 @@ impl<T: Real> Factors<T> {
         if plan.formed.is_empty() {
             workspace.reverse(tile, &plan.marks, &mut Nowhere);
         } else {
-            let stride = kept.group * plan.formed_columns.count();
+            let stride = kept.group * plan.formed_count();
             let samples = kept.samples_of(tile);
             let rows = &mut formed[samples.start * stride..samples.end * stride];
             let mut sink = JacobianRows::new(&plan.formed_columns, rows, residuals.start, kept.group, written);
             workspace.reverse(tile, &plan.marks, &mut sink);
             sink.finish();
         }
-        let layers = plan.dense.iter().map(|layer| (layer.sensitivities, layer.y));
-        for (before, node) in layers.chain(plan.tables.iter().map(|table| (table.sensitivities, table.y))) {
+        let layers = plan.dense.iter().map(|layer| layer.sensitivities).zip(&plan.dense_nodes);
+        let tables = plan.tables.iter().map(|table| table.sensitivities).zip(&plan.table_nodes);
+        for (before, &[_, node]) in layers.chain(tables) {
             kept.keep_sensitivities(before, node, tile, workspace, residuals.clone());
         }
     }
@@ -206,7 +209,7 @@ impl<T: Real> Factors<T> {
 
 /// The formed columns; `None` when there are none.
 fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<Formed<'a, T>> {
-    let count = plan.formed_columns.count();
+    let count = plan.formed_count();
     let rows = &rows[..kept.residuals() * count];
     (count > 0).then_some(Formed { rows, count, columns: &plan.formed })
 }
@@ -215,23 +218,25 @@ impl Plan {
     /// What the products cost for so many samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);
-        let formed = residuals.saturating_mul(self.formed_columns.count());
+        let formed = residuals.saturating_mul(self.formed_count());
         let inputs = samples.saturating_mul(self.per_sample);
         let kept = inputs.saturating_add(residuals.saturating_mul(self.per_residual));
         let forward = self.forward.of(samples);
-        let formed_gram = match self.formed_columns.count() {
+        let formed_gram = match self.formed_count() {
             0 => Work::NONE,
             count => Work::triangle(residuals as f64, count as f64),
         };
         ProductWork {
             linearize: forward + self.reverse.of(samples) + Work::elementwise(kept as f64, 0.0, 2.0),
-            row_gram: formed_gram
-                + dense::row_gram_work(&self.dense, samples, group)
-                + look_ups::row_gram_work(&self.tables, samples, group),
+            row_gram: Some(
+                formed_gram
+                    + dense::row_gram_work(&self.dense, samples, group)
+                    + look_ups::row_gram_work(&self.tables, samples, group),
+            ),
             product: Work::elementwise(formed as f64, 2.0, 1.0)
                 + dense::product_work(&self.dense, samples, group)
                 + look_ups::product_work(&self.tables, samples, group),
-            jacobian: forward + self.reverse_forming_all.of(samples),
+            jacobian: Some(forward + self.reverse_forming_all.of(samples)),
             numbers: kept.saturating_add(formed),
         }
     }

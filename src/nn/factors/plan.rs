@@ -23,9 +23,11 @@ pub(super) struct Plan {
     pub(super) is_whole: bool,
     /// How many columns are wanted.
     pub(super) count: usize,
-    /// Dense layers, those of one weight side by side.
+    /// Dense layers, those of one weight side by side, and the nodes that go into them and come out.
     pub(super) dense: Vec<DenseUse>,
+    pub(super) dense_nodes: Vec<[Node; 2]>,
     pub(super) tables: Vec<TableUse>,
+    pub(super) table_nodes: Vec<[Node; 2]>,
     /// Which of the wanted columns are formed.
     pub(super) formed: Vec<Range<usize>>,
     /// The same, as columns of the whole Jacobian.
@@ -51,8 +53,9 @@ pub(super) struct Plan {
 /// A dense layer whose weight's part of the Jacobian is kept as the layer's inputs and sensitivities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DenseUse {
-    pub(super) x: Node,
-    pub(super) y: Node,
+    /// Numbers that go into the layer, and that come out: columns and rows of its weight.
+    pub(super) columns: usize,
+    pub(super) rows: usize,
     /// The first of the weight's columns among those that are wanted.
     pub(super) weight: usize,
     /// As `weight`, for a bias that goes along with it.
@@ -65,8 +68,8 @@ pub(super) struct DenseUse {
 /// A use of a table whose part of the Jacobian is kept as row numbers and sensitivities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableUse {
-    pub(super) x: Node,
-    pub(super) y: Node,
+    /// Rows that a sample looks up.
+    pub(super) numbers: usize,
     /// The first of the table's columns among those that are wanted.
     pub(super) table: usize,
     /// Rows of the table, and numbers in each.
@@ -99,7 +102,19 @@ enum Form {
     Formed,
 }
 
+impl TableUse {
+    /// Numbers that a sample looks up.
+    pub(super) fn width(&self) -> usize {
+        self.numbers * self.columns
+    }
+}
+
 impl Plan {
+    /// How many columns are formed.
+    pub(super) fn formed_count(&self) -> usize {
+        self.formed.iter().map(|range| range.len()).sum()
+    }
+
     /// Whether it was made for these columns.
     pub(super) fn is_for(&self, columns: &[Range<usize>]) -> bool {
         self.columns.as_deref() == Some(columns)
@@ -178,7 +193,9 @@ impl Plan {
     /// Lists the uses of factored weights and of looked-up tables, and where what is kept for them goes.
     fn place_uses<T: Real>(&mut self, tape: &Tape<T>) {
         self.dense.clear();
+        self.dense_nodes.clear();
         self.tables.clear();
+        self.table_nodes.clear();
         (self.per_sample, self.per_residual) = (0, 0);
         for &PlannedVariable { variable, form, start } in &self.variables {
             if !matches!(form, Form::Factored | Form::LookedUp) {
@@ -190,12 +207,15 @@ impl Plan {
                     Operation::Dense { x, bias, .. } => {
                         let bias = bias.map(|bias| &self.variables[bias.index()]);
                         let bias = bias.filter(|bias| bias.form == Form::Fused).map(|bias| bias.start);
-                        self.dense.push(DenseUse { x, y, weight: start, bias, inputs: self.per_sample, sensitivities });
+                        let (columns, rows, inputs) = (x.width(), y.width(), self.per_sample);
+                        self.dense.push(DenseUse { columns, rows, weight: start, bias, inputs, sensitivities });
+                        self.dense_nodes.push([x, y]);
                         self.per_sample += x.width();
                     }
                     Operation::Embedding { x, table } => {
-                        let (rows, columns) = (table.rows(), table.columns());
-                        self.tables.push(TableUse { x, y, table: start, rows, columns, sensitivities });
+                        let (rows, columns, numbers) = (table.rows(), table.columns(), x.width());
+                        self.tables.push(TableUse { numbers, table: start, rows, columns, sensitivities });
+                        self.table_nodes.push([x, y]);
                     }
                     _ => continue,
                 }
@@ -233,14 +253,19 @@ fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, g
     match (columns, numbers) {
         (None, 0) => Form::None,
         (Some(columns), 0) if factors_are_cheaper(variable.len() / columns, columns, layers, group) => Form::Factored,
-        (None, _) if variable.rows().pow(2) >= SHORT_PRODUCT * numbers.pow(2) => Form::LookedUp,
+        (None, _) if look_up_is_cheaper(variable.rows(), numbers) => Form::LookedUp,
         _ => Form::Formed,
     }
 }
 
+/// Whether the Gram matrix of a table's rows of the Jacobian comes cheaper from the rows that samples look up than from its columns.
+pub(super) fn look_up_is_cheaper(rows: usize, numbers: usize) -> bool {
+    rows.pow(2) >= SHORT_PRODUCT * numbers.pow(2)
+}
+
 /// Whether the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
 /// columns.
-fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
+pub(super) fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
     let (rows, columns, pairs) = (rows as f64, columns as f64, (layers * layers) as f64);
     pairs * (rows + columns / (group * group) as f64 + HADAMARD) <= rows * columns
 }

@@ -24,20 +24,24 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         Ok(if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { cost })
     }
 
-    fn row_gram(&mut self, gram: &mut [T]) {
-        self.factors.row_gram(gram);
-    }
-
-    fn row_gram_blocks(&mut self, blocks: &mut [T]) {
-        self.factors.row_gram_blocks(blocks);
-    }
-
-    fn multiply(&mut self, v: &[T], product: &mut [T]) {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.factors.multiply(v, product);
+        Ok(())
     }
 
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.factors.multiply_transposed(u, product);
+        Ok(())
+    }
+
+    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+        self.factors.row_gram(gram);
+        Ok(())
+    }
+
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        self.factors.row_gram_blocks(blocks);
+        Ok(true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a network is made of, and what it costs.
 
 use super::Network;
-use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::nn::BatchError;
 use crate::nn::factors::Factors;
 use crate::nn::summary::{Cost, StepCost, Summary, summarize_layers};
@@ -83,7 +83,17 @@ impl<T: Real> Network<T> {
         }
         let outputs = self.terms.iter().map(|term| term.output);
         let products = Factors::new().work(&self.tape, self.variables.iter(), outputs, &columns, rows);
-        let size = Size { m, n, group, products, ridge: Ridge::None, bounded: false, blocks: false, spread: false };
+        let size = Size {
+            m,
+            n,
+            group,
+            products,
+            ridge: Ridge::None,
+            bounded: false,
+            blocks: false,
+            spread: false,
+            truncation: Truncation::default(),
+        };
         let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);
         let step_cost = |form: LinearForm| {
             let (work, memory) = (form.work::<T>(&size)? + trial, form.bytes::<T>(&size)?);

@@ -400,7 +400,7 @@ fn iteration_over<T: Real, D: DampingPolicy<T>>(
     damping: D,
 ) -> Iteration<T, Dynamic, D> {
     // The form is planned with each batch; this is the smallest until then.
-    let plan = Plan::of_rows(LinearForm::FactoredDual, false, (1, n), 1);
+    let plan = Plan { truncation: settings.truncation, ..Plan::of_rows(LinearForm::FactoredDual, false, (1, n), 1) };
     let model = Dynamic::model(&plan, None).expect("this form takes no blocks");
     let mut iteration = Iteration::new(settings, damping, plan, model, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;

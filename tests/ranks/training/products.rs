@@ -27,14 +27,15 @@ fn products(recipe: &Recipe, cuts: &[f64], ranks: &Communicator) -> Vec<f64> {
     let (mut gram, mut blocks, mut transposed) = (vec![f64::NAN; m * m], vec![f64::NAN; m * group], vec![f64::NAN; n]);
     let work = network.work(&columns).unwrap();
     let cost = network.linearize_products(built.variables.values(), &columns, &mut r).unwrap();
-    network.row_gram(&mut gram);
+    network.row_gram(&mut gram).unwrap();
     for (i, row) in gram.chunks_exact_mut(m).enumerate() {
         row[i + 1..].fill(0.0);
     }
-    network.row_gram_blocks(&mut blocks);
-    network.multiply(&wave(n), &mut product);
-    network.multiply_transposed(&wave(m), &mut transposed);
-    [&[cost, work.row_gram.flops(), work.numbers as f64][..], &r, &gram, &blocks, &product, &transposed].concat()
+    assert!(network.row_gram_blocks(&mut blocks).unwrap());
+    network.multiply(&wave(n), &mut product).unwrap();
+    network.multiply_transposed(&wave(m), &mut transposed).unwrap();
+    [&[cost, work.row_gram.unwrap().flops(), work.numbers as f64][..], &r, &gram, &blocks, &product, &transposed]
+        .concat()
 }
 
 proptest! {

@@ -1,0 +1,250 @@
+//! A closure that gives outputs, as a model of marquardt's.
+
+use candle_core::{Device, Result, Tensor, Var};
+use marquardt::EvaluationError;
+use marquardt::nn::{ExternalModel, RecordedLayer};
+
+use crate::element::{dtype, read};
+use crate::recorder::{Places, Recorded, record};
+use crate::{Element, TrainerError};
+
+/// A variable of the map, and where its numbers begin among those of all.
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) var: Var,
+    pub(crate) start: usize,
+}
+
+/// The closure of one step, and its variables, which always hold the point that was evaluated last.
+///
+/// candle's graphs share the storage of variables, and so one may be pulled through only while these hold the point that it was made
+/// at.
+pub(crate) struct CandleModel<'a, T> {
+    vars: &'a [Place],
+    places: &'a Places,
+    token: &'a Var,
+    count: usize,
+    forward: &'a mut dyn FnMut() -> Result<Tensor>,
+    /// Samples of the targets.
+    samples: usize,
+    /// Whether layers are to record.
+    records: bool,
+    /// What the variables hold.
+    at: Vec<T>,
+    /// The pass that pulls go through.
+    graph: Option<Graph<T>>,
+    layers: Vec<RecordedLayer>,
+    /// Shape of the outputs.
+    shape: Vec<usize>,
+    gradient: Vec<T>,
+}
+
+/// A forward pass.
+struct Graph<T> {
+    x: Vec<T>,
+    output: Tensor,
+    layers: Vec<Recorded>,
+    /// The outputs of a pass in which nothing was recorded, for gradients by variables.
+    plain: Option<Tensor>,
+}
+
+impl<'a, T: Element> CandleModel<'a, T> {
+    /// A model whose variables hold the numbers `at`, evaluated there.
+    pub(crate) fn new(
+        (vars, places, token): (&'a [Place], &'a Places, &'a Var),
+        forward: &'a mut dyn FnMut() -> Result<Tensor>,
+        samples: usize,
+        records: bool,
+        at: Vec<T>,
+    ) -> std::result::Result<Self, TrainerError> {
+        let count = at.len();
+        let (layers, shape, gradient) = (Vec::new(), Vec::new(), Vec::new());
+        let mut model = CandleModel {
+            vars,
+            places,
+            token,
+            count,
+            forward,
+            samples,
+            records,
+            at,
+            graph: None,
+            layers,
+            shape,
+            gradient,
+        };
+        let x = model.at.clone();
+        model.pass(&x)?;
+        Ok(model)
+    }
+
+    /// Outputs of a sample.
+    pub(crate) fn width(&self) -> usize {
+        self.shape.iter().skip(1).product()
+    }
+
+    /// Puts numbers into the variables.
+    pub(crate) fn set(&mut self, x: &[T]) -> Result<()> {
+        for Place { var, start, .. } in self.vars {
+            let numbers = *start..*start + var.elem_count();
+            if self.at[numbers.clone()] != x[numbers.clone()] {
+                let values = Tensor::from_slice(&x[numbers.clone()], var.shape(), &Device::Cpu)?;
+                var.set(&if var.device().is_cpu() { values } else { values.to_device(var.device())? })?;
+                self.at[numbers.clone()].copy_from_slice(&x[numbers]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the pass that pulls go through.
+    fn pass(&mut self, x: &[T]) -> std::result::Result<(), TrainerError> {
+        if self.graph.as_ref().is_some_and(|graph| graph.x == x) {
+            return Ok(());
+        }
+        self.graph = None;
+        self.set(x)?;
+        let graph = if self.records {
+            let record = record(self.places, self.samples, self.token, self.forward)?;
+            if let Some(shape) = record.misfit {
+                return Err(TrainerError::LayerInput { shape, samples: self.samples });
+            }
+            let plain = record.layers.is_empty().then(|| record.output.clone());
+            Graph { x: x.to_vec(), output: record.output, layers: record.layers, plain }
+        } else {
+            let output = (self.forward)()?;
+            Graph { x: x.to_vec(), plain: Some(output.clone()), output, layers: Vec::new() }
+        };
+        self.check_shape(&graph.output)?;
+        self.layers.clear();
+        self.layers.extend(graph.layers.iter().map(|recorded| recorded.layer));
+        self.graph = Some(graph);
+        Ok(())
+    }
+
+    fn check_shape(&mut self, output: &Tensor) -> std::result::Result<(), TrainerError> {
+        let shape = output.dims();
+        if shape.first() != Some(&self.samples) || output.elem_count() == 0 {
+            return Err(TrainerError::Batch { targets: self.samples, outputs: shape.to_vec() });
+        }
+        if self.shape.is_empty() {
+            self.shape = shape.to_vec();
+        }
+        if self.shape != shape {
+            return Err(TrainerError::ChangingOutputs { before: self.shape.clone(), now: shape.to_vec() });
+        }
+        Ok(())
+    }
+
+    /// `Σ cotangents · outputs`, to go back from.
+    fn seed(&self, output: &Tensor, cotangents: &[T]) -> Result<Tensor> {
+        let cotangents = Tensor::from_slice(cotangents, output.shape(), &Device::Cpu)?.to_device(output.device())?;
+        (output * cotangents)?.sum_all()
+    }
+
+    fn try_outputs(&mut self, x: &[T], outputs: &mut [T]) -> std::result::Result<(), TrainerError> {
+        if let Some(graph) = self.graph.as_ref().filter(|graph| graph.x == x) {
+            return Ok(read(&graph.output, outputs)?);
+        }
+        self.set(x)?;
+        let output = (self.forward)()?;
+        self.check_shape(&output)?;
+        Ok(read(&output, outputs)?)
+    }
+
+    fn try_linearize(&mut self, x: &[T], outputs: &mut [T]) -> std::result::Result<(), TrainerError> {
+        self.pass(x)?;
+        let Some(graph) = &self.graph else { return Ok(()) };
+        Ok(read(&graph.output, outputs)?)
+    }
+
+    fn try_pull(&mut self, cotangents: &[T], gradient: &mut [T]) -> std::result::Result<(), TrainerError> {
+        let Some(mut graph) = self.graph.take() else { return Ok(()) };
+        self.set(&graph.x)?;
+        let plain = match graph.plain.take() {
+            Some(plain) => plain,
+            None => (self.forward)()?,
+        };
+        let gradients = self.seed(&plain, cotangents)?.backward()?;
+        graph.plain = Some(plain);
+        self.graph = Some(graph);
+        for Place { name, var, start } in self.vars {
+            let Some(of_var) = gradients.get(var) else {
+                return Err(TrainerError::UnusedVariable { name: name.clone() });
+            };
+            read(of_var, &mut gradient[*start..*start + var.elem_count()])?;
+        }
+        Ok(())
+    }
+
+    fn try_sensitivities(
+        &mut self,
+        cotangents: &[T],
+        keep: &mut dyn FnMut(usize, &[T]),
+    ) -> std::result::Result<(), TrainerError> {
+        let Some(graph) = self.graph.take() else { return Ok(()) };
+        self.set(&graph.x)?;
+        let gradients = self.seed(&graph.output, cotangents)?.backward()?;
+        for (index, recorded) in graph.layers.iter().enumerate() {
+            let outputs = recorded.layer.outputs();
+            self.gradient.clear();
+            self.gradient.resize(self.samples * outputs, T::ZERO);
+            if let Some(sensitivities) = recorded.take_sensitivities(&gradients) {
+                read(&sensitivities, &mut self.gradient)?;
+            }
+            keep(index, &self.gradient);
+        }
+        self.graph = Some(graph);
+        Ok(())
+    }
+}
+
+impl<T: Element> ExternalModel<T> for CandleModel<'_, T> {
+    fn parameter_count(&self) -> usize {
+        self.count
+    }
+
+    fn outputs(&mut self, x: &[T], outputs: &mut [T]) -> std::result::Result<(), EvaluationError> {
+        self.try_outputs(x, outputs).map_err(EvaluationError::new)
+    }
+
+    fn linearize(&mut self, x: &[T], outputs: &mut [T]) -> std::result::Result<(), EvaluationError> {
+        self.try_linearize(x, outputs).map_err(EvaluationError::new)
+    }
+
+    fn pull(&mut self, cotangents: &[T], gradient: &mut [T]) -> std::result::Result<(), EvaluationError> {
+        self.try_pull(cotangents, gradient).map_err(EvaluationError::new)
+    }
+
+    fn layers(&self) -> &[RecordedLayer] {
+        &self.layers
+    }
+
+    fn inputs(&mut self, layer: usize, inputs: &mut [T]) -> std::result::Result<(), EvaluationError> {
+        let recorded = self.graph.as_ref().and_then(|graph| graph.layers.get(layer));
+        let recorded = recorded.ok_or("the layer is not recorded")?;
+        read(&recorded.input, inputs).map_err(|error| EvaluationError::new(TrainerError::from(error)))
+    }
+
+    fn sensitivities(
+        &mut self,
+        cotangents: &[T],
+        keep: &mut dyn FnMut(usize, &[T]),
+    ) -> std::result::Result<(), EvaluationError> {
+        self.try_sensitivities(cotangents, keep).map_err(EvaluationError::new)
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        let place = self.vars.iter().rfind(|place| place.start <= index);
+        place.map_or_else(|| format!("x[{index}]"), |place| format!("{}[{}]", place.name, index - place.start))
+    }
+}
+
+/// Reads all variables.
+pub(crate) fn read_all<T: Element>(vars: &[Place], numbers: &mut [T]) -> Result<()> {
+    vars.iter().try_for_each(|Place { var, start, .. }| read(var, &mut numbers[*start..*start + var.elem_count()]))
+}
+
+/// A variable of a single number, with no use but to be one.
+pub(crate) fn token<T: Element>(device: &Device) -> Result<Var> {
+    Var::zeros(1, dtype::<T>(), device)
+}

@@ -1,0 +1,425 @@
+//! A model of another library with a loss, bound to a batch: what optimizers step on.
+
+use std::ops::Range;
+
+use super::memory::Memory;
+use super::model::ExternalModel;
+use crate::kernels::vector::{add_scaled, dot};
+use crate::nn::batch::Batch;
+use crate::nn::weighted_loss::{Outputs, WeightedLoss};
+use crate::variables::Gradients;
+use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Real, Work};
+
+/// A [model of another library](ExternalModel) with a loss and targets, of [`External::bind`](super::External::bind).
+///
+/// It is an [`Objective`] for all optimizers and, where the loss allows it, a [`LeastSquares`] problem for full solves.
+pub struct ExternalBatch<'a, T> {
+    pub(super) model: &'a mut dyn ExternalModel<T>,
+    pub(super) loss: WeightedLoss<'a, T>,
+    pub(super) batch: &'a Batch<T>,
+    pub(super) memory: &'a mut Memory<T>,
+}
+
+/// Step of the difference for second derivatives along a direction, relative to it.
+const PROBE: f64 = 0.1;
+
+/// A gradient from the factors may differ by so many times `√ε` from that of the model.
+const AGREEMENT: f64 = 32.0;
+
+impl<T: Real> ExternalBatch<'_, T> {
+    /// Whether steps take the recorded layers, and are exact; otherwise they are made of products.
+    pub fn is_recorded(&self) -> bool {
+        self.memory.is_recorded
+    }
+
+    /// Outputs at a point, evaluated where neither of the last two points was this one; returns which of them it is.
+    fn evaluate(&mut self, x: &[T]) -> Result<usize, EvaluationError> {
+        let memory = &mut *self.memory;
+        let known = memory.points.iter().position(|point| point.x == x);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                let point = &mut memory.points[memory.older];
+                point.x.clear();
+                self.model.outputs(x, &mut point.outputs)?;
+                point.x.extend_from_slice(x);
+                memory.older
+            }
+        };
+        memory.older = 1 - place;
+        Ok(place)
+    }
+
+    /// The outputs of samples, and what the loss compares them with.
+    fn compared<'b>(batch: &'b Batch<T>, width: usize, samples: Range<usize>, outputs: &'b [T]) -> Outputs<'b, T> {
+        Outputs {
+            values: &outputs[samples.start * width..samples.end * width],
+            width,
+            targets: batch.only_target(&samples),
+            weights: batch.weights(&samples),
+            root_weights: batch.root_weights(&samples),
+            mean_over: batch.mean_over,
+        }
+    }
+
+    /// The residuals of samples with these outputs, whose roots are left in the buffers; returns their cost.
+    fn residuals_of(&mut self, place: Place, samples: Range<usize>, r: &mut [T]) -> T {
+        let is_exact = self.is_exact();
+        let Memory { points, outputs, buffers, width, .. } = &mut *self.memory;
+        let values = match place {
+            Place::Point(point) => &points[point].outputs,
+            Place::Linearized => &*outputs,
+        };
+        let compared = Self::compared(self.batch, *width, samples, values);
+        self.loss.residuals(&compared, buffers, (0, *width), r);
+        if is_exact { T::from_f64(0.5) * dot(r, r) } else { self.loss.value(&compared, buffers) }
+    }
+
+    /// Whether `½‖r‖²` is the loss.
+    fn is_exact(&self) -> bool {
+        self.loss.loss.least_squares().is_some_and(|seen| seen.is_exact())
+    }
+
+    /// Makes `x` the point of pulls, pushes and factors.
+    pub(super) fn linearize_at(&mut self, x: &[T]) -> Result<(), EvaluationError> {
+        self.check_point(x)?;
+        if self.memory.linearized.as_deref() == Some(x) {
+            return Ok(());
+        }
+        let memory = &mut *self.memory;
+        memory.linearized = None;
+        self.model.linearize(x, &mut memory.outputs)?;
+        let point = &mut memory.points[memory.older];
+        point.x.clear();
+        point.x.extend_from_slice(x);
+        point.outputs.copy_from_slice(&memory.outputs);
+        memory.older = 1 - memory.older;
+        let is_new = memory.planned != Some((x.len(), memory.width)) || memory.layers != self.model.layers();
+        if is_new {
+            memory.layers.clear();
+            memory.layers.extend_from_slice(self.model.layers());
+            memory.planned = Some((x.len(), memory.width));
+            let Memory { factors, layers, places, width, .. } = memory;
+            memory.is_recorded = !layers.is_empty() && factors.plan_layers(layers, x.len(), *width, places);
+        }
+        if self.memory.is_recorded && self.loss.loss.least_squares().is_some() {
+            let collected = self.collect_factors();
+            let checked = collected.and_then(|()| if is_new { self.check_layers() } else { Ok(()) });
+            if checked.is_err() {
+                // To be checked when the model is seen again.
+                self.memory.planned = None;
+                return checked;
+            }
+        }
+        self.memory.linearized = Some(x.to_vec());
+        Ok(())
+    }
+
+    /// Takes over what the layers have recorded, at the point that was linearised.
+    fn collect_factors(&mut self) -> Result<(), EvaluationError> {
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let mut r = std::mem::take(&mut self.memory.room);
+        r.resize(samples * width, T::ZERO);
+        self.residuals_of(Place::Linearized, 0..samples, &mut r);
+        self.memory.room = r;
+        let Memory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
+        factors.begin_layers(samples, width);
+        inputs.resize_with(layers.len(), Vec::new);
+        for (index, layer) in layers.iter().enumerate() {
+            inputs[index].resize(samples * layer.inputs(), T::ZERO);
+            self.model.inputs(index, &mut inputs[index])?;
+            factors.take_inputs(places[index], &inputs[index]);
+        }
+        factors.finish();
+        for row in 0..width {
+            self.loss.seed_row(buffers, width, row, seeds);
+            self.model.sensitivities(seeds, &mut |index, sensitivities| {
+                factors.take_sensitivities((places[index], &layers[index]), &inputs[index], sensitivities, row);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Compares a gradient by the layers with that of the model, which may have more to it; and refuses layers whose samples depend
+    /// on each other.
+    fn check_layers(&mut self) -> Result<(), EvaluationError> {
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let n = self.model.parameter_count();
+        let Memory { factors, layers, seeds, ahead, moved, room, buffers, .. } = &mut *self.memory;
+        // Weights that differ, so that errors do not cancel.
+        ahead.iter_mut().enumerate().for_each(|(i, u)| *u = T::from_f64(1.0 + 0.5 * (i as f64).sin()));
+        self.loss.seed_residuals(buffers, width, ahead, (0, width), (seeds, false));
+        moved.resize(n, T::ZERO);
+        self.model.pull(seeds, moved)?;
+        room.resize(n, T::ZERO);
+        factors.multiply_transposed(ahead, room);
+        let (mut difference, mut size) = (T::ZERO, T::ZERO);
+        for (&own, &pulled) in room.iter().zip(&*moved) {
+            difference = difference.max((own - pulled).abs());
+            size = size.max(pulled.abs());
+        }
+        let agrees = difference <= T::from_f64(AGREEMENT) * T::EPSILON.sqrt() * size;
+        // Cotangents of every other sample have to leave the layers of the rest alone.
+        let cotangents = seeds.clone();
+        let mut mixed = None;
+        for parity in 0..samples.min(2) {
+            seeds.copy_from_slice(&cotangents);
+            let others = seeds.chunks_exact_mut(width).skip(1 - parity).step_by(2);
+            others.for_each(|cotangents| cotangents.fill(T::ZERO));
+            self.model.sensitivities(seeds, &mut |index, sensitivities| {
+                let of_samples = |skipped| sensitivities.chunks_exact(layers[index].outputs()).skip(skipped).step_by(2);
+                let size =
+                    |skipped| of_samples(skipped).flatten().fold(T::ZERO, |largest, &number| largest.max(number.abs()));
+                if size(1 - parity) > T::EPSILON * size(parity) && mixed.is_none() {
+                    mixed = Some(index);
+                }
+            })?;
+        }
+        if let Some(layer) = mixed {
+            return Err(EvaluationError::new(MixedSamples { layer }));
+        }
+        self.memory.is_recorded = agrees;
+        Ok(())
+    }
+
+    /// Fills `gradient` with `Jᵀu` of the loss's rows at the point that was linearised.
+    fn pull_residuals(&mut self, u: &[T], gradient: &mut [T]) -> Result<(), EvaluationError> {
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let mut r = std::mem::take(&mut self.memory.ahead);
+        self.residuals_of(Place::Linearized, 0..samples, &mut r);
+        self.memory.ahead = r;
+        let Memory { buffers, seeds, .. } = &mut *self.memory;
+        self.loss.seed_residuals(buffers, width, u, (0, width), (seeds, false));
+        self.model.pull(seeds, gradient)
+    }
+
+    /// Second derivatives of the outputs at `x` along `v`, by a central difference.
+    fn find_curvature(&mut self, x: &[T], v: &[T]) -> Result<(), EvaluationError> {
+        let of = self.memory.curvature_of.as_ref();
+        if of.is_some_and(|[at, along]| at == x && along == v) {
+            return Ok(());
+        }
+        self.memory.curvature_of = None;
+        let here = self.evaluate(x)?;
+        let probe = T::from_f64(PROBE);
+        let Memory { points, curvature, ahead, moved, .. } = &mut *self.memory;
+        for (curvature, &output) in curvature.iter_mut().zip(&points[here].outputs) {
+            *curvature = -(output + output);
+        }
+        for step in [probe, -probe] {
+            moved.clear();
+            moved.extend(x.iter().zip(v).map(|(&x, &v)| x + step * v));
+            self.model.outputs(moved, ahead)?;
+            add_scaled(curvature, T::ONE, ahead);
+        }
+        curvature.iter_mut().for_each(|curvature| *curvature /= probe * probe);
+        self.memory.curvature_of = Some([x.to_vec(), v.to_vec()]);
+        Ok(())
+    }
+
+    fn check_point(&self, x: &[T]) -> Result<(), EvaluationError> {
+        let (expected, found) = (self.model.parameter_count(), x.len());
+        if expected == found {
+            return Ok(());
+        }
+        Err(format!("the model has {expected} parameters, but the variables hold {found} numbers").into())
+    }
+}
+
+/// Where the outputs are that residuals are of.
+#[derive(Clone, Copy)]
+enum Place {
+    Point(usize),
+    Linearized,
+}
+
+/// The outputs of a sample depend on other samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the outputs of some samples depend on what recorded layer {layer} computes for others: something after it mixes samples, as \
+     batch normalisation in training mode does"
+)]
+pub struct MixedSamples {
+    /// The place of the layer among those recorded.
+    pub layer: usize,
+}
+
+impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
+    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        self.check_point(x)?;
+        let place = self.evaluate(x)?;
+        let Memory { points, buffers, samples, width, .. } = &mut *self.memory;
+        let compared = Self::compared(self.batch, *width, 0..*samples, &points[place].outputs);
+        Ok(self.loss.value(&compared, buffers))
+    }
+
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        self.linearize_at(x)?;
+        let memory = &mut *self.memory;
+        let compared = Self::compared(self.batch, memory.width, 0..memory.samples, &memory.outputs);
+        let loss = self.loss.value(&compared, &mut memory.buffers);
+        self.loss.find_gradients(&compared, &mut memory.buffers);
+        gradients.clear();
+        self.model.pull(memory.buffers.gradients(memory.outputs.len()), gradients.flat_mut())?;
+        Ok(loss)
+    }
+
+    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {
+        match self.loss.loss.least_squares() {
+            Some(_) => Ok(self),
+            None => Err(NotLeastSquares { loss: self.loss.loss.name().to_owned() }),
+        }
+    }
+}
+
+impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
+    fn parameter_count(&self) -> usize {
+        self.model.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.memory.samples * self.memory.width
+    }
+
+    fn row_group(&self) -> usize {
+        self.memory.width
+    }
+
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+        let place = self.evaluate(x)?;
+        let width = self.memory.width;
+        self.memory.cost = self.residuals_of(Place::Point(place), first / width..(first + r.len()) / width, r);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+        self.linearize_at(x)?;
+        let width = self.memory.width;
+        if self.memory.is_recorded {
+            self.memory.factors.rows(first, jacobian);
+        } else {
+            let mut unit = vec![T::ZERO; self.residual_count()];
+            for (residual, row) in (first..).zip(jacobian.chunks_exact_mut(x.len())) {
+                unit[residual] = T::ONE;
+                self.pull_residuals(&unit, row)?;
+                unit[residual] = T::ZERO;
+            }
+        }
+        self.memory.cost = self.residuals_of(Place::Linearized, first / width..(first + r.len()) / width, r);
+        Ok(())
+    }
+
+    fn cost_of(&mut self, _first: usize, _r: &[T]) -> T {
+        self.memory.cost
+    }
+
+    fn second_directional_derivative(
+        &mut self,
+        x: &[T],
+        v: &[T],
+        first: usize,
+        second: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        self.find_curvature(x, v)?;
+        let place = self.evaluate(x)?;
+        let width = self.memory.width;
+        self.residuals_of(Place::Point(place), first / width..(first + second.len()) / width, second);
+        let Memory { buffers, curvature, .. } = &*self.memory;
+        let change = &curvature[first..first + second.len()];
+        self.loss.residual_derivatives(buffers, width, Some(change), (0, width), second);
+        Ok(true)
+    }
+
+    /// They are not: a pull takes longer than an evaluation.
+    fn derivatives_are_cheap(&self) -> bool {
+        false
+    }
+
+    fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
+        Some(self)
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.model.parameter_name(index)
+    }
+}
+
+impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
+    fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
+        let (m, n) = (self.residual_count(), self.model.parameter_count());
+        if columns != std::slice::from_ref(&(0..n)) {
+            return None;
+        }
+        let memory = &*self.memory;
+        if memory.is_recorded {
+            return Some(memory.factors.recorded_work(memory.samples, memory.width));
+        }
+        let product = Work::product(m as f64, n as f64, 1.0);
+        Some(ProductWork { linearize: product, row_gram: None, product, jacobian: None, numbers: m + n })
+    }
+
+    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+        if columns != std::slice::from_ref(&(0..x.len())) {
+            return Err("products are with all columns".into());
+        }
+        self.linearize_at(x)?;
+        let samples = self.memory.samples;
+        Ok(self.residuals_of(Place::Linearized, 0..samples, r))
+    }
+
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+        if self.memory.is_recorded {
+            self.memory.factors.multiply(v, product);
+            return Ok(());
+        }
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let mut tangents = std::mem::take(&mut self.memory.ahead);
+        let pushed = self.push_outputs(v, &mut tangents);
+        self.residuals_of(Place::Linearized, 0..samples, product);
+        self.loss.residual_derivatives(&self.memory.buffers, width, Some(&tangents), (0, width), product);
+        self.memory.ahead = tangents;
+        pushed
+    }
+
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+        if self.memory.is_recorded {
+            self.memory.factors.multiply_transposed(u, product);
+            return Ok(());
+        }
+        self.pull_residuals(u, product)
+    }
+
+    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+        self.memory.factors.row_gram(gram);
+        Ok(())
+    }
+
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        if self.memory.is_recorded {
+            self.memory.factors.row_gram_blocks(blocks);
+        }
+        Ok(self.memory.is_recorded)
+    }
+}
+
+impl<T: Real> ExternalBatch<'_, T> {
+    /// Derivatives of the outputs along `v` at the point that was linearised: the model's own, or a difference.
+    fn push_outputs(&mut self, v: &[T], tangents: &mut [T]) -> Result<(), EvaluationError> {
+        let Memory { linearized, outputs, moved, .. } = &mut *self.memory;
+        let x = linearized.as_deref().ok_or("the model is not linearised")?;
+        if self.model.push(v, tangents)? {
+            return Ok(());
+        }
+        let length = dot(v, v).sqrt();
+        if length == T::ZERO {
+            tangents.fill(T::ZERO);
+            return Ok(());
+        }
+        let step = T::EPSILON.sqrt() * (T::ONE + dot(x, x).sqrt()) / length;
+        moved.clear();
+        moved.extend(x.iter().zip(v).map(|(&x, &v)| x + step * v));
+        self.model.outputs(moved, tangents)?;
+        tangents.iter_mut().zip(outputs).for_each(|(ahead, &mut here)| *ahead = (*ahead - here) / step);
+        Ok(())
+    }
+}

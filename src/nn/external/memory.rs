@@ -1,0 +1,93 @@
+//! What steps on an external model remember.
+
+use super::model::RecordedLayer;
+use crate::Real;
+use crate::nn::factors::{Factors, Place};
+use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
+
+/// What is remembered of a model: of the batch at hand, but for what is known of its layers.
+#[derive(Debug)]
+pub(super) struct Memory<T> {
+    pub(super) samples: usize,
+    pub(super) width: usize,
+    pub(super) buffers: LossBuffers<T>,
+    /// Outputs at the points that were asked about last: acceleration goes back and forth between two.
+    pub(super) points: [Point<T>; 2],
+    /// Which of them is the older.
+    pub(super) older: usize,
+    /// The point whose pulls, pushes and factors are at hand.
+    pub(super) linearized: Option<Vec<T>>,
+    /// The outputs there.
+    pub(super) outputs: Vec<T>,
+    pub(super) factors: Factors<T>,
+    /// The layers that the factors were planned for, the outputs of a sample, and the parameters.
+    pub(super) layers: Vec<RecordedLayer>,
+    pub(super) planned: Option<(usize, usize)>,
+    pub(super) places: Vec<Place>,
+    /// Whether the layers are all that there is to the model.
+    pub(super) is_recorded: bool,
+    /// Second derivatives of the outputs along a direction, and that point and direction.
+    pub(super) curvature: Vec<T>,
+    pub(super) curvature_of: Option<[Vec<T>; 2]>,
+    /// The cost of the rows that were evaluated last.
+    pub(super) cost: T,
+    /// Inputs of each layer.
+    pub(super) inputs: Vec<Vec<T>>,
+    /// Room for numbers of all outputs and of all parameters.
+    pub(super) seeds: Vec<T>,
+    pub(super) ahead: Vec<T>,
+    pub(super) moved: Vec<T>,
+    pub(super) room: Vec<T>,
+}
+
+/// Outputs at a point; an empty point is none.
+#[derive(Debug, Default)]
+pub(super) struct Point<T> {
+    pub(super) x: Vec<T>,
+    pub(super) outputs: Vec<T>,
+}
+
+impl<T: Real> Default for Memory<T> {
+    fn default() -> Self {
+        Memory {
+            samples: 0,
+            width: 0,
+            buffers: LossBuffers::default(),
+            points: [Point::default(), Point::default()],
+            older: 0,
+            linearized: None,
+            outputs: Vec::new(),
+            factors: Factors::new(),
+            layers: Vec::new(),
+            planned: None,
+            places: Vec::new(),
+            is_recorded: false,
+            curvature: Vec::new(),
+            curvature_of: None,
+            cost: T::ZERO,
+            inputs: Vec::new(),
+            seeds: Vec::new(),
+            ahead: Vec::new(),
+            moved: Vec::new(),
+            room: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> Memory<T> {
+    /// Forgets the last batch and makes room for another.
+    pub(super) fn bind(&mut self, loss: &WeightedLoss<'_, T>, samples: usize, width: usize) {
+        (self.samples, self.width) = (samples, width);
+        self.buffers.reserve(samples, width);
+        let (_, root_width) = loss.root(width);
+        self.buffers.reserve_roots(samples * root_width);
+        for point in &mut self.points {
+            point.x.clear();
+            point.outputs.resize(samples * width, T::ZERO);
+        }
+        for numbers in [&mut self.outputs, &mut self.curvature, &mut self.seeds, &mut self.ahead] {
+            numbers.resize(samples * width, T::ZERO);
+        }
+        (self.linearized, self.curvature_of) = (None, None);
+    }
+}
