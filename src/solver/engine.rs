@@ -107,6 +107,7 @@ where
     let model = S::model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
     let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
     iteration.shards = shards;
+    iteration.use_all_cores();
     iteration.keep_within(bounds_of(problem)?);
     iteration.start(problem)?;
     iteration.start_damping();

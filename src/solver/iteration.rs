@@ -110,7 +110,7 @@ where
             arrival: Arrival::Linearize,
             model,
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
-            row_sums: if S::TILE_ROWS == 0 { RowSums::new(plan.m, n, plan.group) } else { None },
+            row_sums: None,
             shards: None,
             point_sizes: None,
             bounds: None,
@@ -131,6 +131,13 @@ where
             doubtful: 0,
             decline: Decline::default(),
             has_own_cost: false,
+        }
+    }
+
+    /// Lets all cores sum many rows, unless ranks do.
+    pub(super) fn use_all_cores(&mut self) {
+        if S::TILE_ROWS == 0 && self.shards.is_none() {
+            self.row_sums = RowSums::new(self.plan.m, self.plan.n, self.plan.group);
         }
     }
 

@@ -8,8 +8,8 @@ use marquardt::graph::{
 };
 use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, Product, SE2, SE3, SO2};
 use marquardt::{
-    Acceleration, BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, Loss, Real, Scalar, SolveError,
+    BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss,
+    Real, Scalar, SolveError,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;

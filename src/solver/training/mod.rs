@@ -272,7 +272,6 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
         iteration.model.resize(plan.m, plan.group);
-        iteration.row_sums = None;
         iteration.tiles.resize(plan.m, plan.form.formed_columns(x.len()), plan.group);
         Ok(())
     }
