@@ -103,8 +103,8 @@
 //! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
 //! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`SparseAutoDiff`], [`FiniteDifference`], [`Analytic`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`]; [`ConcurrentRows`] and [`ConcurrentBlocks`] on several threads |
-//! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`], [`check_derivatives`] |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`SparseAutoDiff`], [`FiniteDifference`], [`Analytic`], [`check_derivatives`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`]; [`ConcurrentRows`] and [`ConcurrentBlocks`] on several threads |
+//! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
@@ -159,7 +159,7 @@ pub mod statistics;
 pub mod train;
 mod variables;
 
-pub use autodiff::{DerivativeCheck, Difference, Discrepancy, Dual, Taylor, check_derivatives};
+pub use autodiff::{Difference, Dual, Taylor};
 #[doc(hidden)]
 pub use curve::formula;
 pub use curve::models;
@@ -180,9 +180,10 @@ pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
-    EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares, Loss, NotLeastSquares, Objective,
-    OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable, SeparableError, Sharded,
-    SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, mad_scale,
+    DerivativeCheck, Discrepancy, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
+    Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
+    Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives,
+    mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -1,7 +1,6 @@
-//! Derivatives: dual numbers for exact ones, finite differences for opaque functions, and a check of the hand-written.
+//! Derivatives: dual numbers for exact ones, and finite differences for opaque functions.
 
 pub(crate) mod adjoint;
-mod check;
 pub(crate) mod difference;
 mod dual;
 mod functions;
@@ -9,7 +8,6 @@ pub(crate) mod jet;
 pub(crate) mod tape;
 mod taylor;
 
-pub use check::{DerivativeCheck, Discrepancy, check_derivatives};
 pub use difference::Difference;
 pub(crate) use difference::Stencil;
 pub use dual::Dual;
