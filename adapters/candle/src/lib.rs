@@ -26,7 +26,7 @@
 //! }
 //!
 //! let device = Device::Cpu;
-//! let x = Tensor::arange(-1.0, 1.0, &device)?.broadcast_add(&Tensor::arange_step(0.0, 1.0, 0.05, &device)?)?;
+//! let x = Tensor::arange_step(-1.0, 1.0, 0.05, &device)?;
 //! let (x, y) = (x.unsqueeze(1)?, x.affine(3.0, 0.0)?.sin()?.unsqueeze(1)?);
 //! let varmap = VarMap::new();
 //! let net = Net::new(VarBuilder::from_varmap(&varmap, DType::F64, &device))?;
@@ -36,7 +36,7 @@
 //!     assert!(report.is_recorded);
 //! }
 //! let error = (net.forward(&x)? - &y)?.sqr()?.mean_all()?.to_scalar::<f64>()?;
-//! assert!(error < 1e-4);
+//! assert!(error < 1e-3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -49,7 +49,7 @@ impl Module for Linear {
     }
 }
 
-/// As candle's [`linear`](candle_nn::linear), recorded.
+/// As candle's [`linear`](candle_nn::linear()), recorded.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn linear(inputs: usize, outputs: usize, vb: VarBuilder) -> Result<Linear> {
     candle_nn::linear(inputs, outputs, vb).map(Linear)
 }
 
-/// As candle's [`linear_no_bias`](candle_nn::linear_no_bias), recorded.
+/// As candle's [`linear_no_bias`](candle_nn::linear_no_bias()), recorded.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn linear_no_bias(inputs: usize, outputs: usize, vb: VarBuilder) -> Result<L
     candle_nn::linear_no_bias(inputs, outputs, vb).map(Linear)
 }
 
-/// As candle's [`linear_b`](candle_nn::linear_b), recorded.
+/// As candle's [`linear_b`](candle_nn::linear_b()), recorded.
 ///
 /// # Errors
 ///

@@ -96,7 +96,9 @@ pub(crate) fn places(weight: &Tensor, bias: Option<&Tensor>, rows: usize, shape:
             Some(bias) => Some(*recorder.places.get(&bias.id())?),
             None => None,
         };
-        if rows == 0 || rows % recorder.samples != 0 || shape.first().is_none_or(|&first| first % recorder.samples != 0)
+        if rows == 0
+            || !rows.is_multiple_of(recorder.samples)
+            || shape.first().is_none_or(|&first| !first.is_multiple_of(recorder.samples))
         {
             recorder.misfit = Some(shape.to_vec());
             return None;

@@ -31,7 +31,7 @@ fn start(varmap: &VarMap) {
     }
 }
 
-fn labels<T: Element>() -> Result<Tensor> {
+fn labels() -> Result<Tensor> {
     let labels: Vec<u32> = (0..SAMPLES as u32).map(|i| (i * i / 3) % SIZES[2] as u32).collect();
     Tensor::from_vec(labels, SAMPLES, &Device::Cpu)
 }
@@ -139,7 +139,7 @@ fn steps_are_those_of_the_same_network() {
     let values = tensor::<f64>((SAMPLES, SIZES[2]), 1.1).unwrap();
     agree::<f64>(|| BoxedLoss(Box::new(MeanSquaredError)), &values, 1e-9);
     agree::<f32>(|| BoxedLoss(Box::new(MeanSquaredError)), &values, 1e-3);
-    let labels = labels::<f64>().unwrap();
+    let labels = labels().unwrap();
     agree::<f64>(|| BoxedLoss(Box::new(SparseCategoricalCrossentropy)), &labels, 1e-9);
     agree::<f32>(|| BoxedLoss(Box::new(SparseCategoricalCrossentropy)), &labels, 1e-3);
 }
