@@ -93,9 +93,11 @@ pub fn implicit_schur(scene: &Scene) -> Solved<Scene> {
     adjust(scene, LevenbergMarquardtConfig::for_bundle_adjustment())
 }
 
-/// Adjusts a scene with an exact solve of the reduced system.
+/// Adjusts a scene with an exact solve of the reduced system, and as many iterations as `marquardt` may take: the preset
+/// ends after 20.
 pub fn explicit_schur(scene: &Scene) -> Solved<Scene> {
     let config = LevenbergMarquardtConfig::for_bundle_adjustment()
+        .with_max_iterations(200)
         .with_linear_solver_type(LinearSolverType::ExplicitSparseSchur)
         .with_schur_variant(ExplicitSchurVariant::Sparse);
     adjust(scene, config)

@@ -58,9 +58,18 @@ fn adjusted(scene: &Scene) -> Result<Solved<Scene>, GraphError> {
     for point in &scene.points {
         points.push(problem.add_parameter_block(Euclidean::<3>, point)?);
     }
+    let (mut sees, mut is_seen) = (vec![false; cameras.len()], vec![false; points.len()]);
     for observation in &scene.observations {
         let error = Reprojection { pixel: observation.pixel };
         problem.add_residual_block(error, (cameras[observation.camera], points[observation.point]))?;
+        (sees[observation.camera], is_seen[observation.point]) = (true, true);
+    }
+    // Nothing is known of the others.
+    for (&camera, _) in cameras.iter().zip(&sees).filter(|(_, sees)| !**sees) {
+        problem.set_constant(camera)?;
+    }
+    for (&point, _) in points.iter().zip(&is_seen).filter(|(_, is_seen)| !**is_seen) {
+        problem.set_constant(point)?;
     }
     let solver = LevenbergMarquardt::new()
         .with_ftol(1e-5)
