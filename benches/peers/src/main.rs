@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release                        every workload
 //! cargo run --release -- misra1a gaussians   the workloads whose name contains one of the words
+//! cargo run --release -- graphs FILES        pose graphs and bundle adjustment, see the module `graphs`
 //! ```
 //!
 //! Every crate runs with its own default settings (where these waste time, also with better ones) and with analytic
@@ -16,6 +17,7 @@
 
 mod basin;
 mod contest;
+mod graphs;
 mod levenberg_marquardt;
 mod many;
 mod marquardt;
@@ -27,6 +29,8 @@ mod rmpfit;
 mod table;
 #[path = "../../workloads/mod.rs"]
 mod workloads;
+
+use std::error::Error;
 
 use contest::{Contest, Contestant, Effort};
 use marquardt::Lockstep;
@@ -48,12 +52,18 @@ const ENTRIES: [Entry; 7] = [
 
 const SEED: u64 = 1;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, rest)) = words.split_first()
+        && first == "graphs"
+    {
+        return graphs::run(rest);
+    }
     let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
     for (name, run) in ENTRIES.into_iter().filter(|(name, _)| wanted(name)) {
         run(name);
     }
+    Ok(())
 }
 
 fn misra1a(name: &str) {

@@ -36,6 +36,52 @@ pub struct ManyRow {
     pub excess: f64,
 }
 
+/// The line of one contestant that solves a graph.
+pub struct GraphRow {
+    /// Who it is.
+    pub name: &'static str,
+    /// What it measured, unless it failed.
+    pub solve: Option<GraphSolve>,
+}
+
+/// The solve of a graph.
+pub struct GraphSolve {
+    /// `½‖r‖²` at the solution.
+    pub cost: f64,
+    /// Relative excess of the cost over the least that any contestant found.
+    pub excess: f64,
+    /// Iterations, where reported.
+    pub iterations: Option<usize>,
+    /// Time of the solve.
+    pub elapsed: Duration,
+    /// CPU time of the solve.
+    pub cpu: Duration,
+    /// CPU time in that of the best peer, where there is one.
+    pub ratio: Option<f64>,
+}
+
+/// Prints a title and the rows of a graph as a Markdown table.
+pub fn print_graph(title: &str, rows: impl Iterator<Item = GraphRow>) {
+    println!("\n{title}\n");
+    println!(
+        "| {:<50} | {:>14} | {:>8} | {:>10} | {:>9} | {:>9} | {:>6} |",
+        "peer", "cost", "excess", "iterations", "time", "CPU time", "ratio"
+    );
+    println!("|{:-<52}|{:->15}:|{:->9}:|{:->11}:|{:->10}:|{:->10}:|{:->7}:|", "", "", "", "", "", "", "");
+    for GraphRow { name, solve } in rows {
+        let Some(GraphSolve { cost, excess, iterations, elapsed, cpu, ratio }) = solve else {
+            println!("| {name:<50} | {:>14} |{:10}|{:12}|{:11}|{:11}|{:8}|", "failed", "", "", "", "", "");
+            continue;
+        };
+        let iterations = iterations.map_or_else(|| "–".to_owned(), |count| count.to_string());
+        let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        let (elapsed, cpu) = (readable(elapsed), readable(cpu));
+        println!(
+            "| {name:<50} | {cost:>14.8e} | {excess:>8.1e} | {iterations:>10} | {elapsed:>9} | {cpu:>9} | {ratio:>6} |"
+        );
+    }
+}
+
 /// Prints a title and the rows of many fits as a Markdown table.
 pub fn print_many(title: &str, rows: impl Iterator<Item = ManyRow>) {
     println!("\n{title}\n");
