@@ -401,19 +401,25 @@ where
     #[inline]
     fn sum_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         self.model.begin();
+        let (cost, squares) = self.add_rows(problem)?;
+        self.trial_squares = squares;
+        self.compare_cost(cost, squares);
+        Ok(cost)
+    }
+
+    /// Adds the rows at the trial point to the model's candidate: by blocks, on all cores, or tile by tile. Returns their cost, and
+    /// the sum of the squares of what stands for the residuals.
+    #[inline]
+    fn add_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(T, T), EvaluationError> {
         if let (Some(model), Some(blocks)) = (self.model.taking_blocks(), problem.blocks()) {
-            let (cost, squares) = model.add_blocks(blocks, self.trial.as_ref())?;
-            self.trial_squares = squares;
-            return Ok(cost);
+            return model.add_blocks(blocks, self.trial.as_ref());
         }
         if let Some(sums) = &mut self.row_sums
             && let Some((gram, gradient)) = self.model.sums_mut()
             && let Some(rows) = problem.concurrent(self.trial.as_ref())
         {
             self.tiles.forget();
-            let (cost, squares) = sums.linearize(rows, gram, gradient)?;
-            self.trial_squares = squares;
-            return Ok(cost);
+            return sums.linearize(rows, gram, gradient);
         }
         let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         let model = &mut self.model;
@@ -426,9 +432,7 @@ where
         if self.model.overwrites_rows() {
             self.tiles.forget();
         }
-        self.trial_squares = squares;
-        self.compare_cost(cost, squares);
-        Ok(cost)
+        Ok((cost, squares))
     }
 
     /// Notes whether a cost is that of the rows whose sum of squares this is.

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marquardt::graph::{CostFunction, Problem, RelativePose2, RelativePose3};
 use marquardt::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
-use marquardt::{EvaluationError, LevenbergMarquardt, Loss, Scalar, Status};
+use marquardt::{
+    Acceleration, ConcurrentRows, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Scalar, Status,
+};
 
 /// The results of `work` on one, two and three threads.
 fn on_threads<R: Send>(work: impl Fn() -> R + Send + Sync) -> [R; 3] {
@@ -206,5 +208,97 @@ fn panics_of_residual_blocks_come_through() {
     });
     for message in messages {
         assert_eq!(message.as_deref(), Some("residual block 1500 panics"));
+    }
+}
+
+/// An exponential decay under the pseudo-Huber loss: rows that stand for it.
+struct Decay {
+    rows: usize,
+    x: Vec<f64>,
+}
+
+impl Decay {
+    /// Fills rows, and returns their true cost.
+    fn fill(&self, x: &[f64], first: usize, r: &mut [f64], mut jacobian: Option<&mut [f64]>) -> f64 {
+        let mut cost = 0.0;
+        for (k, r) in r.iter_mut().enumerate() {
+            let row = first + k;
+            let t = 4.0 * row as f64 / self.rows as f64;
+            let decay = (-x[1] * t).exp();
+            let residual = x[0] * decay - 3.0 * (-0.7 * t).exp() - 2.0 * noise(row);
+            let size = residual.hypot(1.0);
+            // The slope ρ/s of the loss and the square root of its curvature s⁻³.
+            let root = size.powf(-1.5);
+            *r = residual / size / root;
+            cost += size - 1.0;
+            if let Some(jacobian) = &mut jacobian {
+                jacobian[2 * k..2 * k + 2].copy_from_slice(&[root * decay, -root * x[0] * t * decay]);
+            }
+        }
+        cost
+    }
+}
+
+impl ConcurrentRows<f64> for Decay {
+    fn evaluate_rows(&self, first: usize, r: &mut [f64]) -> Result<f64, EvaluationError> {
+        Ok(self.fill(&self.x, first, r, None))
+    }
+
+    fn linearize_rows(
+        &self,
+        first: usize,
+        r: &mut [f64],
+        jacobian: &mut [f64],
+        _: &mut Vec<f64>,
+    ) -> Result<f64, EvaluationError> {
+        Ok(self.fill(&self.x, first, r, Some(jacobian)))
+    }
+}
+
+/// The problem, with the cost of the rows that were evaluated last.
+struct DecayLoss(Decay, f64);
+
+impl LeastSquares<f64> for DecayLoss {
+    fn parameter_count(&self) -> usize {
+        2
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0.rows
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        self.1 = self.0.fill(x, first, r, None);
+        Ok(())
+    }
+
+    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        self.1 = self.0.fill(x, first, r, Some(j));
+        Ok(())
+    }
+
+    fn cost_of(&mut self, _: usize, _: &[f64]) -> f64 {
+        self.1
+    }
+
+    fn concurrent(&mut self, x: &[f64]) -> Option<&dyn ConcurrentRows<f64>> {
+        self.0.x = x.to_vec();
+        Some(&self.0)
+    }
+}
+
+/// Rows that stand for a loss are not differenced on one path more than on the other.
+#[test]
+fn rows_that_stand_for_a_loss_bend_no_step_on_any_number_of_threads() {
+    let solve = |rows: usize, acceleration: Acceleration| {
+        let solver = LevenbergMarquardt::new().with_acceleration(acceleration);
+        let mut problem = DecayLoss(Decay { rows, x: Vec::new() }, 0.0);
+        let report = solver.minimize(&mut problem, &[0.5, 3.0]).unwrap();
+        assert!(report.is_converged(), "{report}");
+        (report.x.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), report.iterations)
+    };
+    for rows in [500, 200_000] {
+        let plain = assert_equal(|| solve(rows, Acceleration::Never));
+        assert_eq!(assert_equal(|| solve(rows, Acceleration::Always)), plain, "{rows} rows");
     }
 }
