@@ -13,6 +13,8 @@
 mod bal;
 mod camera;
 mod drawing;
+#[path = "../common/names.rs"]
+mod names;
 mod options;
 
 use std::error::Error;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use marquardt::{LinearForm, Loss};
+
+use crate::names::{forms, losses};
 
 /// Finds the cameras and points that images have in common, from where the points are seen, and draws both from above.
 ///
@@ -34,25 +35,6 @@ pub struct Options {
     /// File for the adjusted cameras and points, in the format of the input
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-}
-
-fn losses() -> impl TypedValueParser<Value = Loss> {
-    let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
-    PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
-}
-
-/// Forms for Jacobians of blocks.
-const FORMS: [(&str, LinearForm); 4] = [
-    ("sparse-cholesky", LinearForm::SparseCholesky),
-    ("schur", LinearForm::Schur),
-    ("iterative-schur", LinearForm::IterativeSchur),
-    ("cgnr", LinearForm::Cgnr),
-];
-
-fn forms() -> impl TypedValueParser<Value = LinearForm> {
-    let of_name = |name: String| FORMS.into_iter().find(|form| form.0 == name);
-    let names = PossibleValuesParser::new(FORMS.map(|form| form.0));
-    names.map(move |name| of_name(name).expect("it is one of the names").1)
 }
 
 fn positive(text: &str) -> Result<f64, String> {

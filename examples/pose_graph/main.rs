@@ -10,6 +10,8 @@
 
 mod drawing;
 mod g2o;
+#[path = "../common/names.rs"]
+mod names;
 mod options;
 
 use std::error::Error;

@@ -5,6 +5,7 @@ use super::cgnr::Cgnr;
 use super::choice::{Plan, PlanError};
 use super::dispatch::BoxedModel;
 use super::form::LinearForm;
+use super::inexact_normal::{InexactNormal, InexactSystem};
 use super::iterative_schur::IterativeSchur;
 use super::schur::Schur;
 use super::sparse_normal::SparseNormal;
@@ -25,10 +26,10 @@ const WORTHWHILE: f64 = 0.5;
 pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> Result<BoxedModel<T>, PlanError> {
     let structure = BlockStructure::new(blocks, plan.n)?;
     match plan.form {
-        LinearForm::Cgnr => cgnr(plan, structure),
-        LinearForm::IterativeSchur => iterative_schur(plan, structure),
+        LinearForm::Cgnr => inexact(plan, structure, Cgnr::new),
+        LinearForm::IterativeSchur => inexact(plan, structure, IterativeSchur::new),
         LinearForm::Schur => Ok(Box::new(Schur::new(structure, plan.budget)?)),
-        _ => match SparseNormal::new(blocks, plan.n, plan.budget) {
+        _ => match SparseNormal::new(&structure, plan.budget) {
             Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, structure),
             Ok(normal) => Ok(Box::new(normal)),
             // The least that would do is what the error says.
@@ -48,21 +49,22 @@ fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &
 /// Conjugate gradients on the Schur complement where that is small, and else on the normal equations.
 fn iterative<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
     check_budget::<T>(plan, &structure)?;
-    let schur = IterativeSchur::new(structure.clone(), plan.inexact);
+    let schur = IterativeSchur::new(&structure);
     if (schur.kept_columns() as f64) < WORTHWHILE * plan.n as f64 {
-        return Ok(Box::new(schur));
+        return Ok(Box::new(InexactNormal::new(structure, plan.inexact, schur)));
     }
-    cgnr(plan, structure)
+    inexact(plan, structure, Cgnr::new)
 }
 
-fn cgnr<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
+/// Conjugate gradients on a system that is made for the structure.
+fn inexact<T: Real, S: InexactSystem<T> + Send + Sync + 'static>(
+    plan: &Plan,
+    structure: BlockStructure,
+    system: impl FnOnce(&BlockStructure) -> S,
+) -> Result<BoxedModel<T>, PlanError> {
     check_budget::<T>(plan, &structure)?;
-    Ok(Box::new(Cgnr::new(structure, plan.inexact)))
-}
-
-fn iterative_schur<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
-    check_budget::<T>(plan, &structure)?;
-    Ok(Box::new(IterativeSchur::new(structure, plan.inexact)))
+    let system = system(&structure);
+    Ok(Box::new(InexactNormal::new(structure, plan.inexact, system)))
 }
 
 fn check_budget<T: Real>(plan: &Plan, structure: &BlockStructure) -> Result<(), PlanError> {

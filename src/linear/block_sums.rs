@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::block_rows::BlockStructure;
 use super::sparse::BlockPattern;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
@@ -79,14 +80,13 @@ struct PartSums<T> {
 }
 
 impl<T: Real> BlockSums<T> {
-    /// Room for the sums over residual blocks in which these blocks of columns have derivatives, one list behind the other, given
-    /// with their ends; the numbers of the pattern are arranged for them.
-    pub(super) fn new(pattern: &mut BlockPattern, blocks: &[usize], ends: &[usize]) -> Self {
-        let parts: Vec<_> = parallel::parts(ends.len(), FEWEST).collect();
-        let touched = |k: usize| &blocks[k.checked_sub(1).map_or(0, |before| ends[before])..ends[k]];
+    /// Room for the sums over the residual blocks of this structure; the numbers of the pattern are arranged for them.
+    pub(super) fn new(pattern: &mut BlockPattern, structure: &BlockStructure) -> Self {
+        let parts: Vec<_> = parallel::parts(structure.residual_blocks(), FEWEST).collect();
         let pairs = |k: usize| {
-            let touched = touched(k);
-            touched.iter().enumerate().flat_map(|(p, &i)| touched[..=p].iter().map(move |&j| (i, j)))
+            let touched = structure.touched(k);
+            let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
+            touched.iter().enumerate().flat_map(up_to)
         };
         let index = |pattern: &BlockPattern, i: usize, j: usize| {
             pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
@@ -118,7 +118,7 @@ impl<T: Real> BlockSums<T> {
             let (mut shared, mut gradient) = (Spans::default(), Spans::default());
             let mut end = start;
             for k in part.clone() {
-                for &block in touched(k) {
+                for block in structure.touched(k).iter().map(|&block| block as usize) {
                     let range = pattern.range(block);
                     if own_columns[block].0 != p {
                         own_columns[block] = (p, gradient.len);

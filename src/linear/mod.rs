@@ -22,6 +22,7 @@ mod dispatch;
 mod elimination;
 mod form;
 mod held;
+mod inexact_normal;
 mod iterative_schur;
 mod matrix_free;
 mod model;

@@ -1,5 +1,6 @@
 //! The normal equations of a Jacobian of blocks.
 
+use super::block_rows::BlockStructure;
 use super::block_sums::BlockSums;
 use super::choice::PlanError;
 use super::form::LinearForm;
@@ -38,28 +39,19 @@ struct Sums<T> {
 }
 
 impl<T: Real> SparseNormal<T> {
-    /// Zero sums for the structure of a problem of `n` columns.
+    /// Zero sums for a problem of this structure.
     ///
     /// # Errors
     ///
-    /// Matrices that take more than the memory budget, in bytes, and a structure that contradicts itself.
-    pub(crate) fn new(problem: &dyn BlockJacobian<T>, n: usize, budget: usize) -> Result<Self, PlanError> {
-        let sizes = problem.column_blocks();
-        if sizes.contains(&0) || sizes.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size)) != Some(n) {
-            return Err(PlanError::Blocks { residual_block: None });
-        }
-        let (mut blocks, mut ends) = (Vec::new(), Vec::new());
-        problem.visit_structure(&mut |touched| {
-            blocks.extend_from_slice(touched);
-            ends.push(blocks.len());
-        });
+    /// Matrices that take more than the memory budget, in bytes.
+    pub(super) fn new(structure: &BlockStructure, budget: usize) -> Result<Self, PlanError> {
+        let n = structure.columns();
+        let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pairs = Vec::new();
-        for (k, &end) in ends.iter().enumerate() {
-            let touched = &blocks[k.checked_sub(1).map_or(0, |before| ends[before])..end];
-            if touched.iter().enumerate().any(|(p, block)| *block >= sizes.len() || touched[..p].contains(block)) {
-                return Err(PlanError::Blocks { residual_block: Some(k) });
-            }
-            pairs.extend(touched.iter().enumerate().flat_map(|(p, &i)| touched[..p].iter().map(move |&j| (i, j))));
+        for k in 0..structure.residual_blocks() {
+            let touched = structure.touched(k);
+            let before = |(p, &i): (usize, &u32)| touched[..p].iter().map(move |&j| (i as usize, j as usize));
+            pairs.extend(touched.iter().enumerate().flat_map(before));
         }
         let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
         let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
@@ -70,7 +62,7 @@ impl<T: Real> SparseNormal<T> {
             return Err(PlanError::Memory { needed, rows_that_fit: 0 });
         }
         let mut pattern = pattern;
-        let block_sums = BlockSums::new(&mut pattern, &blocks, &ends);
+        let block_sums = BlockSums::new(&mut pattern, structure);
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
         let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
         let sums = [zero(), zero()];
@@ -82,13 +74,14 @@ impl<T: Real> SparseNormal<T> {
         Work::new(Rate::Factorization, self.factor.flops(), self.factor.numbers() as f64)
     }
 
-    /// The normal equations at `x`, and what [`new`](Self::new) refuses.
+    /// The normal equations at `x`, and a structure that contradicts itself.
     pub(crate) fn at(
         problem: &mut dyn BlockJacobian<T>,
         n: usize,
         x: &[T],
     ) -> Result<Result<Self, PlanError>, EvaluationError> {
-        let mut normal = match SparseNormal::new(problem, n, usize::MAX) {
+        let normal = BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(&structure, usize::MAX));
+        let mut normal = match normal {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),
         };

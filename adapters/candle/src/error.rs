@@ -1,4 +1,4 @@
-//! What can go wrong in a step.
+//! Errors of a step.
 
 use marquardt::optim::OptimizerError;
 use marquardt::{EvaluationError, VariableError};

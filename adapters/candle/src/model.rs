@@ -29,7 +29,7 @@ pub(crate) struct CandleModel<'a, T> {
     samples: usize,
     /// Whether layers are to record.
     records: bool,
-    /// What the variables hold.
+    /// Values of the variables.
     at: Vec<T>,
     /// The pass that pulls go through.
     graph: Option<Graph<T>>,

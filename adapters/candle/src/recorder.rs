@@ -55,7 +55,7 @@ impl Recorded {
     }
 }
 
-/// What a pass has recorded.
+/// Outputs and layers that a pass has recorded.
 pub(crate) struct Record {
     pub(crate) output: Tensor,
     pub(crate) layers: Vec<Recorded>,
@@ -107,7 +107,7 @@ pub(crate) fn places(weight: &Tensor, bias: Option<&Tensor>, rows: usize, shape:
     })
 }
 
-/// What the record knows of a layer.
+/// Variables of a layer, and the number of positions at which it is used.
 pub(crate) struct Found {
     pub(crate) weight: usize,
     pub(crate) bias: Option<usize>,

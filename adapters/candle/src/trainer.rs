@@ -29,10 +29,10 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
     targets: Vec<T>,
 }
 
-/// What a step did.
+/// Report of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainerReport<T> {
-    /// What the optimizer says of it.
+    /// Report of the optimizer.
     pub step: StepReport<T>,
     /// Whether it was computed from recorded layers; otherwise from products with the Jacobian, or by a first-order rule.
     pub is_recorded: bool,

@@ -19,13 +19,13 @@ use marquardt_candle::{Element, LeastSquaresTrainer};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What every example can be asked for.
+/// Options of every example.
 #[derive(Parser)]
 pub struct Options {
     /// Which optimizer trains
     #[arg(long, default_value = "lm")]
     pub optimizer: Choice,
-    /// Of the first weights, of the order of the samples, and of the data where these are drawn
+    /// Seed of the first weights, of the order of the samples, and of the data where these are drawn
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Passes over the data, unless the goal is reached before
@@ -63,7 +63,7 @@ impl Data {
     }
 }
 
-/// What is trained, and how long.
+/// A training: its data, its goal, its limits.
 pub struct Race<'a> {
     pub title: &'a str,
     pub data: &'a Data,

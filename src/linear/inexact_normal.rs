@@ -1,0 +1,185 @@
+//! The normal equations of a Jacobian of blocks, solved by conjugate gradients to a tolerance.
+
+use super::block_rows::{BlockRows, BlockStructure};
+use super::form::LinearForm;
+use super::held::Held;
+use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
+use super::preconditioned::Inexact;
+use crate::kernels::vector::{dot, scale_twice};
+use crate::{BlockJacobian, EvaluationError, Real};
+
+/// A system that stands for `(JᵀJ + λD²)x = b`, and what conjugate gradients need for it.
+pub(super) trait InexactSystem<T> {
+    const FORM: LinearForm;
+
+    /// Prepares for the damping `λ` with `D`.
+    fn factorize(
+        &mut self,
+        structure: &BlockStructure,
+        rows: &BlockRows<T>,
+        damping: (T, &[T]),
+    ) -> Result<(), IllConditioned>;
+
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b` to a tolerance, in so many rounds at most, for the damping that was
+    /// [prepared for](Self::factorize).
+    fn solve(
+        &mut self,
+        structure: &BlockStructure,
+        rows: &BlockRows<T>,
+        damping: (T, &[T]),
+        end: (T, usize),
+        b: &mut [T],
+    ) -> Result<(), IllConditioned>;
+}
+
+/// `J` by its stored entries at the current point and at a candidate for the next; `JᵀJ` is never formed.
+#[derive(Debug, Clone)]
+pub struct InexactNormal<T, S> {
+    structure: BlockStructure,
+    points: InexactPoints<T>,
+    system: S,
+    /// Damping of the last solve.
+    lambda: T,
+    /// Two vectors of all columns.
+    room: [Vec<T>; 2],
+}
+
+/// Linearisations at the current point and at the candidate, and how exactly systems are to be solved there.
+#[derive(Debug, Clone)]
+struct InexactPoints<T> {
+    rows: [BlockRows<T>; 2],
+    /// Size of the gradient at both; infinite where there was no linearisation.
+    squared_gradients: [T; 2],
+    current: usize,
+    inexact: Inexact,
+}
+
+impl<T: Real> InexactPoints<T> {
+    fn new(structure: &BlockStructure, inexact: Inexact) -> Self {
+        let rows = [BlockRows::new(structure), BlockRows::new(structure)];
+        InexactPoints { rows, squared_gradients: [T::INFINITY; 2], current: 0, inexact }
+    }
+
+    /// The linearisation at the current point.
+    fn rows(&self) -> &BlockRows<T> {
+        &self.rows[self.current]
+    }
+
+    fn begin(&mut self) {
+        self.rows[1 - self.current].clear();
+    }
+
+    fn swap(&mut self) {
+        self.current = 1 - self.current;
+    }
+
+    fn add_blocks(
+        &mut self,
+        structure: &BlockStructure,
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+    ) -> Result<(T, T), EvaluationError> {
+        let candidate = 1 - self.current;
+        let sums = self.rows[candidate].linearize(structure, problem, x)?;
+        self.squared_gradients[candidate] = self.rows[candidate].squared_gradient(structure);
+        Ok(sums)
+    }
+
+    /// From now on the tolerance is that of rounding.
+    fn solve_exactly(&mut self) {
+        self.inexact.forcing_term = 0.0;
+    }
+
+    /// Tolerance of a system at the current point, and the most rounds. It is the forcing term, times the square by which the
+    /// last step has shortened the gradient: steps converge superlinearly (Eisenstat & Walker 1996, choice 2), and the end is exact.
+    fn tolerance(&self) -> (T, usize) {
+        let (now, before) = (self.squared_gradients[self.current], self.squared_gradients[1 - self.current]);
+        let share = if before > now { now / before } else { T::ONE };
+        let tolerance = T::from_f64(self.inexact.forcing_term) * share;
+        (tolerance.max(T::EPSILON), self.inexact.max_rounds)
+    }
+
+    /// Tolerance of a system that other numbers are judged by, and the most rounds.
+    fn tight_tolerance(&self) -> (T, usize) {
+        let (tolerance, rounds) = self.tolerance();
+        (tolerance.min(T::EPSILON.sqrt()), rounds)
+    }
+}
+
+impl<T: Real, S: InexactSystem<T>> InexactNormal<T, S> {
+    /// Room for a problem of this structure.
+    pub(super) fn new(structure: BlockStructure, inexact: Inexact, system: S) -> Self {
+        let points = InexactPoints::new(&structure, inexact);
+        let room = [(); 2].map(|()| vec![T::ZERO; structure.columns()]);
+        InexactNormal { structure, points, system, lambda: T::ZERO, room }
+    }
+}
+
+impl<T: Real, S: InexactSystem<T>> LinearModel<T> for InexactNormal<T, S> {
+    fn form(&self) -> LinearForm {
+        S::FORM
+    }
+
+    fn begin(&mut self) {
+        self.points.begin();
+    }
+
+    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
+
+    fn swap(&mut self) {
+        self.points.swap();
+    }
+
+    fn gradient(&self) -> &[T] {
+        &self.points.rows().gradient
+    }
+
+    fn column_norms(&self, norms: &mut [T]) {
+        self.points.rows().column_norms(&self.structure, norms);
+    }
+
+    fn solve(
+        &mut self,
+        _: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        _: Held<'_>,
+        step: &mut [T],
+    ) -> Result<(), IllConditioned> {
+        self.lambda = lambda;
+        let InexactNormal { structure, points, system, .. } = self;
+        let (rows, damping) = (points.rows(), (lambda, d));
+        system.factorize(structure, rows, damping)?;
+        step.iter_mut().zip(&rows.gradient).for_each(|(step, &gradient)| *step = -gradient);
+        system.solve(structure, rows, damping, points.tolerance(), step)
+    }
+
+    fn quadratic_form(&self, v: &[T]) -> T {
+        self.points.rows().quadratic_form(&self.structure, v)
+    }
+
+    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
+        let InexactNormal { structure, points, system, lambda, room: [b, solution] } = self;
+        scale_twice(b, d, step);
+        solution.copy_from_slice(b);
+        let damping = (*lambda, d);
+        match system.solve(structure, points.rows(), damping, points.tight_tolerance(), solution) {
+            Ok(()) => dot(b, solution),
+            Err(IllConditioned) => T::ZERO,
+        }
+    }
+
+    fn solve_exactly(&mut self) {
+        self.points.solve_exactly();
+    }
+
+    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real, S: InexactSystem<T>> TakesBlocks<T> for InexactNormal<T, S> {
+    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
+        self.points.add_blocks(&self.structure, problem, x)
+    }
+}
