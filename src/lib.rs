@@ -175,7 +175,7 @@ pub use curve::{
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
-pub use curve::{Separator, Table, TableError, TableReader};
+pub use curve::{Separator, Table, TableError, TableReader, TableRow};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{

@@ -174,7 +174,7 @@ mod tests {
         );
         assert_eq!(error("--model gausian"), "there is no model \"gausian\"; did you mean gaussian?");
         assert_eq!(error("--model qqqqqq"), "there is no model \"qqqqqq\"; --help lists them");
-        assert_eq!(error("--model linear"), "y is NaN in row 5; --omit-missing leaves such rows out");
+        assert_eq!(error("--model linear"), "y is NaN in row 6; --omit-missing leaves such rows out");
         let line = "--x conc --y rate --model michaelis_menten --omit-missing";
         assert_eq!(error(&format!("{line} --fix half=1")), "there is no parameter half; there are vmax, km");
         assert!(error(&format!("{line} --start km=2 --bounds km=3..")).contains("km"));

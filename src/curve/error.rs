@@ -21,11 +21,11 @@ pub enum CurveError {
         y: usize,
     },
     /// A datum is NaN or infinite.
-    #[error("{variable} is {value} in row {row}")]
+    #[error("{variable} is {value} in row {}", row + 1)]
     NonFiniteDatum {
         /// Which column: `x`, `x1`, `x2`, … or `y`.
         variable: String,
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -55,9 +55,9 @@ pub enum CurveError {
         responses: usize,
     },
     /// A standard deviation is not positive.
-    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -74,12 +74,12 @@ pub enum CurveError {
     },
     /// The covariance of the data is not symmetric.
     #[error(
-        "the covariance of the data is not symmetric: {value} in row {row}, column {column}, but {transposed} across"
+        "the covariance of the data is not symmetric: {value} in row {}, column {}, but {transposed} across", row + 1, column + 1
     )]
     CovarianceNotSymmetric {
-        /// A row, from 0.
+        /// A row: an index, from 0; messages count from 1.
         row: usize,
-        /// A column, from 0.
+        /// A column: an index, from 0; messages count from 1.
         column: usize,
         /// What is there.
         value: f64,
@@ -98,9 +98,9 @@ pub enum CurveError {
         rows: usize,
     },
     /// A count is negative.
-    #[error("y is {value} in row {row}: counts must not be negative")]
+    #[error("y is {value} in row {}: counts must not be negative", row + 1)]
     NegativeCount {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -114,17 +114,17 @@ pub enum CurveError {
         value: f64,
     },
     /// The curve is NaN or infinite at the start.
-    #[error("the curve is {value} in row {row} at the start")]
+    #[error("the curve is {value} in row {} at the start", row + 1)]
     NonFiniteResponse {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The curve is not positive at the start, although it should be the mean of counts.
-    #[error("the curve is {value} in row {row} at the start: the mean of counts must be positive")]
+    #[error("the curve is {value} in row {} at the start: the mean of counts must be positive", row + 1)]
     NonPositiveMean {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,

@@ -70,5 +70,5 @@ pub use summary::{
     ParameterSummary, PriorSummary,
 };
 #[cfg(feature = "csv")]
-pub use table::{Separator, Table, TableError, TableReader};
+pub use table::{Separator, Table, TableError, TableReader, TableRow};
 pub use tie::Tie;

@@ -84,7 +84,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let is_of_counts = matches!(self.likelihood, Likelihood::Poisson);
         match self.data.y().iter().position(|&y| is_of_counts && y < T::ZERO) {
             Some(index) => {
-                let (row, value) = (index / self.data.outputs(), self.data.y()[index].to_f64());
+                let row = self.data.original_row(index / self.data.outputs());
+                let value = self.data.y()[index].to_f64();
                 Err(CurveError::NegativeCount { row, value })
             }
             None => Ok(()),

@@ -34,9 +34,9 @@ pub enum StatisticsError {
     #[error("the curve could not be evaluated: {0}")]
     Evaluation(#[source] EvaluationError),
     /// The curve or its derivative is NaN or infinite.
-    #[error("the curve or its derivative is not finite in row {row}")]
+    #[error("the curve or its derivative is not finite in row {}", row + 1)]
     NonFiniteCurve {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
     },
     /// A quantity computed from parameters, or its derivative, is NaN or infinite.
@@ -60,17 +60,17 @@ pub enum StatisticsError {
         responses: usize,
     },
     /// A standard deviation is not positive.
-    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The mean of a count would be negative.
-    #[error("the curve is {value} in row {row}: the mean of a count must not be negative")]
+    #[error("the curve is {value} in row {}: the mean of a count must not be negative", row + 1)]
     NegativeMean {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,

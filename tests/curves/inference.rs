@@ -280,11 +280,11 @@ fn what_was_wrong_is_named() {
     let error = fit.confidence_band(&ndarray::array![[1.0, 2.0]], 0.95).unwrap_err().to_string();
     assert_eq!(error, "the curve has 1 predictors, not 2");
     let error = fit.confidence_band(&[1.0, f64::NAN], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "the curve or its derivative is not finite in row 1");
+    assert_eq!(error, "the curve or its derivative is not finite in row 2");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1], 0.95).unwrap_err().to_string();
     assert_eq!(error, "there are 1 standard deviations for 2 responses");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1, 0.0], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "sigma is 0 in row 1: standard deviations must be positive");
+    assert_eq!(error, "sigma is 0 in row 2: standard deviations must be positive");
     assert!(fit.confidence_band(&[], 0.95).unwrap().is_empty());
 }
 

@@ -363,8 +363,8 @@ fn what_is_wrong_on_one_rank_is_known_to_all() {
         y.iter_mut().zip(rows).filter(|(_, row)| *row == 30).for_each(|(y, _)| *y = f64::NAN);
         decay_fit!(&x, &y, ranks).fit().map(drop)
     });
-    let (first, last) = ("rank 1: y is NaN in row 5", "rank 2: y is NaN in row 5");
-    assert_eq!(errors, [first, last, last, "rank 1: y is NaN in row 10"]);
+    let (first, last) = ("rank 1: y is NaN in row 6", "rank 2: y is NaN in row 6");
+    assert_eq!(errors, [first, last, last, "rank 1: y is NaN in row 11"]);
 
     for error in common_error(|ranks, rows| {
         let (x, y) = (x(rows.clone()), decays(rows));
@@ -449,7 +449,7 @@ fn a_curve_that_is_not_finite_at_the_start_names_rank_and_row() {
         CurveFit::new(root, &x, &y, [1.0]).communicator(ranks).fit().map(drop)
     });
     assert!(
-        errors[0].starts_with("rank 1: the curve is ") && errors[0].ends_with(" in row 5 at the start"),
+        errors[0].starts_with("rank 1: the curve is ") && errors[0].ends_with(" in row 6 at the start"),
         "{errors:?}"
     );
     let errors = common_error(|ranks, rows| {
