@@ -107,6 +107,7 @@
 //! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
+//! | files | `Table` of columns from files of separated values (feature `csv`); [`npy`], NumPy's arrays |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
@@ -133,7 +134,6 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
-#[cfg(any(feature = "checkpoint", feature = "safetensors"))]
 mod atomic_file;
 mod autodiff;
 mod checksum;
@@ -145,6 +145,7 @@ mod kernels;
 mod linear;
 pub mod manifold;
 pub mod nn;
+pub mod npy;
 mod number;
 pub mod optim;
 mod parallel;

@@ -189,8 +189,7 @@ impl Table {
 
     /// Says where a column has a field that is no finite number.
     fn refuse(&self, column: &Column, flaw: Flaw) -> TableError {
-        let (source_name, line, text) =
-            (self.source.clone(), self.lines[flaw.row], column.field(flaw.row).to_owned());
+        let (source_name, line, text) = (self.source.clone(), self.lines[flaw.row], column.field(flaw.row).to_owned());
         let column = column.name.clone();
         match flaw.is_number {
             true => TableError::NotFinite { source_name, line, column, text },
