@@ -27,6 +27,7 @@ use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 /// | a closure of several responses | [`CurveFit::with_responses`] | exact |
 /// | a [`Model`](crate::Model) | [`CurveFit::model`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
+/// | a simulator that gives all responses at once | [`CurveFit::numeric_rows`] | differences |
 /// | your own [`Curve`] | [`CurveFit::curve`] | by hand |
 ///
 /// ```
@@ -281,6 +282,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         FittedCurve::new(setting, report)
     }
 
+    /// The same with something changed about its curve.
+    pub(super) fn with_curve(mut self, change: impl FnOnce(&mut C)) -> Self {
+        change(&mut self.curve);
+        self
+    }
+
     /// The fit of these parameters, which may be set further.
     pub(super) fn of_parts(
         curve: C,
@@ -347,8 +354,13 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
-        let bounds = |of: fn(&Parameter<T>) -> T| map.parameters.iter().map(of).collect::<Vec<_>>();
-        curve.keep_within(&bounds(|parameter| parameter.lower), &bounds(|parameter| parameter.upper));
+        // Within bounds that leave no room, differences take no evaluations.
+        let ends = map.parameters.iter().map(|parameter| match parameter.role {
+            Role::Fixed => (parameter.start, parameter.start),
+            Role::Free | Role::Tied(_) => (parameter.lower, parameter.upper),
+        });
+        let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
+        curve.keep_within(&lower, &upper);
         Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver })
     }
 

@@ -25,6 +25,7 @@ mod multi_start;
 mod nan_policy;
 mod nested;
 mod noise;
+mod numeric_rows;
 mod parameter;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
@@ -61,6 +62,7 @@ pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
+pub use numeric_rows::FromNumericRows;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
