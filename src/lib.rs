@@ -95,6 +95,9 @@
 //! Cross-entropies and counts are minimised as sums of squares are, by generalised Gauss–Newton: see
 //! [`GaussNewton`](nn::GaussNewton), with which a loss of one's own joins.
 //!
+//! [Writing the model](guide::writing_the_model) shows the ways to write one, and the compile errors that people meet;
+//! [coming from Python](guide::from_python) has scripts for SciPy, lmfit and others beside their counterparts.
+//!
 //! # Rooms
 //!
 //! | room | what is in it |
@@ -140,6 +143,7 @@ mod checksum;
 mod curve;
 pub mod distributed;
 pub mod graph;
+pub mod guide;
 mod hyperparameters;
 mod kernels;
 mod linear;

@@ -9,6 +9,9 @@ use crate::{Real, Scalar};
 
 /// A value together with its exact gradient with respect to `N` variables (Ceres calls it a jet).
 ///
+/// Duals compare by value, with each other and with floats on the right (`if rate < 0.5 { … }`). The derivative is that of the branch
+/// taken; where a fit moves across a jump or a kink, it is not one of the whole.
+///
 /// Every operation costs about `1 + N` multiplications, in loops of fixed length that the compiler turns into vector
 /// instructions; there is no tape and no allocation.
 ///

@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2};
 use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
-use super::noise::Whitening;
+use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, Role, Wish};
 use super::ranks::agreed;
 use super::robust::Robustness;
@@ -119,7 +119,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.wish(name, Wish::Fix(Some(value)))
     }
 
-    /// Makes a parameter follow from others.
+    /// Makes a parameter follow from others. It is then neither fixed nor bounded, and has no start of its own.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
         self.wish(name, Wish::Tie(tie))
     }
@@ -144,7 +144,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Standard deviations of the responses, one each. As in SciPy, they are relative unless
     /// [`absolute_sigma`](Self::absolute_sigma) says otherwise.
     pub fn sigma(self, sigma: impl Into<Rows<'a, T>>) -> Self {
-        CurveFit { data: self.data.with_sigma(sigma.into()), data_covariance: None, ..self }
+        CurveFit { data: self.data.with_sigma(sigma.into()), ..self }
     }
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
@@ -156,7 +156,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
-    /// Whether sigma is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
+    /// Whether sigma, which must then be given, is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
     /// the default): then its size is judged by the residuals, and standard errors are scaled by it.
     pub fn absolute_sigma(self, absolute: bool) -> Self {
         CurveFit { absolute_sigma: absolute, ..self }
@@ -349,6 +349,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             let (first, second) = ("a covariance of the data", "several ranks");
             return Err(CurveError::Conflict { first, second, reason: "it ties rows together, and no rank has all" });
         }
+        if data_covariance.is_some() && matches!(data.noise, Noise::Sigma(_)) {
+            let (first, second) = ("sigma", "a covariance of the data");
+            return Err(CurveError::Conflict {
+                first,
+                second,
+                reason: "the diagonal of the covariance is the squares of sigma",
+            });
+        }
         if let Some(covariance) = data_covariance {
             data = data.with_whitening(Whitening::new(covariance.view())?);
         }
@@ -362,6 +370,28 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
         curve.keep_within(&lower, &upper);
         Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver })
+    }
+
+    /// No two things that are said of a parameter exclude each other.
+    fn check_wishes(&self) -> Result<(), CurveError> {
+        let said =
+            |of: &str, kind: fn(&Wish<T>) -> bool| self.wishes.iter().any(|(name, wish)| name == of && kind(wish));
+        for (name, wish) in &self.wishes {
+            let contradiction = |first, second| Err(CurveError::Contradiction { name: name.clone(), first, second });
+            match wish {
+                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                    return contradiction("is fixed", "is tied to other parameters");
+                }
+                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Start(_))) => {
+                    return contradiction("has a start", "is tied to other parameters");
+                }
+                Wish::Prior(..) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                    return contradiction("is fixed", "has a prior");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The parameters, as they are wished for.
@@ -382,6 +412,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let mut parameters: Vec<Parameter<T>> = named
             .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
             .collect();
+        self.check_wishes()?;
         for (name, wish) in &self.wishes {
             match parameters.iter_mut().find(|parameter| parameter.name == *name) {
                 Some(parameter) => parameter.grant(wish),

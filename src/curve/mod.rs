@@ -2,6 +2,7 @@
 
 mod comparison;
 mod constructors;
+mod counted;
 mod criteria;
 mod data;
 mod error;

@@ -63,6 +63,11 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             if self.variable_projection {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
             }
+            if self.absolute_sigma {
+                return conflict("counts", "an absolute sigma", "the variance of a count is its mean");
+            }
+        } else if self.absolute_sigma && matches!(self.data.noise, Noise::Uniform) {
+            return Err(CurveError::AbsoluteWithoutSigma);
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }

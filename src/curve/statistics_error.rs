@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::counted::counted;
+
 use crate::EvaluationError;
 
 /// Why there is no such statistic of a fit.
@@ -52,7 +54,7 @@ pub enum StatisticsError {
     #[error("counts have no sigma: their variance is their mean")]
     SigmaOfCounts,
     /// Standard deviations do not match the responses.
-    #[error("there are {sigma} standard deviations for {responses} responses")]
+    #[error("sigma has {} for {}", counted(*sigma, "standard deviation"), counted(*responses, "response"))]
     SigmaLength {
         /// Standard deviations.
         sigma: usize,

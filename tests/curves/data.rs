@@ -113,7 +113,7 @@ fn noise_has_to_be_positive_and_to_match() {
     let fit = || CurveFit::new(DECAY, &X, &Y, [3.0, 1.0]);
     assert_eq!(message(fit().sigma(&negative)), "sigma is -0.1 in row 4: standard deviations must be positive");
     assert_eq!(message(fit().sigma(&zero)), "sigma is 0 in row 4: standard deviations must be positive");
-    assert_eq!(message(fit().sigma(&SIGMA[..5])), "there are 5 standard deviations for 8 responses");
+    assert_eq!(message(fit().sigma(&SIGMA[..5])), "sigma has 5 standard deviations for 8 responses");
     let covariance = |rows, columns| Array2::from_shape_fn((rows, columns), |(i, j)| f64::from(i == j));
     assert_eq!(message(fit().data_covariance(&covariance(8, 7))), "the covariance of the data is 8 x 7");
     assert_eq!(
@@ -159,6 +159,21 @@ fn counts_are_fitted_by_maximum_likelihood() {
         }
     }
     assert!(score.iter().zip(size).all(|(score, size)| score.abs() < 1e-9 * size), "{score:?} {size:?}\n{fit}");
+}
+
+#[test]
+fn noise_is_said_once() {
+    let fit = || CurveFit::new(DECAY, &X, &Y, [3.0, 1.0]);
+    let lacking = "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma";
+    assert_eq!(message(fit().absolute_sigma(true)), lacking);
+    assert!(fit().absolute_sigma(true).sigma(&[1.0; 8]).fit().is_ok() && fit().absolute_sigma(false).fit().is_ok());
+    let covariance = Array2::from_diag_elem(8, 0.01);
+    let both =
+        "sigma and a covariance of the data exclude each other: the diagonal of the covariance is the squares of sigma";
+    assert_eq!(message(fit().sigma(&SIGMA).data_covariance(&covariance)), both);
+    assert_eq!(message(fit().data_covariance(&covariance).sigma(&SIGMA)), both);
+    let counts = "counts and an absolute sigma exclude each other: the variance of a count is its mean";
+    assert_eq!(message(fit().counts().absolute_sigma(true)), counts);
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn no_degrees_of_freedom_are_said() {
     assert_eq!(exact.aicc(), f64::INFINITY);
     assert_no_nan(&exact);
     // Known noise needs none; every response is met whatever it is.
-    let known = CurveFit::new(rise, &x, &y, [3.0, 0.6, 1.0]).absolute_sigma(true).fit().unwrap();
+    let known = CurveFit::new(rise, &x, &y, [3.0, 0.6, 1.0]).sigma(&[1.0; 3]).absolute_sigma(true).fit().unwrap();
     assert!(known.confidence_interval("b1", 0.95).unwrap().high.is_finite());
     let influence = known.influence().unwrap();
     assert_eq!((influence.standardized_residuals, influence.cooks_distance), (vec![0.0; 3], vec![f64::INFINITY; 3]));
@@ -282,7 +282,7 @@ fn what_was_wrong_is_named() {
     let error = fit.confidence_band(&[1.0, f64::NAN], 0.95).unwrap_err().to_string();
     assert_eq!(error, "the curve or its derivative is not finite in row 2");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "there are 1 standard deviations for 2 responses");
+    assert_eq!(error, "sigma has 1 standard deviation for 2 responses");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1, 0.0], 0.95).unwrap_err().to_string();
     assert_eq!(error, "sigma is 0 in row 2: standard deviations must be positive");
     assert!(fit.confidence_band(&[], 0.95).unwrap().is_empty());

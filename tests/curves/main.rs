@@ -15,6 +15,7 @@ mod models;
 mod multi_start;
 #[path = "../nist/mod.rs"]
 mod nist;
+mod numeric_rows;
 mod parameters;
 mod plots;
 mod profile;

@@ -371,7 +371,7 @@ fn what_is_wrong_on_one_rank_is_known_to_all() {
         let sigma = vec![1.0; if ranks.is_root() { 3 } else { y.len() }];
         decay_fit!(&x, &y, ranks).sigma(&sigma).fit().map(drop)
     }) {
-        assert!(error.starts_with("rank 0: there are 3 standard deviations for "), "{error}");
+        assert!(error.starts_with("rank 0: sigma has 3 standard deviations for "), "{error}");
     }
 
     for error in common_error(|ranks, rows| {
@@ -397,7 +397,8 @@ fn what_differs_among_ranks_is_named() {
     for error in common_error(|ranks, rows| {
         let (x, y) = (x(rows.clone()), decays(rows));
         let prior = if ranks.rank() == 1 { 0.3 } else { 0.4 };
-        decay_fit!(&x, &y, ranks).absolute_sigma(true).prior("b", prior, 1.0).fit().map(drop)
+        let sigma = vec![1.0; x.len()];
+        decay_fit!(&x, &y, ranks).sigma(&sigma).absolute_sigma(true).prior("b", prior, 1.0).fit().map(drop)
     }) {
         assert_eq!(error, differs);
     }
