@@ -141,6 +141,7 @@ mod atomic_file;
 mod autodiff;
 mod checksum;
 mod curve;
+mod digits;
 pub mod distributed;
 pub mod graph;
 pub mod guide;

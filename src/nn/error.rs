@@ -220,7 +220,7 @@ pub enum BatchError {
     #[error("the batch has no rows")]
     Empty,
     /// No batch has been bound yet.
-    #[error("no batch is bound: call batch first")]
+    #[error("no batch is bound: call network.batch(inputs, targets) first")]
     Unbound,
     /// Nothing to minimise.
     #[error("the network has no loss: call with_loss first")]

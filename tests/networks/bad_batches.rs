@@ -81,7 +81,10 @@ fn what_is_wrong_is_named() {
 fn counts_weights_and_rows_are_checked() {
     let ((mut network, variables), data) = (network(), good());
     let (inputs, targets) = (views(&data.inputs), views(&data.targets));
-    assert_eq!(network.loss(variables.values()).unwrap_err().to_string(), "no batch is bound: call batch first");
+    assert_eq!(
+        network.loss(variables.values()).unwrap_err().to_string(),
+        "no batch is bound: call network.batch(inputs, targets) first"
+    );
     let refused = |network: &mut Network<f64>, weights: &[f64]| {
         network.weighted_batch(&inputs, &targets, weights).unwrap_err().to_string()
     };

@@ -1,23 +1,14 @@
-//! Numbers as people write them.
+//! Values with their standard errors, as people write them.
 
-/// Numbers from here on are written in scientific notation.
-const LARGE: f64 = 1e6;
-/// Smaller ones are, too.
-const SMALL: f64 = 1e-4;
+use crate::digits::is_plain;
+pub(super) use crate::digits::number;
+
 /// Significant digits of a standard error.
 const DIGITS_OF_ERROR: i32 = 3;
 /// Significant digits of numbers of which no error is known.
 pub(super) const DIGITS: usize = 6;
 /// Significant digits that a double has for certain.
 const MOST_DIGITS: i32 = 15;
-
-/// A number with so many significant digits, without zeros at the end.
-pub(super) fn number(value: f64, digits: usize) -> String {
-    // Adding zero turns -0 into 0.
-    let rounded = format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value) + 0.0;
-    let is_plain = rounded == 0.0 || !rounded.is_finite() || is_plain(rounded);
-    if is_plain { rounded.to_string() } else { format!("{rounded:e}") }
-}
 
 /// A number below one, such as R², with as many digits as tell it from one.
 pub(super) fn share(value: f64, digits: usize) -> String {
@@ -90,10 +81,6 @@ impl Form {
     }
 }
 
-fn is_plain(value: f64) -> bool {
-    (SMALL..LARGE).contains(&value.abs())
-}
-
 /// With the digits that an error has.
 fn rounded(error: f64) -> f64 {
     format!("{error:.*e}", DIGITS_OF_ERROR as usize - 1).parse().unwrap_or(error)
@@ -147,11 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_plain_but_for_the_small_and_the_large() {
-        let six = |value| number(value, 6);
-        assert_eq!([six(12.5), six(0.1 + 0.2), six(-0.0), six(123_456.7)], ["12.5", "0.3", "0", "123457"]);
-        assert_eq!([six(1.234_567_8e6), six(9.9e-5), six(f64::NEG_INFINITY)], ["1.23457e6", "9.9e-5", "-inf"]);
-        assert_eq!([number(std::f64::consts::PI, 12), number(1e7 / 3.0, 12)], ["3.14159265359", "3.33333333333e6"]);
+    fn shares_are_told_from_one() {
         assert_eq!([share(0.997_064_27, 6), share(0.999_999_998_7, 6)], ["0.997064", "0.9999999987"]);
         assert_eq!([share(1.0, 6), share(-0.25, 6), share(0.0, 6)], ["1", "-0.25", "0"]);
     }
