@@ -175,9 +175,9 @@ pub use curve::{
     FailedStart, FitFailure, FitMany, FitManyError, FitStatistics, FitSummary, FittedCurve, FittedDataSet,
     FittedParameter, FromClosure, FromModel, FromNumeric, FromNumericRows, FromVector, GlobalCurve, GlobalError,
     GlobalFit, Influence, Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model,
-    MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary, PerFit, Predictors, PriorSummary,
-    Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie, curve_fit, f_test,
-    likelihood_ratio_test,
+    MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary, Parameters, PerFit, Predictors,
+    PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie,
+    curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use curve::{Plot, PlotError, Series};

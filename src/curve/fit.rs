@@ -1,7 +1,7 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
@@ -101,12 +101,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
     /// and the fit ends at the minimum within.
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
-        let end = |bound, none| match bound {
-            Bound::Included(&end) | Bound::Excluded(&end) => end,
-            Bound::Unbounded => none,
-        };
-        let (lower, upper) = (end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY));
-        self.wish(name, Wish::Bounds(lower, upper))
+        self.wish(name, Wish::within(bounds))
     }
 
     /// Keeps a parameter at its start.
@@ -306,6 +301,17 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             likelihood,
             ..CurveFit::curve(curve, &[], &[], &[])
         }
+    }
+
+    /// The fit of residuals over named parameters, of which this is said.
+    pub(super) fn of_residuals(
+        curve: C,
+        data: Data<'a, T>,
+        (names, start): (Vec<String>, Vec<T>),
+        wishes: Vec<(String, Wish<T>)>,
+        robust: Option<Robustness<T>>,
+    ) -> Self {
+        CurveFit { data, names: Some(names), start, wishes, robust, ..CurveFit::curve(curve, &[], &[], &[]) }
     }
 
     /// Its start is a guess, to be moved within bounds.

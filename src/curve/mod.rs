@@ -28,11 +28,13 @@ mod nested;
 mod noise;
 mod numeric_rows;
 mod parameter;
+mod parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
 #[cfg(feature = "progress")]
 mod progress;
 mod ranks;
+mod residual_curve;
 mod reverse_tile;
 mod robust;
 mod robust_sums;
@@ -64,6 +66,7 @@ pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
 pub use numeric_rows::FromNumericRows;
+pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;

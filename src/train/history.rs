@@ -104,8 +104,8 @@ impl fmt::Display for History {
         });
         let epochs = cells("epoch", self.epochs.iter().map(usize::to_string).collect());
         let columns: Vec<Vec<String>> = std::iter::once(epochs).chain(columns).collect();
-        let is_left_out =
-            |row: usize| !f.alternate() && self.len() > ALL && (ALL / 2 + 1..=self.len() - ALL / 2).contains(&row);
+        let is_all = f.alternate() || self.len() <= ALL;
+        let is_left_out = |row: usize| !is_all && (ALL / 2 + 1..=self.len() - ALL / 2).contains(&row);
         for row in (0..=self.len()).filter(|&row| !is_left_out(row)) {
             let line: Vec<&str> = columns.iter().map(|column| column[row].as_str()).collect();
             writeln!(f, "{}", line.join("  "))?;

@@ -13,6 +13,7 @@ mod global;
 mod inference;
 mod models;
 mod multi_start;
+mod named_residuals;
 #[path = "../nist/mod.rs"]
 mod nist;
 mod numeric_rows;

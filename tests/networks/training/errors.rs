@@ -41,7 +41,7 @@ fn a_network_without_a_batch_is_refused() {
     let (mut network, mut variables) = curved(2, 4);
     let optimizers: [Box<dyn Optimizer<f64>>; 4] = [
         Box::new(LevenbergMarquardt::new()),
-        Box::new(LevenbergMarquardt::new().with_linear_solver(LinearSolver::Force(LinearForm::Dual))),
+        Box::new(LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Dual))),
         Box::new(Adam::new(0.01)),
         Box::new(MovingAverage::new(Sgd::new(0.01))),
     ];
