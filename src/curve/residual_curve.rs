@@ -1,7 +1,7 @@
 //! Residuals as the curve of a fit whose observations are all zero.
 
 use super::Curve;
-use crate::{Dual, EvaluationError, Real, Scalar};
+use crate::{Dual, EvaluationError, Real};
 
 /// Residuals over `N` dual numbers, exactly differentiated. Its responses are minus the residuals, so that observation minus response
 /// is the residual; a row of predictors is the number of one.

@@ -220,7 +220,7 @@ mod tests {
             ("<u1", vec![7], 7.0),
         ];
         for (descr, bytes, value) in cases {
-            assert_eq!(from_bytes::<f64, Ix1>(&file(descr, false, &[1], &bytes)).unwrap(), [value], "{descr}");
+            assert_eq!(from_bytes::<f64, Ix1>(&file(descr, false, &[1], &bytes)).unwrap(), array![value], "{descr}");
         }
     }
 
