@@ -50,15 +50,13 @@ fn the_fit_is_lmfits() {
     check("absolute", circle(&reference, 0.05, |parameters| parameters.absolute(true)));
 }
 
-/// Profile intervals, and criteria up to the constants that lmfit leaves out, where the noise is judged by the residuals.
+/// Profile intervals and criteria, where the noise is judged by the residuals.
 fn fit_intervals(reference: &Reference, case: &str, fit: &FittedCurve<'static, f64, impl Curve<f64>>) {
     if case == "absolute" {
         return;
     }
-    let n = reference.of("points", "x").len() as f64;
-    let constant = n * ((2.0 * std::f64::consts::PI).ln() + 1.0);
-    near(fit.aic() - constant - 2.0, reference.of(case, "aic")[0]);
-    near(fit.bic() - constant - n.ln(), reference.of(case, "bic")[0]);
+    near(fit.aic(), reference.of(case, "aic")[0]);
+    near(fit.bic(), reference.of(case, "bic")[0]);
     for parameter in fit.parameters().iter().filter(|parameter| parameter.state == ParameterState::Free) {
         let interval = fit.profile_interval(&parameter.name, 0.95).unwrap();
         let expected = reference.of(case, &format!("interval_{}", parameter.name));
@@ -155,6 +153,6 @@ fn what_is_wrong_is_named() {
     let failed = parameters().minimize_numeric(3, Difference::Central, failed).map(|_| ()).unwrap_err();
     assert!(matches!(failed, CurveError::Solve(SolveError::Evaluation(_))), "{failed}");
     let limited = parameters().solver(LevenbergMarquardt::new().with_max_iterations(1));
-    let limited = limited.minimize(2, |[a, b], r| [r[0], r[1]] = [(b - a * a) * 10.0, -a + 1.0]).unwrap();
+    let limited = limited.minimize(2, |[a, b], r| [r[0], r[1]] = [a * a * a - 5.0, a * b * b - 7.0]).unwrap();
     assert!(!limited.report().is_converged());
 }

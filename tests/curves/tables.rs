@@ -168,7 +168,12 @@ fn rows_are_filtered_and_keep_their_lines() {
     let sound = table.filter(|row| Ok(!["high", "1e999"].contains(&row.text("rate")?))).unwrap();
     assert_eq!(sound.column("rate").unwrap(), [2.0, 3.0, 5.0]);
     assert!(sound.column("id").unwrap()[1].is_nan(), "what is missing stays missing");
-    assert_eq!(table.filter(|_| Ok(true)).unwrap(), table);
+    // As text, as NaN equals nothing.
+    let parts = |table: &Table| {
+        let lines: Vec<String> = table.column_names().map(|name| table.text_column(name).unwrap().join("|")).collect();
+        (lines, bits(table.column("id").unwrap()))
+    };
+    assert_eq!(parts(&table.filter(|_| Ok(true)).unwrap()), parts(&table));
     let none = table.filter(|_| Ok(false)).unwrap();
     assert_eq!((none.rows(), none.column("rate").unwrap().len(), none.column_names().len()), (0, 0, 4));
 }

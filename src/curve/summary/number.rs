@@ -10,11 +10,11 @@ pub(super) const DIGITS: usize = 6;
 /// Significant digits that a double has for certain.
 const MOST_DIGITS: i32 = 15;
 
-/// A number below one, such as R², with as many digits as tell it from one.
+/// A number below one, such as R², with at least three digits of what it lacks.
 pub(super) fn share(value: f64, digits: usize) -> String {
     let gap = (1.0 - value).abs();
-    let nines = if gap > 0.0 && gap < 1.0 { -exponent(gap) - 1 } else { 0 };
-    number(value, (digits + nines.max(0) as usize).min(MOST_DIGITS as usize + 1))
+    let needed = if gap > 0.0 && gap < 1.0 { 2 - exponent(gap) } else { 0 };
+    number(value, digits.max(needed.min(MOST_DIGITS + 1) as usize))
 }
 
 /// How a value, its standard error and its interval are written: with the same number of decimals, and the same power of ten.
@@ -45,7 +45,7 @@ impl Form {
     pub(super) fn measured(&self, value: f64, error: f64) -> String {
         let decimals = self.decimals;
         let smallest = 0.5 * 10_f64.powi(-(decimals as i32));
-        let error = match self.mantissa(error) {
+        let error = match self.scaled(error) {
             // It would be written as zero.
             error if error < smallest => number(error, DIGITS_OF_ERROR as usize),
             error => format!("{error:.decimals$}"),
@@ -60,15 +60,20 @@ impl Form {
         self.with_exponent(ends, "")
     }
 
-    fn mantissa(&self, value: f64) -> f64 {
-        let scaled = match self.exponent {
+    /// As it stands before the power of ten.
+    fn scaled(&self, value: f64) -> f64 {
+        match self.exponent {
             // Powers of ten are exact up to 22.
             Some(exponent) if exponent < -290 => value * 1e300 * 10_f64.powi(-exponent - 300),
             Some(exponent) if exponent < 0 => value * 10_f64.powi(-exponent),
             Some(exponent) => value / 10_f64.powi(exponent),
             None => value,
-        };
-        // No minus stands before what is rounded to zero.
+        }
+    }
+
+    /// The same without a minus before what is rounded to zero.
+    fn mantissa(&self, value: f64) -> f64 {
+        let scaled = self.scaled(value);
         if scaled.abs() < 0.5 * 10_f64.powi(-(self.decimals as i32)) { 0.0 } else { scaled }
     }
 
@@ -142,9 +147,9 @@ mod tests {
     proptest! {
         /// The text is the value, but for less than a hundredth of the error.
         #[test]
-        fn no_digit_that_counts_is_lost(mantissa in -10.0..10.0_f64, exponent in -30..30_i32, relative in -14.0..2.0_f64) {
-            let value = mantissa * 10_f64.powi(exponent);
-            let error = value.abs().max(1e-300) * 10_f64.powf(relative);
+        fn no_digit_that_counts_is_lost(mantissa in 0.1..10.0_f64, exponent in -30..30_i32, relative in -14.0..2.0_f64) {
+            let value = -mantissa * 10_f64.powi(exponent);
+            let error = value.abs() * 10_f64.powf(relative);
             let text = measured(value, error);
             let (text, power) = match text.split_once(")e") {
                 Some((text, power)) => (text[1..].to_owned(), 10_f64.powi(power.parse().unwrap())),
