@@ -208,7 +208,7 @@ fn the_report_prints_its_figures() {
     assert!(text.starts_with("Converged: "), "{text}");
     let correlation = fit.covariance().correlation()[[0, 1]];
     let expected = [
-        format!("{:.4} ± {:.4}", fit.parameter("rate").unwrap().value, fit.parameter("rate").unwrap().standard_error),
+        format!("{:.5} ± {:.5}", fit.parameter("rate").unwrap().value, fit.parameter("rate").unwrap().standard_error),
         format!("± {:.3}", fit.parameter("amplitude").unwrap().standard_error),
         "observations                 8".into(),
         "degrees of freedom           6".into(),

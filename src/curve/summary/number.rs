@@ -44,10 +44,10 @@ impl Form {
     /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`.
     pub(super) fn measured(&self, value: f64, error: f64) -> String {
         let decimals = self.decimals;
-        let smallest = 0.5 * 10_f64.powi(-(decimals as i32));
+        let least = 99.5 * 10_f64.powi(-(decimals as i32));
         let error = match self.scaled(error) {
-            // It would be written as zero.
-            error if error < smallest => number(error, DIGITS_OF_ERROR as usize),
+            // The digits of the value do not go so far.
+            error if error < least => number(error, DIGITS_OF_ERROR as usize),
             error => format!("{error:.decimals$}"),
         };
         self.with_exponent(format!("{:.decimals$} ± {error}", self.mantissa(value)), "()")
@@ -157,7 +157,7 @@ mod tests {
             };
             let (first, second) = text.split_once(" ± ").unwrap();
             let [first, second]: [f64; 2] = [first, second].map(|text| text.parse().unwrap());
-            prop_assert!((first * power - value).abs() <= 0.0051 * error + 4e-15 * value.abs(), "{text}");
+            prop_assert!((first * power - value).abs() <= 0.0051 * error + 6e-15 * value.abs(), "{text}");
             prop_assert!((second * power / error - 1.0).abs() < 0.0051, "{text}");
         }
     }
