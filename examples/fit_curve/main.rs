@@ -62,6 +62,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// A report and a plot.
 type Fit = (FitSummary, Plot);
 
+/// Fits, with the names of their groups where there are such.
+type Fits = Vec<(Option<String>, Fit)>;
+
 /// The file of a group: its name is added to that of the file.
 fn of_group(path: &Path, group: Option<&str>) -> PathBuf {
     let Some(group) = group else { return path.to_owned() };
@@ -82,7 +85,7 @@ fn note_of_groups(table: &Table, options: &Options) -> Option<String> {
 }
 
 /// A curve by name, to columns of a file, for each group of its rows.
-fn fit_groups(table: &Table, file: &Path, options: &Options) -> Result<Vec<(Option<String>, Fit)>, Box<dyn Error>> {
+fn fit_groups(table: &Table, file: &Path, options: &Options) -> Result<Fits, Box<dyn Error>> {
     let Some(by) = &options.by else { return Ok(vec![(None, fit_table(table, file, options)?)]) };
     let fit = |(group, rows): (String, Table)| {
         let (summary, plot) = fit_table(&rows, file, options).map_err(|error| format!("{by} {group}: {error}"))?;

@@ -68,7 +68,7 @@ pub fn write<T: Real, D: Dimension>(path: impl AsRef<Path>, array: &ArrayRef<T, 
     atomic_file::write(path, &[&to_bytes(array)]).map_err(error)
 }
 
-/// The bytes of the file that [`write`] writes.
+/// The bytes of the file that [`write()`] writes.
 pub fn to_bytes<T: Real, D: Dimension>(array: &ArrayRef<T, D>) -> Vec<u8> {
     let size = size_of::<T>();
     let header = Header { descr: format!("<f{size}"), fortran_order: false, shape: array.shape().to_vec() };
