@@ -37,6 +37,7 @@ pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
 }
 
 /// Whether [`write`] can begin: the folder is there, takes new files, and the file is not write-protected.
+#[cfg(any(test, feature = "checkpoint", feature = "safetensors"))]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     let Some(target) = Target::find(path)? else { return Ok(()) };
     remove_abandoned(&target.folder);

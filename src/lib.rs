@@ -95,6 +95,9 @@
 //! Cross-entropies and counts are minimised as sums of squares are, by generalised Gauss–Newton: see
 //! [`GaussNewton`](nn::GaussNewton), with which a loss of one's own joins.
 //!
+//! [Writing the model](guide::writing_the_model) shows the ways to write one, and the compile errors that people meet;
+//! [coming from Python](guide::from_python) has scripts for SciPy, lmfit and others beside their counterparts.
+//!
 //! # Rooms
 //!
 //! | room | what is in it |
@@ -107,6 +110,7 @@
 //! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`] |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
+//! | files | `Table` of columns from files of separated values (feature `csv`); [`npy`], NumPy's arrays |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
@@ -133,18 +137,20 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
-#[cfg(any(feature = "checkpoint", feature = "safetensors"))]
 mod atomic_file;
 mod autodiff;
 mod checksum;
 mod curve;
+mod digits;
 pub mod distributed;
 pub mod graph;
+pub mod guide;
 mod hyperparameters;
 mod kernels;
 mod linear;
 pub mod manifold;
 pub mod nn;
+pub mod npy;
 mod number;
 pub mod optim;
 mod parallel;
@@ -167,15 +173,16 @@ pub use curve::{
     BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
     CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
     FailedStart, FitFailure, FitMany, FitManyError, FitStatistics, FitSummary, FittedCurve, FittedDataSet,
-    FittedParameter, FromClosure, FromModel, FromNumeric, FromVector, GlobalCurve, GlobalError, GlobalFit, Influence,
-    Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model, MultiStart, MultiStartError,
-    NanPolicy, ParameterState, ParameterSummary, PerFit, Predictors, PriorSummary, Profile, ProfileError,
-    ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
+    FittedParameter, FromClosure, FromModel, FromNumeric, FromNumericRows, FromVector, GlobalCurve, GlobalError,
+    GlobalFit, Influence, Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model,
+    MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary, Parameters, PerFit, Predictors,
+    PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie,
+    curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
-pub use curve::{Separator, Table, TableError, TableReader};
+pub use curve::{Separator, Table, TableError, TableReader, TableRow};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{

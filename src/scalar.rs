@@ -12,14 +12,15 @@ use crate::Number;
 /// ([`f32`], [`f64`]), with [`Dual`](crate::Dual) numbers for an exact Jacobian, or with [`Taylor`](crate::Taylor)
 /// numbers for an exact second directional derivative. Functions carry the names they have on [`f64`].
 ///
-/// Constants mix in from the right (`p * 2.0`, `p - 1.0`); on the left take [`Scalar::constant`], or write
-/// `-p + 1.0` for `1.0 - p`.
+/// Constants mix in from the right (`p * 2.0`, `p - 1.0`). For constants anywhere, write the line in
+/// [`formula!`](crate::formula!), or make them scalars by [`Scalar::constant`]. [Writing the
+/// model](crate::guide::writing_the_model) has the compile errors that people meet, and their cures.
 ///
 /// ```
-/// use marquardt::{Dual, Scalar};
+/// use marquardt::{Dual, Scalar, formula};
 ///
 /// fn saturation<S: Scalar<Real = f64>>(rate: S) -> S {
-///     S::constant(1.0) - (-rate * 2.0).exp()
+///     formula!(1.0 - exp(-2.0 * rate))
 /// }
 ///
 /// let rate = Dual::<f64, 1>::variable(0.5, 0);

@@ -28,6 +28,9 @@ pub struct Options {
     /// Column of the response; the second unless given
     #[arg(long, value_name = "COLUMN", requires = "file")]
     pub y: Option<String>,
+    /// Column whose texts say which rows belong together, such as the name of a compound: each group is fitted by itself
+    #[arg(long, value_name = "COLUMN", requires = "file")]
+    pub by: Option<String>,
     /// Column of standard deviations of the responses
     #[arg(long, value_name = "COLUMN", requires = "file")]
     pub sigma: Option<String>,

@@ -88,10 +88,10 @@ fn train<T: Real>(options: Options) -> Result<(), Box<dyn Error>> {
         trainer = trainer.validation(&[x.view()], &[y.view()]).callback(stop);
     }
     let history = trainer.fit(&[x.view()], &[y.view()])?;
-    drop(trainer);
+    let (network, variables) = trainer.finish();
     bar.finish_and_clear();
 
-    let loss = network.evaluate(&variables, &[x.view()], &[y.view()])?.to_f64();
+    let loss = network.evaluate(variables, &[x.view()], &[y.view()])?.to_f64();
     let seconds: f64 = history.column("seconds").into_iter().flatten().sum();
     let (steps, Options { optimizer: name, seed, .. }) = (optimizer.iterations(), options);
     println!("optimizer={name} seed={seed} steps={steps} seconds={seconds:.3} loss={loss:.3e}");

@@ -23,9 +23,14 @@ impl Difference {
     /// The step that balances truncation against rounding for a variable of size `x` (Dennis & Schnabel 1983, §5.4);
     /// its sign is `x`'s, and at zero it is the step of `x = 1`.
     pub fn step<T: Real>(self, x: T) -> T {
+        self.step_for(x, T::EPSILON)
+    }
+
+    /// The step for a function of this relative accuracy.
+    fn step_for<T: Real>(self, x: T, accuracy: T) -> T {
         let relative = match self {
-            Difference::Forward => T::EPSILON.sqrt(),
-            Difference::Central => T::EPSILON.cbrt(),
+            Difference::Forward => accuracy.sqrt(),
+            Difference::Central => accuracy.cbrt(),
         };
         if x == T::ZERO { relative } else { relative * x }
     }
@@ -95,20 +100,48 @@ impl Difference {
         self,
         x: &[T],
         j: usize,
-        (lower, upper): (T, T),
+        bounds: (T, T),
         r: &[T],
         jacobian: &mut [T],
+        fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.fill_strided(x[j], bounds, T::EPSILON, r, (jacobian, j, x.len()), fill)
+    }
+
+    /// The slopes of all residuals by one variable at `x`, as [`fill_column`](Self::fill_column) finds them, of residuals `r` with this
+    /// relative accuracy.
+    pub(crate) fn column<T: Real, E>(
+        self,
+        x: T,
+        bounds: (T, T),
+        accuracy: T,
+        r: &[T],
+        fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
+    ) -> Result<Vec<T>, E> {
+        let mut column = vec![T::ZERO; r.len()];
+        self.fill_strided(x, bounds, accuracy, r, (&mut column, 0, 1), fill)?;
+        Ok(column)
+    }
+
+    /// Fills a column of a matrix: its numbers, the first of the column, and the stride to the next.
+    fn fill_strided<T: Real, E>(
+        self,
+        center: T,
+        (lower, upper): (T, T),
+        accuracy: T,
+        r: &[T],
+        (numbers, first, stride): (&mut [T], usize, usize),
         mut fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (center, n) = (x[j], x.len());
-        fill(self.stencil(center, lower, upper), jacobian)?;
-        let column = jacobian.iter().skip(j).step_by(n).copied();
+        fill(self.stencil_of(self.step_for(center, accuracy), center, lower, upper), numbers)?;
+        let column = numbers.iter().skip(first).step_by(stride).copied();
         let (size, slope) = (safe_norm(r.iter().copied()), safe_norm(column.clone()));
-        let Some(further) = self.further_stencil(center, lower, upper, size, slope) else { return Ok(()) };
+        let further = self.further_stencil_for(center, lower, upper, size, slope, accuracy);
+        let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
-        let outcome = fill(further, jacobian);
-        for ((slope, nearby), &r) in jacobian.iter_mut().skip(j).step_by(n).zip(nearby).zip(r) {
-            if outcome.is_err() || !self.agrees(center, r, nearby, *slope) {
+        let outcome = fill(further, numbers);
+        for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
+            if outcome.is_err() || !self.agrees_for(center, r, nearby, *slope, accuracy) {
                 *slope = nearby;
             }
         }
@@ -124,8 +157,21 @@ impl Difference {
         residuals: T,
         slopes: T,
     ) -> Option<Stencil<T>> {
-        let (step, longest) = (self.step(x).abs(), self.step(T::ONE));
-        let resolved = T::EPSILON * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
+        self.further_stencil_for(x, lower, upper, residuals, slopes, T::EPSILON)
+    }
+
+    /// The same of residuals with this relative accuracy.
+    fn further_stencil_for<T: Real>(
+        self,
+        x: T,
+        lower: T,
+        upper: T,
+        residuals: T,
+        slopes: T,
+        accuracy: T,
+    ) -> Option<Stencil<T>> {
+        let (step, longest) = (self.step_for(x, accuracy).abs(), self.step_for(T::ONE, accuracy));
+        let resolved = accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
         if step >= longest || slopes >= resolved {
             return None;
         }
@@ -135,7 +181,12 @@ impl Difference {
 
     /// The slope of a residual `r` from further away differs from that from nearby by no more than rounding makes of the latter.
     pub(crate) fn agrees<T: Real>(self, x: T, r: T, nearby: T, further: T) -> bool {
-        (further - nearby).abs() <= T::from_f64(AGREES) * T::EPSILON * r.abs() / self.step(x).abs()
+        self.agrees_for(x, r, nearby, further, T::EPSILON)
+    }
+
+    /// The same of residuals with this relative accuracy.
+    fn agrees_for<T: Real>(self, x: T, r: T, nearby: T, further: T, accuracy: T) -> bool {
+        (further - nearby).abs() <= T::from_f64(AGREES) * accuracy * r.abs() / self.step_for(x, accuracy).abs()
     }
 
     fn stencil_of<T: Real>(self, step: T, x: T, lower: T, upper: T) -> Stencil<T> {

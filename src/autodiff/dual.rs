@@ -9,6 +9,9 @@ use crate::{Real, Scalar};
 
 /// A value together with its exact gradient with respect to `N` variables (Ceres calls it a jet).
 ///
+/// Duals compare by value, with each other and with floats on the right (`if rate < 0.5 { … }`). The derivative is that of the branch
+/// taken; where a fit moves across a jump or a kink, it is not one of the whole.
+///
 /// Every operation costs about `1 + N` multiplications, in loops of fixed length that the compiler turns into vector
 /// instructions; there is no tape and no allocation.
 ///
@@ -176,6 +179,30 @@ impl<T: Real, const N: usize> Dual<T, N> {
         Dual { value, gradient }
     }
 
+    /// [`Scalar::constant`], for use without the trait.
+    #[inline]
+    pub fn constant(value: T) -> Self {
+        Dual { value, gradient: [T::ZERO; N] }
+    }
+
+    /// [`Scalar::hypot`], for use without the trait.
+    #[inline]
+    pub fn hypot(self, other: Self) -> Self {
+        Scalar::hypot(self, other)
+    }
+
+    /// [`Scalar::max`], for use without the trait.
+    #[inline]
+    pub fn max(self, other: Self) -> Self {
+        Scalar::max(self, other)
+    }
+
+    /// [`Scalar::min`], for use without the trait.
+    #[inline]
+    pub fn min(self, other: Self) -> Self {
+        Scalar::min(self, other)
+    }
+
     /// [`Scalar::atan2`], for use without the trait.
     #[inline]
     pub fn atan2(self, x: Self) -> Self {
@@ -190,7 +217,7 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
 
     #[inline]
     fn constant(value: T) -> Self {
-        Dual { value, gradient: [T::ZERO; N] }
+        Self::constant(value)
     }
 
     #[inline]
@@ -224,4 +251,22 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
     }
 
     for_each_function!(forward);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duals_compare_by_value_with_each_other_and_with_floats() {
+        let [a, b] = Dual::variables([2.0_f64, 3.0]);
+        assert!(a < b && a < 2.5 && b >= 3.0 && a == 2.0 && b != 2.0 && a != b);
+        let nothing = Dual::constant(f64::NAN);
+        assert!(!(nothing < 1.0) && !(nothing >= 1.0) && !(a > nothing) && nothing != nothing);
+        assert_eq!(Dual::<f32, 1>::constant(1.5), 1.5);
+        let branch = |x: Dual<f64, 2>| if x > 2.5 { 2.0 * x } else { 1.0 - x };
+        assert_eq!((branch(a).gradient, branch(b).gradient), ([-1.0, 0.0], [0.0, 2.0]));
+        assert_eq!((a.max(b).gradient, a.min(b).gradient), ([0.0, 1.0], [1.0, 0.0]));
+        assert_eq!(a.hypot(b).value, 13.0_f64.sqrt());
+    }
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::Criteria;
 use super::criteria::NoiseKind;
 use crate::Real;
+use crate::digits::number;
 
 /// Why fits cannot be compared.
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -157,7 +158,8 @@ impl<T: Real> fmt::Display for Comparison<T> {
         write!(f, "{:<width$}  {:>10}  {:>12}", "fit", "parameters", "χ²")?;
         write!(f, "  {:>10}  {:>10}  {:>10}  {:>10}  {:>8}", "AIC", "AICc", "BIC", "ΔAICc", "weight")?;
         for Compared { name, criteria, difference, weight } in &self.fits {
-            write!(f, "\n{name:<width$}  {:>10}  {:>12.6e}", criteria.parameters, criteria.chi_square)?;
+            let chi_square = number(criteria.chi_square.to_f64(), 6);
+            write!(f, "\n{name:<width$}  {:>10}  {chi_square:>12}", criteria.parameters)?;
             for value in [criteria.aic(), criteria.aicc(), criteria.bic(), *difference] {
                 write!(f, "  {value:>10.3}")?;
             }

@@ -1,8 +1,9 @@
 //! The ways to state a curve fit.
 
 use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
+use super::numeric_rows::FromNumericRows;
 use super::{Curve, CurveError, CurveFit, FittedCurve, Model, Rows};
-use crate::{Difference, Dual, Real};
+use crate::{Difference, Dual, EvaluationError, Real};
 
 /// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
 ///
@@ -120,5 +121,61 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         start: &[T],
     ) -> CurveFit<'a, T, FromNumeric<T, F>> {
         CurveFit::curve(FromNumeric::new(response, start.len(), difference), x, y, start)
+    }
+
+    /// Fits a closure `|x, b, y|` that fills in all responses by one call, for simulators and integrators, with derivatives by
+    /// differences. Each parameter that is free takes one more call (forward differences) or two (central ones) a linearisation;
+    /// with the feature `rayon` these are made on all cores at once.
+    ///
+    /// `x` are the rows of predictors, one after the other, and `y` the responses to each of them, one after the other where there are
+    /// several (the columns of the data). They are those of the fit, in its order and without the rows that are left out; but
+    /// [`predict`](FittedCurve::predict), plots, bands and [cases drawn again](FittedCurve::bootstrap) ask for others, which may be
+    /// out of order or repeat.
+    ///
+    /// NaN in `y` says that there is no answer for such parameters; the fit then takes a shorter step. An error ends the fit, which
+    /// keeps the best point so far. A response that is not filled in counts as NaN.
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, Difference};
+    ///
+    /// // Logistic growth, dN/dt = r N (1 - N / K), by small steps of the midpoint rule.
+    /// let simulate = |t: &[f64], b: &[f64], n: &mut [f64]| {
+    ///     let growth = |n: f64| b[0] * n * (1.0 - n / b[1]);
+    ///     let (mut now, mut count, step) = (0.0, 1.0, 1e-3);
+    ///     for (n, &t) in n.iter_mut().zip(t) {
+    ///         while now < t - 0.5 * step {
+    ///             count += step * growth(count + 0.5 * step * growth(count));
+    ///             now += step;
+    ///         }
+    ///         *n = count;
+    ///     }
+    ///     Ok(())
+    /// };
+    /// let (days, counts) = ([0.0, 1.0, 2.0, 4.0, 6.0, 8.0], [1.02, 2.2, 4.3, 9.3, 11.4, 11.9]);
+    /// let fit = CurveFit::numeric_rows(simulate, Difference::Central, &days, &counts, &[0.5, 10.0]);
+    /// let fit = fit.names(["rate", "capacity"]).fit()?;
+    /// assert!((fit.parameter("capacity").unwrap().value - 12.0).abs() < 0.3);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn numeric_rows<F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Sync>(
+        responses: F,
+        difference: Difference,
+        x: impl Into<Rows<'a, T>>,
+        y: impl Into<Rows<'a, T>>,
+        start: &[T],
+    ) -> CurveFit<'a, T, FromNumericRows<T, F>> {
+        let y: Rows<'a, T> = y.into();
+        CurveFit::curve(FromNumericRows::new(responses, start.len(), y.width(), difference), x, y, start)
+    }
+}
+
+impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Sync>
+    CurveFit<'_, T, FromNumericRows<T, F>>
+{
+    /// How accurate the responses are relative to their size, such as the relative tolerance of an integrator: differences take steps
+    /// of its square root (forward) or cube root (central), so that its errors do not pass for slopes (lmfit's and MINPACK's
+    /// `epsfcn`). By default they are accurate to the last digit. It has to lie between 0 and 1.
+    pub fn accuracy(self, relative: T) -> Self {
+        self.with_curve(|curve| curve.set_accuracy(relative))
     }
 }

@@ -53,6 +53,22 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
+    /// So many observations of zero, each with its number for a predictor; with a sigma of one if it is known.
+    pub(super) fn zeros(count: usize, is_known: bool) -> Self {
+        let x: Vec<T> = (0..count).map(|number| T::from_f64(number as f64)).collect();
+        let noise = if is_known { Noise::Sigma(vec![T::ONE; count].into()) } else { Noise::Uniform };
+        let data = Data::new(Rows::from(&[]), Rows::from(&[]));
+        Data {
+            x: x.into(),
+            x_rows: count,
+            y: vec![T::ZERO; count].into(),
+            y_rows: count,
+            noise,
+            all_rows: count,
+            ..data
+        }
+    }
+
     /// The same as this rank's share of the rows; of one rank, they are all.
     pub(super) fn shared(self, ranks: &Communicator) -> Self {
         let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };

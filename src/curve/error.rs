@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::counted::counted;
 use crate::distributed::{CommunicatorError, RankError};
 use crate::{CovarianceError, RobustScaleError, SolveError};
 
@@ -13,7 +14,7 @@ pub enum CurveError {
     #[error("there are no observations")]
     NoObservations,
     /// Predictors and responses do not match.
-    #[error("x has {x} rows, but y has {y}")]
+    #[error("x has {}, but y has {y}", counted(*x, "row"))]
     UnequalLengths {
         /// Rows of predictors.
         x: usize,
@@ -21,17 +22,17 @@ pub enum CurveError {
         y: usize,
     },
     /// A datum is NaN or infinite.
-    #[error("{variable} is {value} in row {row}")]
+    #[error("{variable} is {value} in row {}", row + 1)]
     NonFiniteDatum {
         /// Which column: `x`, `x1`, `x2`, … or `y`.
         variable: String,
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The curve has more parameters than there are data.
-    #[error("{observations} observations cannot determine {parameters} parameters")]
+    #[error("{} cannot determine {}", counted(*observations, "observation"), counted(*parameters, "parameter"))]
     TooFewObservations {
         /// Number of observations.
         observations: usize,
@@ -39,7 +40,7 @@ pub enum CurveError {
         parameters: usize,
     },
     /// The curve has another number of responses than the data.
-    #[error("the curve has {curve} responses to a row, but y has {data}")]
+    #[error("the curve has {} to a row, but y has {data}", counted(*curve, "response"))]
     ResponseCount {
         /// Responses of the curve.
         curve: usize,
@@ -47,7 +48,7 @@ pub enum CurveError {
         data: usize,
     },
     /// Standard deviations do not match the responses.
-    #[error("there are {sigma} standard deviations for {responses} responses")]
+    #[error("sigma has {} for {}", counted(*sigma, "standard deviation"), counted(*responses, "response"))]
     SigmaLength {
         /// Standard deviations.
         sigma: usize,
@@ -55,15 +56,15 @@ pub enum CurveError {
         responses: usize,
     },
     /// A standard deviation is not positive.
-    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The covariance of the data is not a matrix of one row and column a response.
-    #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {count} responses")))]
+    #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {}", counted(count, "response"))))]
     CovarianceShape {
         /// Its rows.
         rows: usize,
@@ -74,12 +75,12 @@ pub enum CurveError {
     },
     /// The covariance of the data is not symmetric.
     #[error(
-        "the covariance of the data is not symmetric: {value} in row {row}, column {column}, but {transposed} across"
+        "the covariance of the data is not symmetric: {value} in row {}, column {}, but {transposed} across", row + 1, column + 1
     )]
     CovarianceNotSymmetric {
-        /// A row, from 0.
+        /// A row: an index, from 0; messages count from 1.
         row: usize,
-        /// A column, from 0.
+        /// A column: an index, from 0; messages count from 1.
         column: usize,
         /// What is there.
         value: f64,
@@ -90,7 +91,7 @@ pub enum CurveError {
     #[error("the covariance of the data is not positive definite")]
     CovarianceNotPositive,
     /// The mask does not match the data.
-    #[error("the mask has {mask} entries for {rows} rows")]
+    #[error("the mask has {} for {}", if *mask == 1 { "1 entry".to_owned() } else { format!("{mask} entries") }, counted(*rows, "row"))]
     MaskLength {
         /// Entries of the mask.
         mask: usize,
@@ -98,9 +99,9 @@ pub enum CurveError {
         rows: usize,
     },
     /// A count is negative.
-    #[error("y is {value} in row {row}: counts must not be negative")]
+    #[error("y is {value} in row {}: counts must not be negative", row + 1)]
     NegativeCount {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -114,17 +115,17 @@ pub enum CurveError {
         value: f64,
     },
     /// The curve is NaN or infinite at the start.
-    #[error("the curve is {value} in row {row} at the start")]
+    #[error("the curve is {value} in row {} at the start", row + 1)]
     NonFiniteResponse {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The curve is not positive at the start, although it should be the mean of counts.
-    #[error("the curve is {value} in row {row} at the start: the mean of counts must be positive")]
+    #[error("the curve is {value} in row {} at the start: the mean of counts must be positive", row + 1)]
     NonPositiveMean {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -139,6 +140,21 @@ pub enum CurveError {
         /// Why.
         reason: &'static str,
     },
+    /// Two things are said of one parameter that exclude each other.
+    #[error("{name} {first} and {second}; say one of them")]
+    Contradiction {
+        /// The parameter.
+        name: String,
+        /// One of them, such as `is fixed`.
+        first: &'static str,
+        /// The other, such as `is tied to other parameters`.
+        second: &'static str,
+    },
+    /// Sigma is to be absolute, but there is none.
+    #[error(
+        "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma"
+    )]
+    AbsoluteWithoutSigma,
     /// No parameter has this name.
     #[error("there is no parameter {name}; there are {}", .known.join(", "))]
     NoSuchParameter {
@@ -207,7 +223,7 @@ pub enum CurveError {
         value: f64,
     },
     /// The names do not match the parameters.
-    #[error("the curve has {parameters} parameters, but {names} names were given")]
+    #[error("the curve has {}, but {} given", counted(*parameters, "parameter"), if *names == 1 { "1 name was".to_owned() } else { format!("{names} names were") })]
     WrongNameCount {
         /// Number of parameters.
         parameters: usize,

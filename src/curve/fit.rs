@@ -1,7 +1,7 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2};
 use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
-use super::noise::Whitening;
+use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, Role, Wish};
 use super::ranks::agreed;
 use super::robust::Robustness;
@@ -27,6 +27,7 @@ use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 /// | a closure of several responses | [`CurveFit::with_responses`] | exact |
 /// | a [`Model`](crate::Model) | [`CurveFit::model`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
+/// | a simulator that gives all responses at once | [`CurveFit::numeric_rows`] | differences |
 /// | your own [`Curve`] | [`CurveFit::curve`] | by hand |
 ///
 /// ```
@@ -100,12 +101,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
     /// and the fit ends at the minimum within.
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
-        let end = |bound, none| match bound {
-            Bound::Included(&end) | Bound::Excluded(&end) => end,
-            Bound::Unbounded => none,
-        };
-        let (lower, upper) = (end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY));
-        self.wish(name, Wish::Bounds(lower, upper))
+        self.wish(name, Wish::within(bounds))
     }
 
     /// Keeps a parameter at its start.
@@ -118,7 +114,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.wish(name, Wish::Fix(Some(value)))
     }
 
-    /// Makes a parameter follow from others.
+    /// Makes a parameter follow from others. It is then neither fixed nor bounded, and has no start of its own.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
         self.wish(name, Wish::Tie(tie))
     }
@@ -143,7 +139,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Standard deviations of the responses, one each. As in SciPy, they are relative unless
     /// [`absolute_sigma`](Self::absolute_sigma) says otherwise.
     pub fn sigma(self, sigma: impl Into<Rows<'a, T>>) -> Self {
-        CurveFit { data: self.data.with_sigma(sigma.into()), data_covariance: None, ..self }
+        CurveFit { data: self.data.with_sigma(sigma.into()), ..self }
     }
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
@@ -155,7 +151,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
-    /// Whether sigma is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
+    /// Whether sigma, which must then be given, is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
     /// the default): then its size is judged by the residuals, and standard errors are scaled by it.
     pub fn absolute_sigma(self, absolute: bool) -> Self {
         CurveFit { absolute_sigma: absolute, ..self }
@@ -281,6 +277,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         FittedCurve::new(setting, report)
     }
 
+    /// The same with something changed about its curve.
+    pub(super) fn with_curve(mut self, change: impl FnOnce(&mut C)) -> Self {
+        change(&mut self.curve);
+        self
+    }
+
     /// The fit of these parameters, which may be set further.
     pub(super) fn of_parts(
         curve: C,
@@ -299,6 +301,17 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             likelihood,
             ..CurveFit::curve(curve, &[], &[], &[])
         }
+    }
+
+    /// The fit of residuals over named parameters, of which this is said.
+    pub(super) fn of_residuals(
+        curve: C,
+        data: Data<'a, T>,
+        (names, start): (Vec<String>, Vec<T>),
+        wishes: Vec<(String, Wish<T>)>,
+        robust: Option<Robustness<T>>,
+    ) -> Self {
+        CurveFit { data, names: Some(names), start, wishes, robust, ..CurveFit::curve(curve, &[], &[], &[]) }
     }
 
     /// Its start is a guess, to be moved within bounds.
@@ -342,14 +355,49 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             let (first, second) = ("a covariance of the data", "several ranks");
             return Err(CurveError::Conflict { first, second, reason: "it ties rows together, and no rank has all" });
         }
+        if data_covariance.is_some() && matches!(data.noise, Noise::Sigma(_)) {
+            let (first, second) = ("sigma", "a covariance of the data");
+            return Err(CurveError::Conflict {
+                first,
+                second,
+                reason: "the diagonal of the covariance is the squares of sigma",
+            });
+        }
         if let Some(covariance) = data_covariance {
             data = data.with_whitening(Whitening::new(covariance.view())?);
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
-        let bounds = |of: fn(&Parameter<T>) -> T| map.parameters.iter().map(of).collect::<Vec<_>>();
-        curve.keep_within(&bounds(|parameter| parameter.lower), &bounds(|parameter| parameter.upper));
+        // Within bounds that leave no room, differences take no evaluations.
+        let ends = map.parameters.iter().map(|parameter| match parameter.role {
+            Role::Fixed => (parameter.start, parameter.start),
+            Role::Free | Role::Tied(_) => (parameter.lower, parameter.upper),
+        });
+        let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
+        curve.keep_within(&lower, &upper);
         Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver })
+    }
+
+    /// No two things that are said of a parameter exclude each other.
+    fn check_wishes(&self) -> Result<(), CurveError> {
+        let said =
+            |of: &str, kind: fn(&Wish<T>) -> bool| self.wishes.iter().any(|(name, wish)| name == of && kind(wish));
+        for (name, wish) in &self.wishes {
+            let contradiction = |first, second| Err(CurveError::Contradiction { name: name.clone(), first, second });
+            match wish {
+                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                    return contradiction("is fixed", "is tied to other parameters");
+                }
+                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Start(_))) => {
+                    return contradiction("has a start", "is tied to other parameters");
+                }
+                Wish::Prior(..) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                    return contradiction("is fixed", "has a prior");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The parameters, as they are wished for.
@@ -370,6 +418,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let mut parameters: Vec<Parameter<T>> = named
             .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
             .collect();
+        self.check_wishes()?;
         for (name, wish) in &self.wishes {
             match parameters.iter_mut().find(|parameter| parameter.name == *name) {
                 Some(parameter) => parameter.grant(wish),

@@ -92,6 +92,10 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
         self.parts[0].curve.response_count()
     }
 
+    fn takes_all_rows(&self) -> bool {
+        self.parts.iter().any(|part| part.curve.takes_all_rows())
+    }
+
     fn data_set_names(&self) -> Vec<String> {
         self.parts.iter().map(|part| part.name.clone()).collect()
     }

@@ -180,6 +180,7 @@ impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
     fn row_group(&self) -> usize {
         match self.data.noise {
             Noise::Correlated(_) => self.residual_count(),
+            _ if self.curve.takes_all_rows() => self.residual_count(),
             _ => self.data.outputs(),
         }
     }

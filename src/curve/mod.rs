@@ -2,6 +2,7 @@
 
 mod comparison;
 mod constructors;
+mod counted;
 mod criteria;
 mod data;
 mod error;
@@ -25,12 +26,15 @@ mod multi_start;
 mod nan_policy;
 mod nested;
 mod noise;
+mod numeric_rows;
 mod parameter;
+mod parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
 #[cfg(feature = "progress")]
 mod progress;
 mod ranks;
+mod residual_curve;
 mod reverse_tile;
 mod robust;
 mod robust_sums;
@@ -61,6 +65,8 @@ pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};
 pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
+pub use numeric_rows::FromNumericRows;
+pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
@@ -70,5 +76,5 @@ pub use summary::{
     ParameterSummary, PriorSummary,
 };
 #[cfg(feature = "csv")]
-pub use table::{Separator, Table, TableError, TableReader};
+pub use table::{Separator, Table, TableError, TableReader, TableRow};
 pub use tie::Tie;

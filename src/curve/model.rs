@@ -68,6 +68,12 @@ pub trait Curve<T: Real>: Sync {
         1
     }
 
+    /// Responses are evaluated together, as by a simulation that gives all of them at once: the fit then asks for all rows by one call,
+    /// and not for some of them, or some of them on each core. By default they are not.
+    fn takes_all_rows(&self) -> bool {
+        false
+    }
+
     /// The names of the data sets, where a row of predictors begins with the number of its set, counted from 0; else none.
     fn data_set_names(&self) -> Vec<String> {
         Vec::new()

@@ -57,6 +57,41 @@ macro_rules! tie {
     };
 }
 
+/// A formula within code that is generic over a [`Scalar`](crate::Scalar) `S`, which has to have this name there: numbers become
+/// constants of `S`, so that they stand on either side of an operator, and the functions of [`Scalar`](crate::Scalar) are called as in
+/// [`model!`](crate::model!).
+///
+/// ```
+/// use marquardt::{CurveFit, Model, ScalarOf, formula};
+///
+/// /// A sum of saturations, one for each pair of parameters.
+/// struct Saturations(usize);
+///
+/// impl Model<f64> for Saturations {
+///     fn parameter_count(&self) -> usize {
+///         2 * self.0
+///     }
+///
+///     #[inline(always)]
+///     fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
+///         let x = S::constant(x[0]);
+///         b.chunks_exact(2).map(|b| formula!(b[0] * (1.0 - exp(-2.0 * b[1] * x)))).sum()
+///     }
+/// }
+///
+/// let x = [0.5, 1.0, 2.0, 4.0, 8.0];
+/// let y = x.map(|x: f64| 3.0 * (1.0 - (-2.0 * 0.4 * x).exp()));
+/// let fit = CurveFit::model(Saturations(1), &x, &y, &[1.0, 1.0]).fit()?;
+/// assert!((fit.parameters()[1].value - 0.4).abs() < 1e-9);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+#[macro_export]
+macro_rules! formula {
+    ($($formula:tt)+) => {
+        $crate::__formula!(@value () [] [$($formula)+])
+    };
+}
+
 /// Rewrites a formula: numbers become constants of the scalar `S`. The arguments are what to make of it, with which names,
 /// the tokens done, the tokens left, and for each group that is open its kind and the tokens done and left outside of it.
 #[doc(hidden)]
@@ -143,6 +178,11 @@ macro_rules! __formula {
         }
 
         Formula { $($c: ::std::primitive::f64::from($value)),* }
+    }};
+    (@value () [$($formula:tt)+] as []) => {{
+        #[allow(unused_imports)]
+        use $crate::formula::*;
+        $($formula)+
     }};
     (@tie ([$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
         #[allow(unused_imports, non_snake_case)]

@@ -1,5 +1,7 @@
 //! One parameter of a curve, and what is said of it before the fit.
 
+use std::ops::{Bound, RangeBounds};
+
 use super::Tie;
 use crate::Real;
 
@@ -37,6 +39,17 @@ pub(super) enum Wish<T> {
     Tie(Tie<T>),
     Prior(T, T),
     Scale(T),
+}
+
+impl<T: Real> Wish<T> {
+    /// Bounds, to which the ends belong.
+    pub(super) fn within(bounds: impl RangeBounds<T>) -> Self {
+        let end = |bound, none| match bound {
+            Bound::Included(&end) | Bound::Excluded(&end) => end,
+            Bound::Unbounded => none,
+        };
+        Wish::Bounds(end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY))
+    }
 }
 
 impl<T: Copy> Parameter<T> {

@@ -63,6 +63,11 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             if self.variable_projection {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
             }
+            if self.absolute_sigma {
+                return conflict("counts", "an absolute sigma", "the variance of a count is its mean");
+            }
+        } else if self.absolute_sigma && matches!(self.data.noise, Noise::Uniform) {
+            return Err(CurveError::AbsoluteWithoutSigma);
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
@@ -84,7 +89,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let is_of_counts = matches!(self.likelihood, Likelihood::Poisson);
         match self.data.y().iter().position(|&y| is_of_counts && y < T::ZERO) {
             Some(index) => {
-                let (row, value) = (index / self.data.outputs(), self.data.y()[index].to_f64());
+                let row = self.data.original_row(index / self.data.outputs());
+                let value = self.data.y()[index].to_f64();
                 Err(CurveError::NegativeCount { row, value })
             }
             None => Ok(()),

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::counted::counted;
+
 use crate::EvaluationError;
 
 /// Why there is no such statistic of a fit.
@@ -34,9 +36,9 @@ pub enum StatisticsError {
     #[error("the curve could not be evaluated: {0}")]
     Evaluation(#[source] EvaluationError),
     /// The curve or its derivative is NaN or infinite.
-    #[error("the curve or its derivative is not finite in row {row}")]
+    #[error("the curve or its derivative is not finite in row {}", row + 1)]
     NonFiniteCurve {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
     },
     /// A quantity computed from parameters, or its derivative, is NaN or infinite.
@@ -52,7 +54,7 @@ pub enum StatisticsError {
     #[error("counts have no sigma: their variance is their mean")]
     SigmaOfCounts,
     /// Standard deviations do not match the responses.
-    #[error("there are {sigma} standard deviations for {responses} responses")]
+    #[error("sigma has {} for {}", counted(*sigma, "standard deviation"), counted(*responses, "response"))]
     SigmaLength {
         /// Standard deviations.
         sigma: usize,
@@ -60,17 +62,17 @@ pub enum StatisticsError {
         responses: usize,
     },
     /// A standard deviation is not positive.
-    #[error("sigma is {value} in row {row}: standard deviations must be positive")]
+    #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
     /// The mean of a count would be negative.
-    #[error("the curve is {value} in row {row}: the mean of a count must not be negative")]
+    #[error("the curve is {value} in row {}: the mean of a count must not be negative", row + 1)]
     NegativeMean {
-        /// Which row, from 0.
+        /// Which row: an index, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,

@@ -195,6 +195,8 @@ pub enum TapeError {
 }
 
 /// Data that a network cannot be evaluated on. What was bound before stays bound.
+///
+/// Messages count rows and columns from 1, as people do; the fields `row` and `column` are indices, from 0.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -218,7 +220,7 @@ pub enum BatchError {
     #[error("the batch has no rows")]
     Empty,
     /// No batch has been bound yet.
-    #[error("no batch is bound: call batch first")]
+    #[error("no batch is bound: call network.batch(inputs, targets) first")]
     Unbound,
     /// Nothing to minimise.
     #[error("the network has no loss: call with_loss first")]
@@ -250,7 +252,7 @@ pub enum BatchError {
         found: usize,
     },
     /// A number that is NaN or infinite.
-    #[error("{array} is {value} in row {row}, column {column}")]
+    #[error("{array} is {value} in row {}, column {}", row + 1, column + 1)]
     NonFinite {
         /// The array.
         array: BatchArray,
@@ -262,7 +264,7 @@ pub enum BatchError {
         value: f64,
     },
     /// A number that is not a row number of an embedding's table.
-    #[error("{array} is {value} in row {row}: not a row number of a table with {rows} rows")]
+    #[error("{array} is {value} in row {}: not a row number of a table with {rows} rows", row + 1)]
     EmbeddingRow {
         /// The array.
         array: BatchArray,
@@ -274,7 +276,7 @@ pub enum BatchError {
         rows: usize,
     },
     /// A number that is not a class.
-    #[error("{array} is {value} in row {row}: not one of the classes 0 to {}", classes - 1)]
+    #[error("{array} is {value} in row {}: not one of the classes 0 to {}", row + 1, classes - 1)]
     Label {
         /// The array.
         array: BatchArray,
@@ -286,7 +288,7 @@ pub enum BatchError {
         classes: usize,
     },
     /// A number that is not a probability.
-    #[error("{array} is {value} in row {row}, column {column}: not a probability")]
+    #[error("{array} is {value} in row {}, column {}: not a probability", row + 1, column + 1)]
     Probability {
         /// The array.
         array: BatchArray,
@@ -298,7 +300,7 @@ pub enum BatchError {
         value: f64,
     },
     /// A number that must not be negative is.
-    #[error("{array} is {value} in row {row}, column {column}: negative")]
+    #[error("{array} is {value} in row {}, column {}: negative", row + 1, column + 1)]
     Negative {
         /// The array.
         array: BatchArray,
@@ -318,7 +320,7 @@ pub enum BatchError {
         found: usize,
     },
     /// A sample weight that is negative, NaN or infinite.
-    #[error("the sample weight of row {row} is {value}")]
+    #[error("the sample weight of row {} is {value}", row + 1)]
     SampleWeight {
         /// The row.
         row: usize,

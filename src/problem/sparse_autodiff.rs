@@ -3,7 +3,7 @@
 use super::autodiff::{AutoDiff, Residuals};
 use super::sparsity::{Sparsity, SparsityError};
 use super::{BlockJacobian, EvaluationError, LeastSquares};
-use crate::{Dual, Real, Scalar};
+use crate::{Dual, Real};
 
 /// Rows that are differentiated at once, unless more have to be.
 const STRIP: usize = 256;

@@ -1,8 +1,19 @@
 //! What every epoch gave.
 
+use std::fmt;
+
 use super::{Logs, StopReason};
+use crate::digits::number;
+
+/// Significant digits of a printed number.
+const DIGITS: usize = 6;
+
+/// Histories of more epochs are printed without those in the middle.
+const ALL: usize = 20;
 
 /// What every epoch gave, by name: a column for each of the [`Logs`], and why the training ended.
+///
+/// `Display` prints a line for each epoch; of more than 20 the first and the last ten, but all by `{:#}`.
 ///
 /// Epochs are counted from 0, as in Keras. With the feature `serde` it can be serialised.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -73,6 +84,42 @@ impl History {
     }
 }
 
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells = |name: &str, numbers: Vec<String>| -> Vec<String> {
+            let width = numbers.iter().map(String::len).chain([name.chars().count()]).max().unwrap_or(0);
+            std::iter::once(name)
+                .chain(numbers.iter().map(String::as_str))
+                .map(|cell| format!("{cell:>width$}"))
+                .collect()
+        };
+        let columns = self.columns.iter().map(|(name, column)| {
+            cells(
+                name,
+                column
+                    .iter()
+                    .map(|&value| if value.is_nan() { "-".to_owned() } else { number(value, DIGITS) })
+                    .collect(),
+            )
+        });
+        let epochs = cells("epoch", self.epochs.iter().map(usize::to_string).collect());
+        let columns: Vec<Vec<String>> = std::iter::once(epochs).chain(columns).collect();
+        let is_all = f.alternate() || self.len() <= ALL;
+        let is_left_out = |row: usize| !is_all && (ALL / 2 + 1..=self.len() - ALL / 2).contains(&row);
+        for row in (0..=self.len()).filter(|&row| !is_left_out(row)) {
+            let line: Vec<&str> = columns.iter().map(|column| column[row].as_str()).collect();
+            writeln!(f, "{}", line.join("  "))?;
+            if is_left_out(row + 1) && row < self.len() {
+                writeln!(f, "…")?;
+            }
+        }
+        match &self.stop_reason {
+            Some(reason) => write!(f, "ended: {reason}"),
+            None => write!(f, "ended by an error"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +141,36 @@ mod tests {
         assert!(matches!(history.column("damping"), Some(&[0.5, last]) if last.is_nan()));
         assert!(matches!(history.column("accuracy"), Some(&[first, 0.75]) if first.is_nan()));
         assert_eq!((history.last("loss"), history.last("nothing")), (Some(1.0), None));
+    }
+
+    #[test]
+    fn a_line_is_printed_for_each_epoch() {
+        let mut history = History::default();
+        history.push(3, &logs(&[("loss", 2.0), ("accuracy", 0.5)]));
+        history.push(4, &logs(&[("loss", 1.234_567_89e-7)]));
+        history.stop_reason = Some(StopReason::Completed);
+        let expected = "\
+epoch        loss  accuracy
+    3           2       0.5
+    4  1.23457e-7         -
+ended: all epochs are done";
+        assert_eq!(history.to_string(), expected);
+        assert_eq!(History::default().to_string(), "epoch\nended by an error");
+    }
+
+    #[test]
+    fn of_many_epochs_the_middle_is_left_out_unless_asked_for() {
+        let of = |epochs: usize| {
+            let mut history = History::default();
+            (0..epochs).for_each(|epoch| history.push(epoch, &logs(&[("loss", 1.0)])));
+            history
+        };
+        assert_eq!(of(20).to_string().lines().count(), 22);
+        let text = of(1000).to_string();
+        assert_eq!(text.lines().count(), 23);
+        assert_eq!(text.matches('…').count(), 1);
+        assert!(text.contains("\n    9     1\n…\n  990     1\n"), "{text}");
+        assert_eq!(format!("{:#}", of(1000)).lines().count(), 1002);
     }
 
     #[cfg(feature = "checkpoint")]

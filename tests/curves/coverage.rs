@@ -1,6 +1,6 @@
 //! Confidence intervals contain the true values as often as they say.
 
-use marquardt::{CurveFit, Dual, Scalar};
+use marquardt::{CurveFit, Dual};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

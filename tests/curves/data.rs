@@ -94,7 +94,7 @@ fn missing_values_are_refused_or_left_out() {
     (x[1], y[4], sigma[7]) = (f64::NAN, f64::INFINITY, f64::NAN);
     let mask = [true, false, true, true, false, true, true, false];
     let fit = || CurveFit::new(DECAY, &x, &y, [3.0, 1.0]).sigma(&sigma);
-    assert_eq!(message(fit()), "x is NaN in row 1");
+    assert_eq!(message(fit()), "x is NaN in row 2");
     let omitted = fit().nan_policy(NanPolicy::Omit).fit().unwrap();
     assert_eq!(omitted.omitted_rows(), [1, 4, 7]);
     let masked = CurveFit::new(DECAY, &X, &Y, [3.0, 1.0]).sigma(&SIGMA).mask(&mask[..]).fit().unwrap();
@@ -111,9 +111,9 @@ fn noise_has_to_be_positive_and_to_match() {
     let [mut negative, mut zero] = [SIGMA; 2];
     (negative[3], zero[3]) = (-0.1, 0.0);
     let fit = || CurveFit::new(DECAY, &X, &Y, [3.0, 1.0]);
-    assert_eq!(message(fit().sigma(&negative)), "sigma is -0.1 in row 3: standard deviations must be positive");
-    assert_eq!(message(fit().sigma(&zero)), "sigma is 0 in row 3: standard deviations must be positive");
-    assert_eq!(message(fit().sigma(&SIGMA[..5])), "there are 5 standard deviations for 8 responses");
+    assert_eq!(message(fit().sigma(&negative)), "sigma is -0.1 in row 4: standard deviations must be positive");
+    assert_eq!(message(fit().sigma(&zero)), "sigma is 0 in row 4: standard deviations must be positive");
+    assert_eq!(message(fit().sigma(&SIGMA[..5])), "sigma has 5 standard deviations for 8 responses");
     let covariance = |rows, columns| Array2::from_shape_fn((rows, columns), |(i, j)| f64::from(i == j));
     assert_eq!(message(fit().data_covariance(&covariance(8, 7))), "the covariance of the data is 8 x 7");
     assert_eq!(
@@ -124,7 +124,7 @@ fn noise_has_to_be_positive_and_to_match() {
     lopsided[[2, 5]] = 0.1;
     assert_eq!(
         message(fit().data_covariance(&lopsided)),
-        "the covariance of the data is not symmetric: 0.1 in row 2, column 5, but 0 across"
+        "the covariance of the data is not symmetric: 0.1 in row 3, column 6, but 0 across"
     );
     let singular = Array2::from_elem((8, 8), 1.0);
     assert_eq!(message(fit().data_covariance(&singular)), "the covariance of the data is not positive definite");
@@ -162,12 +162,31 @@ fn counts_are_fitted_by_maximum_likelihood() {
 }
 
 #[test]
+fn noise_is_said_once() {
+    let fit = || CurveFit::new(DECAY, &X, &Y, [3.0, 1.0]);
+    let lacking = "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma";
+    assert_eq!(message(fit().absolute_sigma(true)), lacking);
+    assert!(fit().absolute_sigma(true).sigma(&[1.0; 8]).fit().is_ok() && fit().absolute_sigma(false).fit().is_ok());
+    let covariance = Array2::from_diag_elem(8, 0.01);
+    let both =
+        "sigma and a covariance of the data exclude each other: the diagonal of the covariance is the squares of sigma";
+    assert_eq!(message(fit().sigma(&SIGMA).data_covariance(&covariance)), both);
+    assert_eq!(message(fit().data_covariance(&covariance).sigma(&SIGMA)), both);
+    let counts = "counts and an absolute sigma exclude each other: the variance of a count is its mean";
+    assert_eq!(message(fit().counts().absolute_sigma(true)), counts);
+}
+
+#[test]
 fn counts_are_not_negative_and_their_mean_is_positive() {
     let (x, y) = ([0.0, 1.0, 2.0], [3.0, -1.0, 2.0]);
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [1.0, 0.0]).counts();
-    assert_eq!(message(counts), "y is -1 in row 1: counts must not be negative");
+    assert_eq!(message(counts), "y is -1 in row 2: counts must not be negative");
+    // Rows that are left out keep their numbers.
+    let counts = CurveFit::new(|x, [a, b]| a + b * x, &[0.0, 1.0, 2.0, 3.0], &[4.0, 3.0, -1.0, 2.0], [1.0, 0.0]);
+    let masked = counts.mask(&[true, false, true, true][..]).counts();
+    assert_eq!(message(masked), "y is -1 in row 3: counts must not be negative");
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &x, &[3.0, 1.0, 2.0], [1.0, -1.0]).counts();
-    assert_eq!(message(counts), "the curve is 0 in row 1 at the start: the mean of counts must be positive");
+    assert_eq!(message(counts), "the curve is 0 in row 2 at the start: the mean of counts must be positive");
     let weighted = CurveFit::new(|x, [a, b]| a + b * x, &x, &[3.0, 1.0, 2.0], [1.0, 0.0]).counts().sigma(&[1.0; 3]);
     assert!(message(weighted).starts_with("counts and sigma exclude each other"));
 }
@@ -178,5 +197,5 @@ fn a_curve_that_is_not_finite_at_the_start_is_named_by_the_row_as_it_came_in() {
     let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let root = |x: f64, [a, b]: [Dual<f64, 2>; 2]| a * (b - x).sqrt();
     let fit = CurveFit::new(root, &x, &y, [1.0, 2.5]).nan_policy(NanPolicy::Omit);
-    assert_eq!(message(fit), "the curve is NaN in row 4 at the start");
+    assert_eq!(message(fit), "the curve is NaN in row 5 at the start");
 }

@@ -208,17 +208,20 @@ fn the_report_prints_its_figures() {
     assert!(text.starts_with("Converged: "), "{text}");
     let correlation = fit.covariance().correlation()[[0, 1]];
     let expected = [
-        format!("{:.10e}", fit.parameter("rate").unwrap().value),
-        format!("{:.6e}", fit.parameter("amplitude").unwrap().standard_error),
+        format!("{:.5} ± {:.5}", fit.parameter("rate").unwrap().value, fit.parameter("rate").unwrap().standard_error),
+        format!("± {:.3}", fit.parameter("amplitude").unwrap().standard_error),
         "observations                 8".into(),
         "degrees of freedom           6".into(),
-        format!("residual sum of squares      {:.10e}", fit.report().sum_of_squares()),
-        format!("residual standard deviation  {:.10e}", fit.residual_standard_deviation().unwrap()),
+        format!("residual sum of squares      {:.5}", fit.report().sum_of_squares()),
+        format!("residual standard deviation  {:.5}", fit.residual_standard_deviation().unwrap()),
         format!("{correlation:+.4}"),
     ];
     for figure in expected {
         assert!(text.contains(&figure), "{figure} is missing in\n{text}");
     }
+    // Twelve digits, if they are asked for.
+    let rate = format!("{:.11}", fit.parameter("rate").unwrap().value);
+    assert!(format!("{fit:.12}").contains(&rate[..13]), "{rate} is missing in\n{fit:.12}");
 }
 
 #[test]

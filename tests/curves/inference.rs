@@ -24,6 +24,7 @@ fn responses(noise: &[f64]) -> Vec<f64> {
 
 fn fit<'a>(y: &'a [f64], sigma: Option<&'a [f64]>, absolute: bool) -> FittedCurve<'a, f64, impl Curve<f64> + 'a> {
     let fit = CurveFit::new(rise, &X, y, [3.0, 0.6, 1.0]).names(["a", "k", "c"]).absolute_sigma(absolute);
+    let sigma = sigma.or(absolute.then_some(&[1.0; 9]));
     let fit = if let Some(sigma) = sigma { fit.sigma(sigma) } else { fit };
     fit.fit().unwrap()
 }
@@ -169,7 +170,8 @@ fn assert_no_nan<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) {
 fn perfect_data_are_no_trouble() {
     let y = X.map(|x| 2.0 * x);
     for absolute in [false, true] {
-        let line = CurveFit::new(|x, [a, b]| a + b * x, &X, &y, [0.0, 2.0]).absolute_sigma(absolute).fit().unwrap();
+        let line = CurveFit::new(|x, [a, b]| a + b * x, &X, &y, [0.0, 2.0]);
+        let line = if absolute { line.sigma(&[1.0; 9]).absolute_sigma(true) } else { line }.fit().unwrap();
         assert_eq!((line.chi_square(), line.r_squared()), (0.0, Some(1.0)));
         assert_no_nan(&line);
         let (zero, slope) = (line.confidence_interval("b1", 0.95).unwrap(), line.parameter("b2").unwrap());
@@ -210,7 +212,7 @@ fn no_degrees_of_freedom_are_said() {
     assert_eq!(exact.aicc(), f64::INFINITY);
     assert_no_nan(&exact);
     // Known noise needs none; every response is met whatever it is.
-    let known = CurveFit::new(rise, &x, &y, [3.0, 0.6, 1.0]).absolute_sigma(true).fit().unwrap();
+    let known = CurveFit::new(rise, &x, &y, [3.0, 0.6, 1.0]).sigma(&[1.0; 3]).absolute_sigma(true).fit().unwrap();
     assert!(known.confidence_interval("b1", 0.95).unwrap().high.is_finite());
     let influence = known.influence().unwrap();
     assert_eq!((influence.standardized_residuals, influence.cooks_distance), (vec![0.0; 3], vec![f64::INFINITY; 3]));
@@ -280,11 +282,11 @@ fn what_was_wrong_is_named() {
     let error = fit.confidence_band(&ndarray::array![[1.0, 2.0]], 0.95).unwrap_err().to_string();
     assert_eq!(error, "the curve has 1 predictors, not 2");
     let error = fit.confidence_band(&[1.0, f64::NAN], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "the curve or its derivative is not finite in row 1");
+    assert_eq!(error, "the curve or its derivative is not finite in row 2");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "there are 1 standard deviations for 2 responses");
+    assert_eq!(error, "sigma has 1 standard deviation for 2 responses");
     let error = fit.prediction_band_with_sigma(&[1.0, 2.0], &[0.1, 0.0], 0.95).unwrap_err().to_string();
-    assert_eq!(error, "sigma is 0 in row 1: standard deviations must be positive");
+    assert_eq!(error, "sigma is 0 in row 2: standard deviations must be positive");
     assert!(fit.confidence_band(&[], 0.95).unwrap().is_empty());
 }
 

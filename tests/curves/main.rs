@@ -13,8 +13,10 @@ mod global;
 mod inference;
 mod models;
 mod multi_start;
+mod named_residuals;
 #[path = "../nist/mod.rs"]
 mod nist;
+mod numeric_rows;
 mod parameters;
 mod plots;
 mod profile;

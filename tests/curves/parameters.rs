@@ -175,7 +175,16 @@ fn what_is_said_of_parameters_is_checked() {
         message(decay().bounds("c", 0.0..).tie("c", Tie::new(["a"], |[a]| a)).fit()),
         "c is tied to other parameters, and cannot have bounds; bound those"
     );
+    let of_a = || Tie::new(["a"], |[a]| a);
+    let twice = "c is fixed and is tied to other parameters; say one of them";
+    assert_eq!(message(decay().fix("c").tie("c", of_a()).fit()), twice);
+    assert_eq!(message(decay().tie("c", of_a()).fix_at("c", 1.0).fit()), twice);
+    let started = message(decay().start("c", 0.1).tie("c", of_a()).fit());
+    assert_eq!(started, "c has a start and is tied to other parameters; say one of them");
+    assert!(decay().fix("a").tie("c", of_a()).fit().is_ok(), "of two parameters they are no contradiction");
     let sigma = [0.1; 9];
+    let held = message(decay().sigma(&sigma).absolute_sigma(true).fix("a").prior("a", 1.0, 0.1).fit());
+    assert_eq!(held, "a is fixed and has a prior; say one of them");
     assert_eq!(
         message(decay().sigma(&sigma).absolute_sigma(true).prior("a", 1.0, 0.0).fit()),
         "the prior of a must have a finite mean and a positive standard deviation, not 1 and 0"

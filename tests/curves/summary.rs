@@ -71,24 +71,24 @@ a * exp(-k * t) + c
 Converged: the gradient vanishes
 7 iterations, 15 evaluations (7 with derivatives)
 
-parameter             value  standard error  relative             95 % interval  start  note
-a_1          1.5000000000e0     1.500000e-1   10.00 %  [1.200000e0, 1.800000e0]      1  ≥ 0; prior 1.4 ± 0.5
-k            5.0000000000e0                                                       1e-7  at upper bound 5
-c          -5.0000000000e-1     1.500000e-1   30.00 %                                   = 1 - a_1
-t|0          0.0000000000e0                                                             fixed
-lost         3.0000000000e0    undetermined                         [-inf, inf]
+parameter  value ± standard error  relative   95 % interval  start  note
+a_1                 1.500 ± 0.150   10.00 %  [1.200, 1.800]      1  ≥ 0; prior 1.4 ± 0.5
+k                               5                             1e-7  at upper bound 5
+c                  -0.500 ± 0.150   30.00 %                         = 1 - a_1
+t|0                             0                                   fixed
+lost             3 ± undetermined               [-inf, inf]
 
 observations                 20
 rows left out                3
 noise                        absolute sigma
-loss                         Huber, scale 1.345000e0
+loss                         Huber, scale 1.345
 degrees of freedom           17
-residual sum of squares      1.2500000000e1
-residual standard deviation  8.5749292571e-1
-χ²                           1.6250000000e1
-reduced χ²                   9.5588235294e-1
-R²                           0.9875000000
-AIC                          -3.500000
+residual sum of squares      12.5
+residual standard deviation  0.857493
+χ²                           16.25
+reduced χ²                   0.955882
+R²                           0.9875
+AIC                          -3.50
 BIC                          -inf
 
 correlations
@@ -110,15 +110,35 @@ fn what_is_not_there_is_left_out() {
 Not converged: too many iterations
 0 iterations, 0 evaluations (0 with derivatives)
 
-parameter           value  standard error  relative
-b1         2.0000000000e0      1.000000e3   5.0e4 %
+parameter  value ± standard error  relative
+b1                       2 ± 1000   5.0e4 %
 
 observations                 0
 degrees of freedom           0
-residual sum of squares      0.0000000000e0
+residual sum of squares      0
 residual standard deviation  unknown (no degrees of freedom)";
     assert_eq!(summary.to_string(), expected);
-    assert!(FitSummary::default().to_string().contains("parameter  value\n"));
+    assert!(FitSummary::default().to_string().contains("parameter  value ± standard error\n"));
+}
+
+/// One is no plural, and twelve digits are twelve digits.
+#[test]
+fn numbers_are_those_of_people_unless_more_digits_are_asked_for() {
+    let one = FitSummary { iterations: 1, evaluations: 1, ..everything() };
+    assert!(one.to_string().contains("\n1 iteration, 1 evaluation (7 with derivatives)\n"));
+    let mut summary = everything();
+    summary.parameters[0].value = 1.500_123_456_789_123;
+    summary.statistics.r_squared = Some(0.999_999_998_761_23);
+    let (brief, full) = (summary.to_string(), format!("{summary:.12}"));
+    assert!(
+        brief.contains(" 1.500 ± 0.150 ") && brief.contains("R²                           0.99999999876"),
+        "{brief}"
+    );
+    for text in
+        [" 1.50012345679 ± 0.15 ", "[1.2, 1.8]", "0.857492925713", "R²                           0.999999998761"]
+    {
+        assert!(full.contains(text), "{text} is not in\n{full}");
+    }
 }
 
 #[test]
@@ -137,11 +157,11 @@ fn markdown_tables_are_rectangular() {
         "## Decay",
         "`a * exp(-k * t) + c`",
         "**Converged**: the gradient vanishes; 7 iterations, 15 evaluations (7 with derivatives)",
-        "| parameter | value | standard error | relative | 95 % interval | start | note |",
-        "|---|--:|--:|--:|--:|--:|---|",
-        "| a\\_1 | 1.5000000000e0 | 1.500000e-1 | 10.00 % | [1.200000e0, 1.800000e0] | 1 | ≥ 0; prior 1.4 ± 0.5 |",
-        "| t\\|0 | 0.0000000000e0 |  |  |  |  | fixed |",
-        "| χ² | 1.6250000000e1 |",
+        "| parameter | value ± standard error | relative | 95 % interval | start | note |",
+        "|---|--:|--:|--:|--:|---|",
+        "| a\\_1 | 1.500 ± 0.150 | 10.00 % | [1.200, 1.800] | 1 | ≥ 0; prior 1.4 ± 0.5 |",
+        "| t\\|0 | 0 |  |  |  | fixed |",
+        "| χ² | 16.25 |",
         "| a\\_1 | k | -0.7500 |",
         "> **Warning:** the data do not determine lost",
     ] {

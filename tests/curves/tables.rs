@@ -143,3 +143,69 @@ fn strange_bytes_do_no_harm() {
     assert_eq!(table.column("x").unwrap(), [1.0]);
     assert_eq!(table.column("y (\u{fffd}M)").unwrap(), [2.0]);
 }
+
+const COMPOUNDS: &str =
+    "# plate 7\nid,compound,conc,rate\n007,B,1,2\n1.0,A,2,high\n1,B,4,1e999\n,A,8,3\n2,\"B, new\",16,5\n";
+
+#[test]
+fn texts_are_those_of_the_file() {
+    let table = read(COMPOUNDS).unwrap();
+    assert_eq!(table.text_column("id").unwrap(), ["007", "1.0", "1", "", "2"]);
+    assert_eq!(table.text_column("compound").unwrap(), ["B", "A", "B", "A", "B, new"]);
+    assert_eq!(table.text_column("4").unwrap(), ["2", "high", "1e999", "3", "5"]);
+    assert!(table.text_column("name").unwrap_err().to_string().starts_with("input: there is no column \"name\""));
+}
+
+#[test]
+fn rows_are_filtered_and_keep_their_lines() {
+    let table = read(COMPOUNDS).unwrap();
+    let kept = table.filter(|row| Ok(row.line() > 3 && row.text("compound")? != "A")).unwrap();
+    assert_eq!((kept.rows(), kept.column("conc").unwrap()), (2, &[4.0, 16.0][..]));
+    assert_eq!(
+        kept.column("rate").unwrap_err().to_string(),
+        "input, line 5, column rate: \"1e999\" is not a finite number"
+    );
+    let sound = table.filter(|row| Ok(!["high", "1e999"].contains(&row.text("rate")?))).unwrap();
+    assert_eq!(sound.column("rate").unwrap(), [2.0, 3.0, 5.0]);
+    assert!(sound.column("id").unwrap()[1].is_nan(), "what is missing stays missing");
+    // As text, as NaN equals nothing.
+    let parts = |table: &Table| {
+        let lines: Vec<String> = table.column_names().map(|name| table.text_column(name).unwrap().join("|")).collect();
+        (lines, bits(table.column("id").unwrap()))
+    };
+    assert_eq!(parts(&table.filter(|_| Ok(true)).unwrap()), parts(&table));
+    let none = table.filter(|_| Ok(false)).unwrap();
+    assert_eq!((none.rows(), none.column("rate").unwrap().len(), none.column_names().len()), (0, 0, 4));
+}
+
+#[test]
+fn a_filter_says_what_it_cannot_read() {
+    let table = read(COMPOUNDS).unwrap();
+    let refused =
+        |keep: fn(marquardt::TableRow<'_>) -> Result<bool, TableError>| table.filter(keep).unwrap_err().to_string();
+    assert_eq!(refused(|row| Ok(row.number("rate")? > 1.0)), "input, line 4, column rate: \"high\" is not a number");
+    let by_number = refused(|row| Ok(row.line() > 4 && row.number("4")? > 1.0));
+    assert_eq!(by_number, "input, line 5, column rate: \"1e999\" is not a finite number");
+    let unknown = "input: there is no column \"dose\", only id, compound, conc, rate";
+    assert_eq!(refused(|row| Ok(row.number("dose")? > 1.0)), unknown);
+    assert_eq!(refused(|row| Ok(row.text("dose")? == "A")), unknown);
+}
+
+#[test]
+fn groups_come_in_the_order_of_the_file_and_lose_no_row() {
+    let table = read(COMPOUNDS).unwrap();
+    let groups = table.group_by("compound").unwrap();
+    let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["B", "A", "B, new"]);
+    assert_eq!(groups.iter().map(|(_, rows)| rows.rows()).sum::<usize>(), table.rows());
+    assert_eq!(groups[1].1.column("conc").unwrap(), [2.0, 8.0]);
+    assert_eq!(
+        groups[1].1.column("rate").unwrap_err().to_string(),
+        "input, line 4, column rate: \"high\" is not a number"
+    );
+    assert_eq!(groups[2].1.column("rate").unwrap(), [5.0]);
+    // Letter by letter, and where nothing is written, too.
+    let ids: Vec<String> = table.group_by("id").unwrap().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(ids, ["007", "1.0", "1", "", "2"]);
+    assert!(table.group_by("plate").is_err());
+}

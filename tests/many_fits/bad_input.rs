@@ -65,6 +65,18 @@ fn tolerances_are_not_negative() {
 }
 
 #[test]
+fn noise_and_bounds_are_not_swallowed() {
+    let (x, y) = ([0.0; 20], zeros(7, 20));
+    let fit = || FitMany::new(peak(), &x, &y).start(&[1.0; 4]);
+    assert_eq!(fit().absolute_sigma(true).fit().unwrap_err(), FitManyError::AbsoluteWithoutSigma);
+    for count in [0, 3, 5] {
+        let bounds = Bounds::new(vec![-f64::INFINITY; count], vec![f64::INFINITY; count]).unwrap();
+        let error = fit().bounds(bounds).fit().unwrap_err();
+        assert_eq!(error, FitManyError::BoundsLength { parameters: 4, found: count });
+    }
+}
+
+#[test]
 fn there_must_be_a_start() {
     let (x, y) = ([0.0; 20], zeros(7, 20));
     assert_eq!(FitMany::new(peak(), &x, &y).fit().unwrap_err(), FitManyError::NoStart);

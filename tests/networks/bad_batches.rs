@@ -49,13 +49,13 @@ fn what_is_wrong_is_named() {
         (|data| data.inputs[1] = Array2::zeros((2, 1)), "input 1 has 2 rows, where the first array has 3"),
         (|data| data.targets[1] = Array2::zeros((4, 1)), "target 1 has 4 rows, where the first array has 3"),
         (|data| data.targets[0] = Array2::zeros((3, 2)), "target 0 must have 1 columns, but has 2"),
-        (|data| data.inputs[0][[2, 1]] = f64::NAN, "input 0 is NaN in row 2, column 1"),
-        (|data| data.targets[0][[1, 0]] = f64::INFINITY, "target 0 is inf in row 1, column 0"),
-        (|data| data.inputs[1][[2, 0]] = 2.0, "input 1 is 2 in row 2: not a row number of a table with 2 rows"),
-        (|data| data.inputs[1][[0, 0]] = -1.0, "input 1 is -1 in row 0: not a row number of a table with 2 rows"),
-        (|data| data.inputs[1][[1, 0]] = 0.5, "input 1 is 0.5 in row 1: not a row number of a table with 2 rows"),
-        (|data| data.targets[1][[1, 0]] = 3.0, "target 1 is 3 in row 1: not one of the classes 0 to 2"),
-        (|data| data.targets[1][[0, 0]] = 0.5, "target 1 is 0.5 in row 0: not one of the classes 0 to 2"),
+        (|data| data.inputs[0][[2, 1]] = f64::NAN, "input 0 is NaN in row 3, column 2"),
+        (|data| data.targets[0][[1, 0]] = f64::INFINITY, "target 0 is inf in row 2, column 1"),
+        (|data| data.inputs[1][[2, 0]] = 2.0, "input 1 is 2 in row 3: not a row number of a table with 2 rows"),
+        (|data| data.inputs[1][[0, 0]] = -1.0, "input 1 is -1 in row 1: not a row number of a table with 2 rows"),
+        (|data| data.inputs[1][[1, 0]] = 0.5, "input 1 is 0.5 in row 2: not a row number of a table with 2 rows"),
+        (|data| data.targets[1][[1, 0]] = 3.0, "target 1 is 3 in row 2: not one of the classes 0 to 2"),
+        (|data| data.targets[1][[0, 0]] = 0.5, "target 1 is 0.5 in row 1: not one of the classes 0 to 2"),
         (
             |data| {
                 data.inputs = [Array2::zeros((0, 2)), Array2::zeros((0, 1))];
@@ -81,13 +81,16 @@ fn what_is_wrong_is_named() {
 fn counts_weights_and_rows_are_checked() {
     let ((mut network, variables), data) = (network(), good());
     let (inputs, targets) = (views(&data.inputs), views(&data.targets));
-    assert_eq!(network.loss(variables.values()).unwrap_err().to_string(), "no batch is bound: call batch first");
+    assert_eq!(
+        network.loss(variables.values()).unwrap_err().to_string(),
+        "no batch is bound: call network.batch(inputs, targets) first"
+    );
     let refused = |network: &mut Network<f64>, weights: &[f64]| {
         network.weighted_batch(&inputs, &targets, weights).unwrap_err().to_string()
     };
     assert_eq!(refused(&mut network, &[1.0; 2]), "3 rows, but 2 sample weights");
-    assert_eq!(refused(&mut network, &[1.0, -0.5, 1.0]), "the sample weight of row 1 is -0.5");
-    assert_eq!(refused(&mut network, &[1.0, 1.0, f64::NAN]), "the sample weight of row 2 is NaN");
+    assert_eq!(refused(&mut network, &[1.0, -0.5, 1.0]), "the sample weight of row 2 is -0.5");
+    assert_eq!(refused(&mut network, &[1.0, 1.0, f64::NAN]), "the sample weight of row 3 is NaN");
     let said = |result: Result<&mut Network<f64>, marquardt::nn::BatchError>| result.unwrap_err().to_string();
     assert_eq!(said(network.batch(&inputs[..1], &targets)), "the network has 2 inputs, but 1 arrays were given");
     assert_eq!(said(network.batch(&inputs, &[])), "the losses need 2 targets, but 0 arrays were given");
@@ -103,7 +106,7 @@ fn rows_that_are_not_asked_for_may_be_anything() {
     let (inputs, targets) = (views(&data.inputs), views(&data.targets));
     assert!(network.batch_rows(&inputs, &targets, &[2, 0, 2]).is_ok());
     let error = network.batch_rows(&inputs, &targets, &[2, 1]).unwrap_err();
-    assert_eq!(error.to_string(), "input 0 is NaN in row 1, column 0");
+    assert_eq!(error.to_string(), "input 0 is NaN in row 2, column 1");
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn probabilities_are_checked() {
     let x = tape.input(2);
     let mut network = Network::new(tape, &variables).unwrap().with_loss(x, BinaryCrossentropy).unwrap();
     let error = network.batch(&[array![[0.0, 1.0]].view()], &[array![[0.0, 1.5]].view()]).unwrap_err();
-    assert_eq!(error.to_string(), "target 0 is 1.5 in row 0, column 1: not a probability");
+    assert_eq!(error.to_string(), "target 0 is 1.5 in row 1, column 2: not a probability");
 }
 
 #[test]

@@ -367,7 +367,7 @@ fn bad_input_is_refused_by_name() {
     assert!(refused(&mut model, &at[1..], values(7, 2)).contains("32 parameters"));
     let mut targets = values(7, 2);
     targets[[3, 1]] = f64::NAN;
-    assert!(refused(&mut model, &at, targets).contains("row 3, column 1"));
+    assert!(refused(&mut model, &at, targets).contains("row 4, column 2"));
     model.mixes = true;
     let message = refused(&mut model, &at, values(7, 2));
     assert_eq!(message, MixedSamples { layer: 1 }.to_string());

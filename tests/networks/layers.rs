@@ -219,7 +219,7 @@ fn an_embedding_looks_rows_up_and_its_gradient_is_sparse() {
     assert_eq!(touched, [3, 0, 1, 3]);
 
     let error = network.batch(&[array![[0.0, 1.0], [2.0, 4.0]].view()], &[]).unwrap_err();
-    assert_eq!(error.to_string(), "input 0 is 4 in row 1: not a row number of a table with 4 rows");
+    assert_eq!(error.to_string(), "input 0 is 4 in row 2: not a row number of a table with 4 rows");
 }
 
 const DROPPED: (usize, usize) = (200, 50);
@@ -327,15 +327,15 @@ fn targets_that_are_none_are_refused_by_row() {
         network.batch(&[inputs.view()], &[targets.view()]).unwrap_err().to_string()
     }
     let label = |value: f64| refusal(SparseCategoricalCrossentropy, &array![[0.0], [1.0], [value]]);
-    assert_eq!(label(2.0), "target 0 is 2 in row 2: not one of the classes 0 to 1");
-    assert_eq!(label(-1.0), "target 0 is -1 in row 2: not one of the classes 0 to 1");
-    assert_eq!(label(0.5), "target 0 is 0.5 in row 2: not one of the classes 0 to 1");
+    assert_eq!(label(2.0), "target 0 is 2 in row 3: not one of the classes 0 to 1");
+    assert_eq!(label(-1.0), "target 0 is -1 in row 3: not one of the classes 0 to 1");
+    assert_eq!(label(0.5), "target 0 is 0.5 in row 3: not one of the classes 0 to 1");
     let probability = array![[0.0, 1.0], [0.5, 1.5], [0.0, 1.0]];
-    let message = "target 0 is 1.5 in row 1, column 1: not a probability";
+    let message = "target 0 is 1.5 in row 2, column 2: not a probability";
     assert_eq!(refusal(BinaryCrossentropy, &probability), message);
     assert_eq!(refusal(CategoricalCrossentropy, &probability), message);
     let negative = array![[0.0, 1.0], [0.5, 1e9], [-0.5, 1.0]];
-    assert_eq!(refusal(Poisson, &negative), "target 0 is -0.5 in row 2, column 0: negative");
+    assert_eq!(refusal(Poisson, &negative), "target 0 is -0.5 in row 3, column 1: negative");
     assert_eq!(refusal(LogCosh, &array![[0.0], [1.0], [2.0]]), "target 0 must have 2 columns, but has 1");
 }
 

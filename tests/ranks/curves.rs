@@ -363,15 +363,15 @@ fn what_is_wrong_on_one_rank_is_known_to_all() {
         y.iter_mut().zip(rows).filter(|(_, row)| *row == 30).for_each(|(y, _)| *y = f64::NAN);
         decay_fit!(&x, &y, ranks).fit().map(drop)
     });
-    let (first, last) = ("rank 1: y is NaN in row 5", "rank 2: y is NaN in row 5");
-    assert_eq!(errors, [first, last, last, "rank 1: y is NaN in row 10"]);
+    let (first, last) = ("rank 1: y is NaN in row 6", "rank 2: y is NaN in row 6");
+    assert_eq!(errors, [first, last, last, "rank 1: y is NaN in row 11"]);
 
     for error in common_error(|ranks, rows| {
         let (x, y) = (x(rows.clone()), decays(rows));
         let sigma = vec![1.0; if ranks.is_root() { 3 } else { y.len() }];
         decay_fit!(&x, &y, ranks).sigma(&sigma).fit().map(drop)
     }) {
-        assert!(error.starts_with("rank 0: there are 3 standard deviations for "), "{error}");
+        assert!(error.starts_with("rank 0: sigma has 3 standard deviations for "), "{error}");
     }
 
     for error in common_error(|ranks, rows| {
@@ -397,7 +397,8 @@ fn what_differs_among_ranks_is_named() {
     for error in common_error(|ranks, rows| {
         let (x, y) = (x(rows.clone()), decays(rows));
         let prior = if ranks.rank() == 1 { 0.3 } else { 0.4 };
-        decay_fit!(&x, &y, ranks).absolute_sigma(true).prior("b", prior, 1.0).fit().map(drop)
+        let sigma = vec![1.0; x.len()];
+        decay_fit!(&x, &y, ranks).sigma(&sigma).absolute_sigma(true).prior("b", prior, 1.0).fit().map(drop)
     }) {
         assert_eq!(error, differs);
     }
@@ -449,7 +450,7 @@ fn a_curve_that_is_not_finite_at_the_start_names_rank_and_row() {
         CurveFit::new(root, &x, &y, [1.0]).communicator(ranks).fit().map(drop)
     });
     assert!(
-        errors[0].starts_with("rank 1: the curve is ") && errors[0].ends_with(" in row 5 at the start"),
+        errors[0].starts_with("rank 1: the curve is ") && errors[0].ends_with(" in row 6 at the start"),
         "{errors:?}"
     );
     let errors = common_error(|ranks, rows| {

@@ -504,13 +504,13 @@ mod curves {
     #[test]
     fn a_datum_that_is_not_finite_is_named() {
         let error = line(&[0.0, 1.0, f64::NAN, 3.0], &Y).unwrap_err();
-        assert_eq!(error.to_string(), "x is NaN in row 2");
+        assert_eq!(error.to_string(), "x is NaN in row 3");
         let error = line(&X, &[1.0, f64::NEG_INFINITY, 3.0, 4.0]).unwrap_err();
-        assert_eq!(error.to_string(), "y is -inf in row 1");
+        assert_eq!(error.to_string(), "y is -inf in row 2");
         let x = array![[1.0, 2.0], [3.0, f64::INFINITY], [5.0, 6.0]];
         let y = [1.0, 2.0, 3.0];
         let error = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &y, [0.0; 2]).fit().err().unwrap();
-        assert_eq!(error.to_string(), "x2 is inf in row 1");
+        assert_eq!(error.to_string(), "x2 is inf in row 2");
     }
 
     #[test]

@@ -267,7 +267,7 @@ fn bad_input_is_refused_by_name_and_the_map_is_as_before() {
     let error = refused(&targets.narrow(1, 0, 2).unwrap(), &mut || net.forward(&x));
     assert!(error.to_string().contains("target 0 must have 4 columns"), "{error}");
     let error = refused(&(&targets / 0.0).unwrap(), &mut || net.forward(&x));
-    assert!(error.to_string().contains("row 0, column 0"), "{error}");
+    assert!(error.to_string().contains("row 1, column 1"), "{error}");
     let error = refused(&targets, &mut || net.forward(&x)? / 0.0);
     assert!(matches!(error, TrainerError::Optimizer(_)), "{error}");
     let error = refused(&targets, &mut || candle_core::bail!("the device is out of memory"));

@@ -45,7 +45,7 @@ use totals::Totals;
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
-/// `Display` prints the report, [`summary`](Self::summary).
+/// `Display` prints the report, [`summary`](Self::summary), with as many digits as mean something; `{:.12}` prints twelve of each number.
 ///
 /// # On several ranks
 ///

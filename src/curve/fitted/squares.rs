@@ -68,6 +68,7 @@ impl Own {
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {
             Noise::Correlated(_) => responses,
+            _ if setting.curve.takes_all_rows() => responses,
             _ => BLOCK.next_multiple_of(outputs).min(responses),
         };
         let mut own = Own { whitened: 0.0, residuals: 0.0, responses: 0.0, moments: vec![Moments::default(); outputs] };

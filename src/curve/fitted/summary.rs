@@ -120,11 +120,12 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         summary.collect()
     }
 
-    /// The stronger correlations, strongest first.
+    /// The stronger correlations, strongest first; not those of parameters that follow from others.
     fn correlations(&self) -> Vec<CorrelationSummary> {
         let correlation = self.covariance.correlation();
         let n = self.parameters.len();
-        let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let is_tied = |index: usize| self.parameters[index].state == ParameterState::Tied;
+        let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).filter(|&(i, j)| !is_tied(i) && !is_tied(j));
         let mut correlations: Vec<CorrelationSummary> = pairs
             .map(|(i, j)| CorrelationSummary {
                 first: self.parameters[i].name.clone(),

@@ -191,7 +191,7 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
     }
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
-        let variance = if self.study.absolute_sigma && self.study.sigma.is_some() { Some(T::ONE) } else { None };
+        let variance = self.study.absolute_sigma.then_some(T::ONE);
         self.outcomes.take(problem, self.counts[lane], variance, arrival);
     }
 

@@ -2,12 +2,14 @@
 
 use thiserror::Error;
 
+use crate::curve::counted::counted;
+
 /// Why none of the fits was begun. What is wrong with one of them is in its [`FitStatus`](crate::FitStatus).
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FitManyError {
     /// Predictors and responses do not match.
-    #[error("x has {x} points to a fit, but y has {y}")]
+    #[error("x has {} to a fit, but y has {y}", counted(*x, "point"))]
     UnequalPoints {
         /// Points of the predictors.
         x: usize,
@@ -15,7 +17,7 @@ pub enum FitManyError {
         y: usize,
     },
     /// Something has rows for another number of fits than the responses.
-    #[error("{what} has rows for {found} fits, but y for {expected}")]
+    #[error("{what} has rows for {}, but y for {expected}", counted(*found, "fit"))]
     UnequalFits {
         /// What it is: `x`, `start` or `sigma`.
         what: &'static str,
@@ -28,7 +30,7 @@ pub enum FitManyError {
     #[error("there is no start: give one, or let the model guess")]
     NoStart,
     /// The start is for another number of parameters.
-    #[error("the model has {parameters} parameters, but the start {found} numbers")]
+    #[error("the model has {}, but the start {}", counted(*parameters, "parameter"), counted(*found, "number"))]
     StartLength {
         /// Parameters of the model.
         parameters: usize,
@@ -36,7 +38,7 @@ pub enum FitManyError {
         found: usize,
     },
     /// Standard deviations do not match the responses.
-    #[error("there are {sigma} standard deviations for {points} points")]
+    #[error("sigma has {} for {}", counted(*sigma, "standard deviation"), counted(*points, "point"))]
     SigmaLength {
         /// Standard deviations of a fit.
         sigma: usize,
@@ -44,13 +46,18 @@ pub enum FitManyError {
         points: usize,
     },
     /// Bounds of another number of parameters.
-    #[error("the model has {parameters} parameters, but there are bounds for {found}")]
+    #[error("the model has {}, but there are bounds for {found}", counted(*parameters, "parameter"))]
     BoundsLength {
         /// Parameters of the model.
         parameters: usize,
         /// Parameters that the bounds are for.
         found: usize,
     },
+    /// Sigma is to be absolute, but there is none.
+    #[error(
+        "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma"
+    )]
+    AbsoluteWithoutSigma,
     /// The points have no predictors.
     #[error("x has no predictors: its rows are empty")]
     NoPredictors,

@@ -128,7 +128,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// The standard deviations are what they say; otherwise, which is the default, they are known up to a factor, which each fit
+    /// The standard deviations, which must then be given, are what they say; otherwise, which is the default, they are known up to a factor, which each fit
     /// estimates from its residuals.
     pub fn absolute_sigma(mut self, absolute: bool) -> Self {
         self.study.absolute_sigma = absolute;
@@ -137,7 +137,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
 
     /// Bounds on the parameters of every fit.
     pub fn bounds(mut self, bounds: Bounds<T>) -> Self {
-        self.study.bounds = Some(bounds).filter(|bounds| !bounds.is_unbounded() || bounds.is_empty());
+        self.study.bounds = Some(bounds);
         self
     }
 
@@ -196,8 +196,9 @@ struct AllFits<'m, 'a, T: Real> {
 }
 
 impl<T: Real> AllFits<'_, '_, T> {
-    fn run(self) -> Result<ManyFits<T>, FitManyError> {
+    fn run(mut self) -> Result<ManyFits<T>, FitManyError> {
         self.study.check()?;
+        self.study.bounds = self.study.bounds.take().filter(|bounds| !bounds.is_unbounded());
         let fits = self.study.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);

@@ -73,6 +73,9 @@ impl<T: Real> Study<'_, T> {
                 return Err(FitManyError::SigmaLength { sigma: sigma.width(), points });
             }
         }
+        if self.absolute_sigma && self.sigma.is_none() {
+            return Err(FitManyError::AbsoluteWithoutSigma);
+        }
         if let Some(found) = self.bounds.as_ref().map(Bounds::len).filter(|&found| found != parameters) {
             return Err(FitManyError::BoundsLength { parameters, found });
         }

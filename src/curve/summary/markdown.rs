@@ -1,6 +1,7 @@
 //! The report for documents.
 
-use super::{FitSummary, rows};
+use super::FitSummary;
+use super::rows::{self, Digits};
 
 impl FitSummary {
     /// As Markdown, with tables as GitHub has them.
@@ -11,12 +12,12 @@ impl FitSummary {
         let (verdict, effort) = rows::verdict(self);
         blocks.push(format!("**{verdict}**: {}; {effort}", escaped(&self.status)));
 
-        let columns = rows::parameters(self);
+        let columns = rows::parameters(self, Digits::Meaningful);
         let heading: Vec<_> = columns.iter().map(|column| (column.heading.as_str(), column.is_number)).collect();
         let row = |index: usize| columns.iter().map(|column| column.cells[index].clone()).collect();
         blocks.push(table(&heading, (0..self.parameters.len()).map(row)));
 
-        let statistics = rows::statistics(self).into_iter();
+        let statistics = rows::statistics(self, Digits::Meaningful).into_iter();
         let statistics = statistics.map(|(name, value)| vec![name.to_owned(), value]);
         blocks.push(table(&[("statistic", false), ("value", true)], statistics));
 

@@ -1,6 +1,7 @@
 //! What there is to say about a fit, as plain numbers and texts.
 
 mod markdown;
+mod number;
 mod parameter;
 mod rows;
 mod text;
@@ -9,7 +10,8 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 
 /// Everything that a report on a fit shows.
 ///
-/// `Display` prints it for the terminal, [`to_markdown`](Self::to_markdown) for a document, and with the feature `json`
+/// `Display` prints it for the terminal, with as many digits as the standard errors leave meaningful, or with twelve significant digits
+/// of each number by `{:.12}`; [`to_markdown`](Self::to_markdown) for a document, and with the feature `json`
 /// `to_json` for other programs. With the feature `serde` it can be serialised; where a format for people has no word for a
 /// number, as JSON has none for infinity, the number becomes `"inf"`, `"-inf"` or `"NaN"`, and is read back as it was.
 ///
@@ -18,8 +20,8 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 ///
 /// let rate = ParameterSummary { name: "rate".into(), value: 0.3, standard_error: 0.01, ..Default::default() };
 /// let summary = FitSummary { status: "the gradient vanishes".into(), parameters: vec![rate], ..Default::default() };
-/// assert!(summary.to_string().contains("rate       3.0000000000e-1     1.000000e-2    3.33 %"));
-/// assert!(summary.to_markdown().contains("| rate | 3.0000000000e-1 | 1.000000e-2 | 3.33 % |"));
+/// assert!(summary.to_string().contains("rate               0.3000 ± 0.0100    3.33 %"));
+/// assert!(summary.to_markdown().contains("| rate | 0.3000 ± 0.0100 | 3.33 % |"));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

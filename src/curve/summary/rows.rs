@@ -1,6 +1,8 @@
 //! What every rendering shows: the same rows, as text.
 
+use super::number::{self, DIGITS, Form, number};
 use super::{FitSummary, ParameterState, ParameterSummary};
+use crate::curve::counted::counted;
 
 /// One column of the table of parameters.
 pub(super) struct Column {
@@ -9,8 +11,42 @@ pub(super) struct Column {
     pub(super) cells: Vec<String>,
 }
 
+/// How many digits numbers have: as many as mean something, or so many significant ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Digits {
+    /// By the standard errors; six where there are none.
+    Meaningful,
+    /// So many of each.
+    Significant(usize),
+}
+
+impl Digits {
+    /// A number of which no error is known.
+    fn of(self, value: f64) -> String {
+        self.by(value, number)
+    }
+
+    /// The same of a share, such as R².
+    fn of_share(self, value: f64) -> String {
+        self.by(value, number::share)
+    }
+
+    fn by(self, value: f64, write: impl Fn(f64, usize) -> String) -> String {
+        match self {
+            Digits::Meaningful => write(value, DIGITS),
+            Digits::Significant(digits) => number(value, digits),
+        }
+    }
+
+    /// How a value and its standard error are written, if by that.
+    fn form(self, parameter: &ParameterSummary) -> Option<Form> {
+        Form::of(parameter.value, parameter.standard_error)
+            .filter(|_| self == Digits::Meaningful && has_error(parameter))
+    }
+}
+
 /// The table of parameters, without columns that would be empty.
-pub(super) fn parameters(summary: &FitSummary) -> Vec<Column> {
+pub(super) fn parameters(summary: &FitSummary, digits: Digits) -> Vec<Column> {
     let column = |heading: &str, is_number, cell: &dyn Fn(&ParameterSummary) -> String| Column {
         heading: heading.to_owned(),
         is_number,
@@ -19,12 +55,9 @@ pub(super) fn parameters(summary: &FitSummary) -> Vec<Column> {
     let level = summary.parameters.iter().find_map(|parameter| parameter.interval).map_or(0.95, |found| found.level);
     let mut columns = vec![
         column("parameter", false, &|p| p.name.clone()),
-        column("value", true, &|p| format!("{:.10e}", p.value)),
-        column("standard error", true, &standard_error),
+        column("value ± standard error", true, &|p| measured(p, digits)),
         column("relative", true, &relative_error),
-        column(&format!("{} % interval", brief(100.0 * level)), true, &|p| {
-            p.interval.map_or_else(String::new, |interval| format!("[{:.6e}, {:.6e}]", interval.low, interval.high))
-        }),
+        column(&format!("{} % interval", brief(100.0 * level)), true, &|p| interval(p, digits)),
         column("start", true, &|p| p.start.map_or_else(String::new, brief)),
         column("note", false, &note),
     ];
@@ -36,13 +69,31 @@ pub(super) fn parameters(summary: &FitSummary) -> Vec<Column> {
     columns
 }
 
-fn standard_error(parameter: &ParameterSummary) -> String {
-    match parameter.standard_error {
-        _ if parameter.state == ParameterState::Undetermined => "undetermined".to_owned(),
-        _ if parameter.state == ParameterState::Fixed => String::new(),
-        error if error.is_infinite() => "undetermined".to_owned(),
-        error if error.is_nan() => String::new(),
-        error => format!("{error:.6e}"),
+/// There is a standard error that says something.
+fn has_error(parameter: &ParameterSummary) -> bool {
+    let is_judged = !matches!(parameter.state, ParameterState::Undetermined | ParameterState::Fixed);
+    is_judged && parameter.standard_error.is_finite()
+}
+
+fn measured(parameter: &ParameterSummary, digits: Digits) -> String {
+    let (value, error) = (parameter.value, parameter.standard_error);
+    let is_undetermined = parameter.state == ParameterState::Undetermined || error.is_infinite();
+    match digits.form(parameter) {
+        Some(form) => form.measured(value, error),
+        None if parameter.state == ParameterState::Fixed => digits.of(value),
+        None if is_undetermined => format!("{} ± undetermined", digits.of(value)),
+        None if has_error(parameter) => format!("{} ± {}", digits.of(value), digits.of(error)),
+        None => digits.of(value),
+    }
+}
+
+fn interval(parameter: &ParameterSummary, digits: Digits) -> String {
+    let Some(interval) = parameter.interval else { return String::new() };
+    match digits.form(parameter) {
+        Some(form) if interval.low.is_finite() && interval.high.is_finite() => {
+            form.interval(interval.low, interval.high)
+        }
+        _ => format!("[{}, {}]", digits.of(interval.low), digits.of(interval.high)),
     }
 }
 
@@ -76,7 +127,7 @@ fn note(parameter: &ParameterSummary) -> String {
 }
 
 /// Data and statistics, a name and a value each.
-pub(super) fn statistics(summary: &FitSummary) -> Vec<(&'static str, String)> {
+pub(super) fn statistics(summary: &FitSummary, digits: Digits) -> Vec<(&'static str, String)> {
     let (data, statistics) = (&summary.data, &summary.statistics);
     let mut rows = vec![("observations", data.observations.to_string())];
     if data.omitted > 0 {
@@ -86,20 +137,25 @@ pub(super) fn statistics(summary: &FitSummary) -> Vec<(&'static str, String)> {
         rows.push(("noise", data.noise.clone()));
     }
     if let Some(loss) = &data.loss {
-        rows.push(("loss", format!("{}, scale {:.6e}", loss.name, loss.scale)));
+        rows.push(("loss", format!("{}, scale {}", loss.name, digits.of(loss.scale))));
     }
     rows.push(("degrees of freedom", statistics.degrees_of_freedom.to_string()));
-    rows.push(("residual sum of squares", format!("{:.10e}", statistics.residual_sum_of_squares)));
-    let deviation = statistics.residual_standard_deviation.map(|deviation| format!("{deviation:.10e}"));
+    rows.push(("residual sum of squares", digits.of(statistics.residual_sum_of_squares)));
+    let deviation = statistics.residual_standard_deviation.map(|deviation| digits.of(deviation));
     let unknown = || "unknown (no degrees of freedom)".to_owned();
     rows.push(("residual standard deviation", deviation.unwrap_or_else(unknown)));
+    // Of criteria differences count, and of these hundredths.
+    let criterion = |value: f64| match digits {
+        Digits::Meaningful => format!("{value:.2}"),
+        Digits::Significant(_) => digits.of(value),
+    };
     let further = [
-        ("χ²", statistics.chi_squared.map(|value| format!("{value:.10e}"))),
-        ("reduced χ²", statistics.reduced_chi_squared.map(|value| format!("{value:.10e}"))),
-        ("R²", statistics.r_squared.map(|value| format!("{value:.10}"))),
-        ("AIC", statistics.aic.map(|value| format!("{value:.6}"))),
-        ("AICc", statistics.aicc.map(|value| format!("{value:.6}"))),
-        ("BIC", statistics.bic.map(|value| format!("{value:.6}"))),
+        ("χ²", statistics.chi_squared.map(|value| digits.of(value))),
+        ("reduced χ²", statistics.reduced_chi_squared.map(|value| digits.of(value))),
+        ("R²", statistics.r_squared.map(|value| digits.of_share(value))),
+        ("AIC", statistics.aic.map(criterion)),
+        ("AICc", statistics.aicc.map(criterion)),
+        ("BIC", statistics.bic.map(criterion)),
     ];
     rows.extend(further.into_iter().filter_map(|(name, value)| Some((name, value?))));
     rows
@@ -108,15 +164,11 @@ pub(super) fn statistics(summary: &FitSummary) -> Vec<(&'static str, String)> {
 /// Why the solve ended, and what it took.
 pub(super) fn verdict(summary: &FitSummary) -> (&'static str, String) {
     let verdict = if summary.is_converged { "Converged" } else { "Not converged" };
-    let (iterations, evaluations) = (summary.iterations, summary.evaluations);
-    let with_derivatives = summary.derivative_evaluations;
-    (verdict, format!("{iterations} iterations, {evaluations} evaluations ({with_derivatives} with derivatives)"))
+    let work = [counted(summary.iterations, "iteration"), counted(summary.evaluations, "evaluation")];
+    (verdict, format!("{} ({} with derivatives)", work.join(", "), summary.derivative_evaluations))
 }
 
 /// A number of six digits at most.
 fn brief(value: f64) -> String {
-    // Adding zero turns -0 into 0.
-    let rounded = format!("{value:.5e}").parse().unwrap_or(value) + 0.0;
-    let is_plain = rounded == 0.0 || !rounded.is_finite() || (1e-4..1e6).contains(&rounded.abs());
-    if is_plain { rounded.to_string() } else { format!("{rounded:e}") }
+    number(value, DIGITS)
 }

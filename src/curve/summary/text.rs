@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rows::{self, Column};
+use super::rows::{self, Column, Digits};
 use super::{CorrelationSummary, FitSummary};
 
 /// Between columns.
@@ -10,6 +10,7 @@ const GAP: &str = "  ";
 
 impl fmt::Display for FitSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = f.precision().map_or(Digits::Meaningful, Digits::Significant);
         let above = [&self.title, &self.model];
         above.into_iter().flatten().try_for_each(|line| writeln!(f, "{line}"))?;
         if above.into_iter().any(Option::is_some) {
@@ -17,8 +18,8 @@ impl fmt::Display for FitSummary {
         }
         let (verdict, effort) = rows::verdict(self);
         write!(f, "{verdict}: {}\n{effort}\n\n", self.status)?;
-        write_table(f, &rows::parameters(self))?;
-        let statistics = rows::statistics(self);
+        write_table(f, &rows::parameters(self, digits))?;
+        let statistics = rows::statistics(self, digits);
         let width = statistics.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, value) in statistics {
             write!(f, "\n{name:<width$}{GAP}{value}")?;

@@ -1,16 +1,20 @@
-//! Tables of numbers, read from files of separated values.
+//! Tables of numbers and texts, read from files of separated values.
 
+mod column;
 mod error;
 mod reader;
+mod row;
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
+use column::{Column, Flaw};
 pub use error::TableError;
 pub use reader::{Separator, TableReader};
+pub use row::TableRow;
 
-/// Columns of numbers by name, read from a file of separated values. Feature `csv`.
+/// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
 ///
 /// | in the file | what becomes of it |
 /// |---|---|
@@ -18,22 +22,32 @@ pub use reader::{Separator, TableReader};
 /// | a line that begins with `#`, an empty line | nothing |
 /// | comma, semicolon, tab or spaces | the separator, found by looking at the first lines |
 /// | an empty field, `NA`, `NaN` | a missing value, NaN |
-/// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for |
+/// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for as numbers |
 ///
-/// [`TableReader`] reads what is written in another way.
+/// [`TableReader`] reads files that are written in another way. [`filter`](Self::filter) keeps some of the rows, and
+/// [`group_by`](Self::group_by) makes a table of the rows of each sample, compound or patient:
 ///
 /// ```
-/// use marquardt::Table;
+/// use marquardt::{CurveFit, Table, models::MichaelisMenten};
 ///
-/// let text = "sample, conc, rate\nA, 0.5, 1.2\nB, 1.0, 1.9\nC, 2.0, NA\n";
+/// let text = "\
+/// compound, conc, rate
+/// A, 0.5, 1.2
+/// A, 1.0, 2.0
+/// A, 4.0, 4.1
+/// B, 0.5, 2.1
+/// B, 1.0, 2.9
+/// B, 2.0, failed
+/// B, 4.0, 4.0
+/// ";
 /// let table = Table::from_reader(text.as_bytes())?;
-/// assert_eq!(table.column("conc")?, [0.5, 1.0, 2.0]);
-/// assert!(table.column("rate")?[2].is_nan());
-/// assert_eq!(
-///     table.column("sample").unwrap_err().to_string(),
-///     "input, line 2, column sample: \"A\" is not a number"
-/// );
-/// # Ok::<(), marquardt::TableError>(())
+/// assert_eq!(table.column("rate").unwrap_err().to_string(), "input, line 7, column rate: \"failed\" is not a number");
+/// let measured = table.filter(|row| Ok(row.text("rate")? != "failed"))?;
+/// for (compound, rows) in measured.group_by("compound")? {
+///     let fit = CurveFit::guessed(MichaelisMenten, rows.column("conc")?, rows.column("rate")?).fit()?;
+///     println!("{compound}: km = {}", fit.parameter("km").unwrap().value);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -42,25 +56,8 @@ pub struct Table {
     columns: Vec<Column>,
     /// The places of the columns by their names.
     places: HashMap<String, usize>,
-    rows: usize,
-}
-
-/// One column of a table.
-#[derive(Debug, Clone, PartialEq)]
-struct Column {
-    name: String,
-    /// NaN where the value is missing, or is no finite number.
-    values: Vec<f64>,
-    /// The first field that is no finite number.
-    flaw: Option<Flaw>,
-}
-
-/// A field that is no finite number.
-#[derive(Debug, Clone, PartialEq)]
-struct Flaw {
-    line: usize,
-    text: String,
-    is_number: bool,
+    /// The line at which each row ends, counted from 1.
+    lines: Vec<usize>,
 }
 
 impl Table {
@@ -84,7 +81,7 @@ impl Table {
 
     /// Number of rows, without the heading.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.lines.len()
     }
 
     /// The names of the columns, in order.
@@ -92,26 +89,111 @@ impl Table {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// The column of that name, or else of that number, counted from 1; NaN where values are missing.
+    /// The numbers of the column of that name, or else of that number, counted from 1; NaN where values are missing.
     ///
     /// # Errors
     ///
     /// [`TableError::NoSuchColumn`] lists the columns that there are; [`TableError::NotANumber`] and
     /// [`TableError::NotFinite`] say where there is text, or a number too large for a float.
     pub fn column(&self, name: &str) -> Result<&[f64], TableError> {
+        let column = self.find(name)?;
+        match column.flaw() {
+            Some(flaw) => Err(self.refuse(column, flaw)),
+            None => Ok(&column.values),
+        }
+    }
+
+    /// The texts of the column of that name, or else of that number, counted from 1: the fields as they are in the file, without
+    /// the spaces and quotes around them, empty where there is nothing.
+    ///
+    /// ```
+    /// let table = marquardt::Table::from_reader("sample, dose\nA-01, 1.50\nA-02, 3\n".as_bytes())?;
+    /// assert_eq!(table.text_column("sample")?, ["A-01", "A-02"]);
+    /// assert_eq!(table.text_column("dose")?, ["1.50", "3"]);
+    /// # Ok::<(), marquardt::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn text_column(&self, name: &str) -> Result<Vec<&str>, TableError> {
+        let column = self.find(name)?;
+        Ok((0..self.rows()).map(|row| column.field(row)).collect())
+    }
+
+    /// The rows for which `keep` returns `true`, which may be none, in their order. They keep their line numbers, so that later
+    /// errors name the line of the file.
+    ///
+    /// ```
+    /// let table = marquardt::Table::from_reader("run, x\na, 1\nb, 2\na, 3\n".as_bytes())?;
+    /// let rows = table.filter(|row| Ok(row.text("run")? == "a" && row.number("x")? > 1.0))?;
+    /// assert_eq!(rows.column("x")?, [3.0]);
+    /// # Ok::<(), marquardt::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first error that `keep` returns.
+    pub fn filter(&self, keep: impl Fn(TableRow<'_>) -> Result<bool, TableError>) -> Result<Table, TableError> {
+        let mut kept = Vec::new();
+        for row in 0..self.rows() {
+            if keep(TableRow { table: self, row })? {
+                kept.push(row);
+            }
+        }
+        Ok(self.select(&kept))
+    }
+
+    /// The rows of each text in a column, by that text, in the order in which the texts first appear. Texts are compared letter by
+    /// letter: `1` and `1.0` are two groups, and rows in which the field is empty are a group of their own, named by the empty text.
+    /// For groups by two columns, group each group again.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn group_by(&self, name: &str) -> Result<Vec<(String, Table)>, TableError> {
+        let column = self.find(name)?;
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        for row in 0..self.rows() {
+            let text = column.field(row);
+            let place = *places.entry(text).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push((text, Vec::new()));
+            }
+            groups[place].1.push(row);
+        }
+        Ok(groups.into_iter().map(|(text, rows)| (text.to_owned(), self.select(&rows))).collect())
+    }
+
+    /// These rows alone.
+    fn select(&self, rows: &[usize]) -> Table {
+        Table {
+            source: self.source.clone(),
+            columns: self.columns.iter().map(|column| column.select(rows)).collect(),
+            places: self.places.clone(),
+            lines: rows.iter().map(|&row| self.lines[row]).collect(),
+        }
+    }
+
+    /// The column of that name, or else of that number.
+    fn find(&self, name: &str) -> Result<&Column, TableError> {
         let by_name = self.places.get(name).map(|&place| &self.columns[place]);
         let by_number = || self.columns.get(name.parse::<usize>().ok()?.checked_sub(1)?);
-        let source_name = || self.source.clone();
-        let column = by_name.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn {
-            source_name: source_name(),
+        by_name.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn {
+            source_name: self.source.clone(),
             name: name.to_owned(),
             columns: self.column_names().map(str::to_owned).collect(),
-        })?;
-        let Some(Flaw { line, text, is_number }) = column.flaw.clone() else { return Ok(&column.values) };
-        let (source_name, column) = (source_name(), column.name.clone());
-        Err(match is_number {
+        })
+    }
+
+    /// Says where a column has a field that is no finite number.
+    fn refuse(&self, column: &Column, flaw: Flaw) -> TableError {
+        let (source_name, line, text) = (self.source.clone(), self.lines[flaw.row], column.field(flaw.row).to_owned());
+        let column = column.name.clone();
+        match flaw.is_number {
             true => TableError::NotFinite { source_name, line, column, text },
             false => TableError::NotANumber { source_name, line, column, text },
-        })
+        }
     }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, Trim};
 
-use super::{Column, Flaw, Table, TableError};
+use super::column::Column;
+use super::{Table, TableError};
 
 /// What stands between the fields of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,14 +96,14 @@ impl TableReader {
         let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
         let text = text.trim_start_matches('\u{feff}');
         let separator = self.separator.unwrap_or_else(|| detect(text, self.decimal_comma));
-        let mut table = Table { source, columns: Vec::new(), places: HashMap::new(), rows: 0 };
+        let mut table = Table { source, columns: Vec::new(), places: HashMap::new(), lines: Vec::new() };
         match separator {
             Separator::Comma => self.fill(&mut table, split(text, b','))?,
             Separator::Semicolon => self.fill(&mut table, split(text, b';'))?,
             Separator::Tab => self.fill(&mut table, split(text, b'\t'))?,
             Separator::Whitespace => self.fill(&mut table, split_at_whitespace(text))?,
         }
-        if table.rows == 0 {
+        if table.lines.is_empty() {
             return Err(TableError::NoData { source_name: table.source });
         }
         Ok(table)
@@ -123,14 +124,9 @@ impl TableReader {
                 return Err(TableError::RaggedRow { source_name: table.source.clone(), line, found, expected });
             }
             for (column, field) in table.columns.iter_mut().zip(fields) {
-                let value = self.parse(&field);
-                let is_sound = value.is_some_and(|value| !value.is_infinite());
-                column.values.push(value.filter(|_| is_sound).unwrap_or(f64::NAN));
-                if !is_sound && column.flaw.is_none() {
-                    column.flaw = Some(Flaw { line, text: field, is_number: value.is_some() });
-                }
+                column.push(&field, self.parse(&field));
             }
-            table.rows += 1;
+            table.lines.push(line);
         }
         Ok(())
     }
@@ -164,7 +160,7 @@ fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(
             }
             Entry::Vacant(place) => place.insert(index),
         };
-        table.columns.push(Column { name, values: Vec::new(), flaw: None });
+        table.columns.push(Column::new(name));
     }
     Ok(())
 }

@@ -20,10 +20,14 @@ use super::{Hyperparameter, HyperparameterError};
 
 /// A number for every step: the first step, with none before it, gets `at(0)`.
 ///
-/// Made from any of the schedules, and taken wherever a hyperparameter is:
+/// A constructor for each kind; the type of that kind has the options. Both are taken wherever a hyperparameter is:
 ///
 /// ```
-/// use marquardt::optim::{Adam, CosineDecay, Optimizer};
+/// use marquardt::optim::{Adam, CosineDecay, Optimizer, Schedule};
+///
+/// let rate = Schedule::cosine(1e-3, 1000);
+/// assert_eq!((rate.at(0), rate.at(1000)), (1e-3, 0.0));
+/// let optimizer: Box<dyn Optimizer<f32>> = Box::new(Adam::new(rate));
 ///
 /// let rate = CosineDecay::new(0.0, 1000).with_warmup(1e-3, 100);
 /// assert_eq!((rate.at(0), rate.at(100)), (0.0, 1e-3));
@@ -50,6 +54,41 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// `initial_learning_rate · decay_rate^(step / decay_steps)`, an [`ExponentialDecay`].
+    pub fn exponential(initial_learning_rate: f64, decay_steps: u64, decay_rate: f64) -> Self {
+        ExponentialDecay::new(initial_learning_rate, decay_steps, decay_rate).into()
+    }
+
+    /// The first value up to the first boundary, the second up to the second, …: a [`PiecewiseConstantDecay`].
+    pub fn piecewise_constant(boundaries: impl Into<Vec<u64>>, values: impl Into<Vec<f64>>) -> Self {
+        PiecewiseConstantDecay::new(boundaries, values).into()
+    }
+
+    /// Down along a polynomial of degree one, a [`PolynomialDecay`].
+    pub fn polynomial(initial_learning_rate: f64, decay_steps: u64) -> Self {
+        PolynomialDecay::new(initial_learning_rate, decay_steps).into()
+    }
+
+    /// `initial_learning_rate / (1 + decay_rate · step / decay_steps)`, an [`InverseTimeDecay`].
+    pub fn inverse_time(initial_learning_rate: f64, decay_steps: u64, decay_rate: f64) -> Self {
+        InverseTimeDecay::new(initial_learning_rate, decay_steps, decay_rate).into()
+    }
+
+    /// Down to zero along half a wave of the cosine, a [`CosineDecay`].
+    pub fn cosine(initial_learning_rate: f64, decay_steps: u64) -> Self {
+        CosineDecay::new(initial_learning_rate, decay_steps).into()
+    }
+
+    /// Down along half a wave of the cosine again and again, each twice as long as the last: a [`CosineDecayRestarts`].
+    pub fn cosine_restarts(initial_learning_rate: f64, first_decay_steps: u64) -> Self {
+        CosineDecayRestarts::new(initial_learning_rate, first_decay_steps).into()
+    }
+
+    /// Up in a line from zero to where another hyperparameter starts, a [`LinearWarmup`].
+    pub fn warmup(warmup_steps: u64, then: impl Into<Hyperparameter>) -> Self {
+        LinearWarmup::new(warmup_steps, then).into()
+    }
+
     /// The value for the step after `step` others.
     pub fn at(&self, step: u64) -> f64 {
         match self {
@@ -133,6 +172,22 @@ fn require_steps(schedule: &'static str, argument: &'static str, steps: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constructors_make_their_kinds() {
+        assert_eq!(Schedule::exponential(0.1, 5, 0.5), ExponentialDecay::new(0.1, 5, 0.5).into());
+        assert_eq!(Schedule::piecewise_constant([3], [0.1, 0.2]), PiecewiseConstantDecay::new([3], [0.1, 0.2]).into());
+        assert_eq!(Schedule::polynomial(0.1, 5), PolynomialDecay::new(0.1, 5).into());
+        assert_eq!(Schedule::inverse_time(0.1, 5, 0.5), InverseTimeDecay::new(0.1, 5, 0.5).into());
+        assert_eq!(Schedule::cosine(0.1, 5), CosineDecay::new(0.1, 5).into());
+        assert_eq!(Schedule::cosine_restarts(0.1, 5), CosineDecayRestarts::new(0.1, 5).into());
+        assert_eq!(
+            Schedule::warmup(5, Schedule::cosine(0.1, 9)),
+            LinearWarmup::new(5, CosineDecay::new(0.1, 9)).into()
+        );
+        let error = Schedule::cosine(0.1, 0).check().unwrap_err();
+        assert_eq!(error.to_string(), "CosineDecay: decay_steps must be at least 1, not 0");
+    }
 
     #[test]
     fn arguments_that_make_no_sense_are_named() {

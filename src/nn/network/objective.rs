@@ -38,7 +38,9 @@ impl<T: Real> LeastSquares<T> for Network<T> {
     }
 
     fn residual_count(&self) -> usize {
-        self.batch.rows() * self.rows_per_sample()
+        // Of no batch one sample is asked for, and its evaluation says that none is bound.
+        let samples = if self.batch.mean_over == 0 { 1 } else { self.batch.rows() };
+        samples * self.rows_per_sample()
     }
 
     fn row_group(&self) -> usize {

@@ -213,9 +213,31 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
-    /// The variables.
+    /// The variables, as they are now; [`finish`](Self::finish) gives them back.
     pub fn variables(&self) -> &Variables<T> {
         self.variables
+    }
+
+    /// Ends the training, and gives network and variables back, which the trainer has borrowed as long as it is there.
+    ///
+    /// ```
+    /// # use marquardt::nn::{MeanSquaredError, Sequential};
+    /// # use marquardt::optim::Adam;
+    /// # use marquardt::train::Trainer;
+    /// # use marquardt::Variables;
+    /// # let (x, y) = (ndarray::Array2::<f64>::ones((8, 2)), ndarray::Array2::<f64>::ones((8, 1)));
+    /// # let mut variables = Variables::new();
+    /// # let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+    /// # let mut optimizer = Adam::new(0.02);
+    /// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(2);
+    /// println!("{}", trainer.fit(&[x.view()], &[y.view()])?);
+    /// let (network, variables) = trainer.finish();
+    /// let loss = network.evaluate(variables, &[x.view()], &[y.view()])?;
+    /// # assert!(loss.is_finite());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn finish(self) -> (&'a mut Network<T>, &'a mut Variables<T>) {
+        (self.network, self.variables)
     }
 
     /// The optimizer.

@@ -54,7 +54,7 @@ fn data_that_do_not_fit() {
     assert_eq!(refusal(&data, |t| t).to_string(), "target 0 has 9 rows, where the first array has 10");
     let mut data = Data::new(10);
     data.x[[7, 1]] = f64::NAN;
-    assert_eq!(refusal(&data, |t| t).to_string(), "input 0 is NaN in row 7, column 1");
+    assert_eq!(refusal(&data, |t| t).to_string(), "input 0 is NaN in row 8, column 2");
     let data = Data::new(0);
     assert_eq!(refusal(&data, |t| t).to_string(), "the data have no rows");
 }
@@ -71,7 +71,7 @@ fn validation_data_and_weights_that_do_not_fit() {
 
     let (few, mut bad) = (vec![1.0; 9], vec![1.0; 10]);
     bad[4] = -1.0;
-    for (weights, message) in [(few, "10 rows, but 9 sample weights"), (bad, "the sample weight of row 4 is -1")] {
+    for (weights, message) in [(few, "10 rows, but 9 sample weights"), (bad, "the sample weight of row 5 is -1")] {
         let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).sample_weights(&weights);
         let error = trainer.fit(&data.inputs(), &data.targets()).unwrap_err();
         assert_eq!(error.to_string(), message);

@@ -1,9 +1,12 @@
 //! A step that fails names what is at fault, and leaves everything as it was.
 
 use marquardt::nn::{BatchArray, BatchError, MeanAbsoluteError, Sequential};
-use marquardt::optim::{ExponentialDecay, Hyperparameter, HyperparameterError, Optimizer, OptimizerError};
+use marquardt::optim::{
+    Adam, ExponentialDecay, Hyperparameter, HyperparameterError, MovingAverage, Optimizer, OptimizerError, Sgd,
+};
 use marquardt::{
-    EvaluationError, LeastSquares, LevenbergMarquardt, NotLeastSquares, SolveError, SumOfSquares, Variables,
+    EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, NotLeastSquares, SolveError,
+    SumOfSquares, Variables,
 };
 use ndarray::{Array2, array};
 
@@ -36,10 +39,19 @@ fn bad_data_is_refused_before_the_optimizer_sees_it() {
 #[test]
 fn a_network_without_a_batch_is_refused() {
     let (mut network, mut variables) = curved(2, 4);
-    let mut optimizer = LevenbergMarquardt::new();
-    optimizer.build(&variables).unwrap();
-    let error = refused(&mut optimizer, &mut network, &mut variables);
-    assert!(error.to_string().contains("residuals") || error.to_string().contains("batch"), "{error}");
+    let optimizers: [Box<dyn Optimizer<f64>>; 4] = [
+        Box::new(LevenbergMarquardt::new()),
+        Box::new(LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Dual))),
+        Box::new(Adam::new(0.01)),
+        Box::new(MovingAverage::new(Sgd::new(0.01))),
+    ];
+    for mut optimizer in optimizers {
+        optimizer.build(&variables).unwrap();
+        let error = refused(&mut *optimizer, &mut network, &mut variables);
+        assert!(error.to_string().contains("no batch is bound: call network.batch(inputs, targets) first"), "{error}");
+    }
+    let error = LevenbergMarquardt::new().minimize_variables(&mut network, &mut variables).unwrap_err();
+    assert!(error.to_string().contains("no batch is bound: call network.batch"), "{error}");
 }
 
 #[test]

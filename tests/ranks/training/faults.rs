@@ -68,7 +68,7 @@ fn bad_data_of_one_rank_are_refused_on_all() {
         }
     };
     let errors = train(spoil, |_, trainer| trainer, rank_1);
-    assert_eq!(errors, vec![(false, "input 0 is NaN in row 3, column 1".to_owned()); 3]);
+    assert_eq!(errors, vec![(false, "input 0 is NaN in row 4, column 2".to_owned()); 3]);
 
     let errors = on_threads(3, |ranks| {
         let (network, variables) = network(0.0);
@@ -86,7 +86,7 @@ fn bad_data_of_one_rank_are_refused_on_all() {
         assert_eq!((network.rows(), network.mask_step()), (rows, 1));
         errors
     });
-    let expected = BatchError::Rank(RankError { rank: 1, message: "input 0 is NaN in row 3, column 1".to_owned() });
+    let expected = BatchError::Rank(RankError { rank: 1, message: "input 0 is NaN in row 4, column 2".to_owned() });
     assert!(errors.iter().flatten().all(|error| *error == expected), "{errors:?}");
 }
 

@@ -1,0 +1,78 @@
+//! Residuals as the curve of a fit whose observations are all zero.
+
+use super::Curve;
+use crate::{Dual, EvaluationError, Real};
+
+/// Residuals over `N` dual numbers, exactly differentiated. Its responses are minus the residuals, so that observation minus response
+/// is the residual; a row of predictors is the number of one.
+#[derive(Debug, Clone, Copy)]
+pub struct FromResiduals<F, const N: usize> {
+    residuals: F,
+    count: usize,
+}
+
+impl<F, const N: usize> FromResiduals<F, N> {
+    pub(super) fn new(residuals: F, count: usize) -> Self {
+        FromResiduals { residuals, count }
+    }
+
+    /// All residuals, of which those that are not filled in are NaN.
+    fn evaluate<T: Real>(&self, b: [Dual<T, N>; N]) -> Vec<Dual<T, N>>
+    where
+        F: Fn([Dual<T, N>; N], &mut [Dual<T, N>]),
+    {
+        let mut residuals = vec![Dual::constant(T::from_f64(f64::NAN)); self.count];
+        (self.residuals)(b, &mut residuals);
+        residuals
+    }
+}
+
+/// Which residual, of so many, a row of predictors asks for.
+fn asked<T: Real>(x: T, count: usize) -> Result<usize, EvaluationError> {
+    let number = x.to_f64();
+    if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
+        return Ok(number as usize);
+    }
+    Err(format!("there is no residual {number}, but {count} from 0 on").into())
+}
+
+/// Fills `y` with minus the residuals that rows of predictors ask for.
+pub(super) fn fill_negatives<T: Real>(x: &[T], residuals: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = -residuals[asked(x, residuals.len())?];
+    }
+    Ok(())
+}
+
+impl<T: Real, const N: usize, F: Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Sync> Curve<T> for FromResiduals<F, N> {
+    fn parameter_count(&self) -> usize {
+        N
+    }
+
+    fn takes_all_rows(&self) -> bool {
+        true
+    }
+
+    fn responses(&self, x: &[T], _width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        let residuals = self.evaluate(std::array::from_fn(|j| Dual::constant(b[j])));
+        let residuals: Vec<T> = residuals.iter().map(|residual| residual.value).collect();
+        fill_negatives(x, &residuals, y)
+    }
+
+    fn linearize(
+        &self,
+        x: &[T],
+        _width: usize,
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError> {
+        let residuals = self.evaluate(std::array::from_fn(|j| Dual::variable(b[j], j)));
+        for ((y, row), &x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(x) {
+            let negative = -residuals[asked(x, self.count)?];
+            *y = negative.value;
+            row.copy_from_slice(&negative.gradient);
+        }
+        Ok(())
+    }
+}

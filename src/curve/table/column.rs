@@ -1,0 +1,72 @@
+//! One column of a table.
+
+/// The fields of a column, as text and as numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Column {
+    pub(super) name: String,
+    /// NaN where the value is missing, or is no finite number.
+    pub(super) values: Vec<f64>,
+    /// The fields that are no finite numbers, in order.
+    flaws: Vec<Flaw>,
+    /// All fields, one after the other.
+    text: String,
+    /// Where in the text each field ends.
+    ends: Vec<usize>,
+}
+
+/// A field that is no finite number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Flaw {
+    pub(super) row: usize,
+    /// It is a number, but infinite or too large for a float.
+    pub(super) is_number: bool,
+}
+
+impl Column {
+    /// A column without fields.
+    pub(super) fn new(name: String) -> Self {
+        Column { name, ..Column::default() }
+    }
+
+    /// Adds a field: its text, and the number that it is, NaN where it is missing.
+    pub(super) fn push(&mut self, field: &str, value: Option<f64>) {
+        let is_sound = value.is_some_and(|value| !value.is_infinite());
+        if !is_sound {
+            self.flaws.push(Flaw { row: self.values.len(), is_number: value.is_some() });
+        }
+        self.values.push(value.filter(|_| is_sound).unwrap_or(f64::NAN));
+        self.text.push_str(field);
+        self.ends.push(self.text.len());
+    }
+
+    /// The field of a row, without the spaces around it.
+    pub(super) fn field(&self, row: usize) -> &str {
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin..self.ends[row]]
+    }
+
+    /// The first field that is no finite number.
+    pub(super) fn flaw(&self) -> Option<Flaw> {
+        self.flaws.first().copied()
+    }
+
+    /// The field of a row, if it is no finite number.
+    pub(super) fn flaw_of(&self, row: usize) -> Option<Flaw> {
+        self.flaws.binary_search_by_key(&row, |flaw| flaw.row).ok().map(|index| self.flaws[index])
+    }
+
+    /// The same with these rows alone.
+    pub(super) fn select(&self, rows: &[usize]) -> Self {
+        let mut selected = Column::new(self.name.clone());
+        for &row in rows {
+            let flaw = self.flaw_of(row);
+            let value = match flaw {
+                None => Some(self.values[row]),
+                Some(Flaw { is_number: true, .. }) => Some(f64::INFINITY),
+                Some(_) => None,
+            };
+            selected.push(self.field(row), value);
+        }
+        selected
+    }
+}

@@ -1,0 +1,59 @@
+//! What can be wrong with an `.npy` file.
+
+use std::io;
+
+use thiserror::Error;
+
+/// What is wrong with an `.npy` file. `source_name` is its path, or `input` for bytes.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NpyError {
+    /// The file cannot be read or written.
+    #[error("{source_name}: {source}")]
+    Io {
+        /// Which file.
+        source_name: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file does not begin as `.npy` files do, or its header cannot be understood.
+    #[error("{source_name} is not an .npy file: {reason}")]
+    NotNpy {
+        /// Which file.
+        source_name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The numbers are of a type that is not read, such as complex ones, records or objects.
+    #[error("{source_name} has numbers of the type {descr}; floats of 4 or 8 bytes, integers and booleans can be read")]
+    Type {
+        /// Which file.
+        source_name: String,
+        /// The type, as NumPy writes it.
+        descr: String,
+    },
+    /// There are more or fewer bytes than the shape says.
+    #[error("{source_name} has {found} bytes of numbers, but its shape {shape:?} takes {expected}")]
+    Length {
+        /// Which file.
+        source_name: String,
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// Bytes of such an array.
+        expected: usize,
+        /// Bytes after the header.
+        found: usize,
+    },
+    /// The array has another number of dimensions than asked for.
+    #[error("{source_name} has an array of {found} dimensions, of shape {shape:?}, but {expected} are asked for")]
+    Dimensions {
+        /// Which file.
+        source_name: String,
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// Dimensions asked for.
+        expected: usize,
+        /// Dimensions of the array.
+        found: usize,
+    },
+}
