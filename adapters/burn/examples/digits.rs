@@ -60,8 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let all = data(options.seed)?;
     let (training, test) = (all.range(0, TRAINING), all.range(TRAINING, all.x.dims()[0] - TRAINING));
     let net = initialize::<f32, _>(Net::new(&device()), options.seed);
-    let race =
-        Race { title: "burn digits", data: &training, batch: 64, epochs: 8, goal: 1e-4, forward: Net::forward };
+    let race = Race { title: "burn digits", data: &training, batch: 64, epochs: 8, goal: 1e-4, forward: Net::forward };
     let (net, last) = train::<f32, _, _>(&options, &race, net, SparseCategoricalCrossentropy, cross_entropy)?;
     let right = net.forward(test.x).argmax(1).equal(test.y.int()).float().mean().into_scalar::<f32>();
     report(&options, &last, &format!(" accuracy={right:.4}"));

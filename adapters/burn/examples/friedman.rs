@@ -59,8 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
     let data = data(options.seed);
     let net = initialize::<f32, _>(Net::new(&device()), options.seed);
-    let race =
-        Race { title: "burn friedman", data: &data, batch: 128, epochs: 350, goal: 1e-5, forward: Net::forward };
+    let race = Race { title: "burn friedman", data: &data, batch: 128, epochs: 350, goal: 1e-5, forward: Net::forward };
     let (_, last) = train::<f32, _, _>(&options, &race, net, MeanSquaredError, mean_squared_error)?;
     report(&options, &last, "");
     Ok(())

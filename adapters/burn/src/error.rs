@@ -57,7 +57,9 @@ pub enum TrainerError {
         now: Vec<usize>,
     },
     /// The closure goes through other layers than when it was called before in the same step.
-    #[error("the model has gone through {before} recorded layers, and now through {now} or others, at the same parameters")]
+    #[error(
+        "the model has gone through {before} recorded layers, and now through {now} or others, at the same parameters"
+    )]
     ChangingLayers {
         /// Recorded layers before.
         before: usize,

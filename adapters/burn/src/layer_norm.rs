@@ -51,12 +51,8 @@ impl LayerNorm {
         let Some(found) = recorder::find((&self.gamma, Layout::AsStored), beta, rows, &shape) else {
             return self.0.forward(input);
         };
-        let layer = RecordedLayer::Scale {
-            weight: Some(found.weight),
-            bias: found.bias,
-            width,
-            positions: found.positions,
-        };
+        let layer =
+            RecordedLayer::Scale { weight: Some(found.weight), bias: found.bias, width, positions: found.positions };
         let gamma = self.gamma.val().detach();
         // The same layer with a scale of ones and no shift.
         let mut plain = self.0.clone();

@@ -82,4 +82,3 @@ impl Linear {
 pub(crate) fn is_weight(name: &str, container: &str) -> bool {
     name == "weight" && container == "Struct:Linear"
 }
-

@@ -179,11 +179,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         self.places.gradients(&module, &gradients, gradient)
     }
 
-    fn try_sensitivities(
-        &mut self,
-        cotangents: &[T],
-        keep: &mut dyn FnMut(usize, &[T]),
-    ) -> Result<(), TrainerError> {
+    fn try_sensitivities(&mut self, cotangents: &[T], keep: &mut dyn FnMut(usize, &[T])) -> Result<(), TrainerError> {
         let Some(mut point) = self.point.take() else { return Ok(()) };
         let output = match point.recorded.take() {
             Some(output) => output,
@@ -251,11 +247,7 @@ impl<T: Element, M: Module, const D: usize> ExternalModel<T> for BurnModel<'_, T
         self.try_inputs(layer, inputs).map_err(EvaluationError::new)
     }
 
-    fn sensitivities(
-        &mut self,
-        cotangents: &[T],
-        keep: &mut dyn FnMut(usize, &[T]),
-    ) -> Result<(), EvaluationError> {
+    fn sensitivities(&mut self, cotangents: &[T], keep: &mut dyn FnMut(usize, &[T])) -> Result<(), EvaluationError> {
         self.try_sensitivities(cotangents, keep).map_err(EvaluationError::new)
     }
 

@@ -53,7 +53,8 @@ pub(crate) struct Places {
 impl Places {
     /// The parameters of a module, of numbers of the type `T`.
     pub(crate) fn of<T: Element>(module: &impl Module) -> Result<Self, TrainerError> {
-        let mut collector = Collector { places: Places::default(), path: Vec::new(), other: None, expected: dtype::<T>() };
+        let mut collector =
+            Collector { places: Places::default(), path: Vec::new(), other: None, expected: dtype::<T>() };
         module.visit(&mut collector);
         match collector.other {
             Some((name, found)) => Err(TrainerError::DType { name, expected: dtype::<T>(), found }),
@@ -163,14 +164,8 @@ impl ModuleVisitor for Collector {
         }
         let is_transposed = D == 2 && self.path.last().is_some_and(|(name, container)| is_weight(name, container));
         let layout = if is_transposed { Layout::Transposed } else { Layout::AsStored };
-        let place = Place {
-            name,
-            id: param.id,
-            shape: param.dims().to_vec(),
-            start: places.count,
-            layout,
-            is_shared: false,
-        };
+        let place =
+            Place { name, id: param.id, shape: param.dims().to_vec(), start: places.count, layout, is_shared: false };
         places.by_id.insert(param.id, places.list.len());
         places.count += place.count();
         places.list.push(place);

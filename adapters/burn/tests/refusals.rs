@@ -30,7 +30,8 @@ fn refused<const D: usize>(
 ) -> TrainerError {
     let mut net = start::<f64, _>(Net::new());
     let numbers = |net: &Net| {
-        let of_layer = |layer: &marquardt_burn::Linear| (layer.weight.to_data(), layer.bias.as_ref().unwrap().to_data());
+        let of_layer =
+            |layer: &marquardt_burn::Linear| (layer.weight.to_data(), layer.bias.as_ref().unwrap().to_data());
         (of_layer(&net.hidden), of_layer(&net.output))
     };
     let before = numbers(&net);
@@ -77,7 +78,11 @@ fn outputs_that_do_not_fit_are_refused() {
     let mut calls = 0;
     let error = refused(&mut trainer, targets(), |net| {
         calls += 1;
-        if calls == 1 { net.forward(x.clone()) } else { net.output.forward(Tensor::ones([SAMPLES, SIZES[1]], (&device(), x.dtype()))) }
+        if calls == 1 {
+            net.forward(x.clone())
+        } else {
+            net.output.forward(Tensor::ones([SAMPLES, SIZES[1]], (&device(), x.dtype())))
+        }
     });
     assert!(matches!(&error, TrainerError::ChangingLayers { before: 2, now: 1 }), "{error}");
     let mut net = start::<f64, _>(Net::new());

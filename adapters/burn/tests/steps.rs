@@ -6,7 +6,9 @@ use burn::module::{Module, ParamGroup};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig};
 use burn::tensor::activation::tanh;
 use burn::tensor::{Int, Tensor, TensorData};
-use common::{BoxedLoss, Net, PlainNet, SAMPLES, SIZES, array, device, labels, number, numbers, own_network, start, tensor};
+use common::{
+    BoxedLoss, Net, PlainNet, SAMPLES, SIZES, array, device, labels, number, numbers, own_network, start, tensor,
+};
 use marquardt::nn::{Loss, MeanSquaredError, SparseCategoricalCrossentropy};
 use marquardt::optim::{Adam, Optimizer};
 use marquardt::{Acceleration, LevenbergMarquardt, LinearForm};
@@ -36,7 +38,8 @@ fn agree<T: Element>(loss: fn() -> BoxedLoss<T>, targets: &Tensor<2>, tolerance:
         // The module holds what the trainer says, but for the rows of weights.
         let [weight, bias] = ["output.weight", "output.bias"].map(|name| trainer.variables().get(name).unwrap());
         let of_trainer: Vec<T> = weight.t().iter().chain(bias.iter()).copied().collect();
-        let of_module = [numbers::<T, 2>(&net.output.weight), numbers::<T, 1>(&net.output.bias.as_ref().unwrap().val())];
+        let of_module =
+            [numbers::<T, 2>(&net.output.weight), numbers::<T, 1>(&net.output.bias.as_ref().unwrap().val())];
         assert_eq!(of_module.concat(), of_trainer);
     }
 }
@@ -177,7 +180,8 @@ fn sequences_are_recorded() {
 #[test]
 fn outside_of_steps_layers_are_burns_and_have_their_records() {
     let plain = start::<f64, _>(PlainNet::new());
-    let net = Net::new().load_record(plain.clone().into_record().cast_to_module_dtype().with_dtype_policy(Default::default()));
+    let net = Net::new()
+        .load_record(plain.clone().into_record().cast_to_module_dtype().with_dtype_policy(Default::default()));
     let x = tensor::<f64, 2>([SAMPLES, SIZES[0]], 0.2);
     assert_eq!(net.forward(x.clone()).to_data(), plain.forward(x.clone()).to_data());
     assert_eq!(net.to_string().replace("Net", "PlainNet"), plain.to_string());

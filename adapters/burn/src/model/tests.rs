@@ -9,9 +9,7 @@ use marquardt::{Objective, Variables};
 use ndarray::{Array2, ArrayView2};
 
 use super::*;
-use crate::{
-    Conv2d, Conv2dConfig, Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig,
-};
+use crate::{Conv2d, Conv2dConfig, Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
 
 const SAMPLES: usize = 12;
 
@@ -147,11 +145,7 @@ fn dense<T: Element>() -> Dense {
     start::<T, _>(Dense { hidden: layer(5, 7), output: layer(7, 3) })
 }
 
-fn agrees_with_own_network<T: Element>(
-    loss: impl Loss<T> + Clone + 'static,
-    targets: Array2<T>,
-    tolerance: f64,
-) {
+fn agrees_with_own_network<T: Element>(loss: impl Loss<T> + Clone + 'static, targets: Array2<T>, tolerance: f64) {
     let net = dense::<T>();
     let x = tensor::<T, 2>([SAMPLES, 5], 0.2);
     let found = of_module(&net, |net| net.forward(x.clone()), loss.clone(), targets.view());

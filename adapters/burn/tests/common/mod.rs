@@ -95,7 +95,8 @@ pub fn own_network<T: Element>(net: &Net, loss: impl Loss<T> + 'static) -> (Netw
     let layers = Sequential::new(SIZES[0]).dense(SIZES[1]).tanh().dense(SIZES[2]);
     let network = layers.compile(&mut variables, 0, loss).unwrap();
     let of_layer = |layer: &Linear| {
-        [numbers::<T, 2>(&layer.weight.val().transpose()), numbers::<T, 1>(&layer.bias.as_ref().unwrap().val())].concat()
+        [numbers::<T, 2>(&layer.weight.val().transpose()), numbers::<T, 1>(&layer.bias.as_ref().unwrap().val())]
+            .concat()
     };
     variables.values_mut().copy_from_slice(&[of_layer(&net.hidden), of_layer(&net.output)].concat());
     (network, variables)
