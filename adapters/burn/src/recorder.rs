@@ -27,7 +27,7 @@ struct Recorder {
 }
 
 /// How the numbers of a weight lie among the trainer's variables.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Layout {
     AsStored,
     /// With rows for columns.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use burn::module::{Module, ModuleMapper, Param};
-use burn::optim::{AdamConfig, GradientsParams, Optimizer as _};
+use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point, draw};

@@ -2,7 +2,7 @@
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::activation::tanh;
-use burn::tensor::{Device, Element as _, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use marquardt::Variables;
 use marquardt::nn::{GaussNewton, Loss, Network, Sequential, Targets};
 use marquardt_burn::{Element, Linear, LinearConfig};
@@ -23,7 +23,7 @@ pub fn number<T: Element>(number: T) -> f64 {
 pub fn tensor<T: Element, const D: usize>(shape: [usize; D], phase: f64) -> Tensor<D> {
     let count = shape.iter().product::<usize>();
     let numbers: Vec<f64> = (0..count).map(|k| (k as f64 * 0.7 + phase).sin()).collect();
-    Tensor::from_data(TensorData::new(numbers, shape), (&device(), T::dtype()))
+    Tensor::from_data(TensorData::new(numbers, shape), (&device(), <T as burn::tensor::Element>::dtype()))
 }
 
 pub fn labels() -> Tensor<1, Int> {

@@ -1,10 +1,8 @@
 //! Bad input is refused by an error that names it, and the module is as it was.
 
-mod common;
-
+use crate::common::{Net, SAMPLES, SIZES, device, start, tensor};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
-use common::{Net, SAMPLES, SIZES, device, start, tensor};
 use marquardt::LevenbergMarquardt;
 use marquardt::nn::{MeanSquaredError, SparseCategoricalCrossentropy};
 use marquardt_burn::{LeastSquaresTrainer, LinearConfig, TrainerError};
@@ -81,7 +79,7 @@ fn outputs_that_do_not_fit_are_refused() {
         if calls == 1 {
             net.forward(x.clone())
         } else {
-            net.output.forward(Tensor::ones([SAMPLES, SIZES[1]], (&device(), x.dtype())))
+            net.output.forward(Tensor::<2>::ones([SAMPLES, SIZES[1]], (&device(), x.dtype())))
         }
     });
     assert!(matches!(&error, TrainerError::ChangingLayers { before: 2, now: 1 }), "{error}");
@@ -110,7 +108,7 @@ fn parameters_that_are_not_used_are_refused() {
     let x = inputs();
     let mut trainer = trainer();
     let error = refused(&mut trainer, targets(), |net| {
-        net.output.forward(Tensor::zeros([SAMPLES, SIZES[1]], (&device(), x.dtype())))
+        net.output.forward(Tensor::<2>::zeros([SAMPLES, SIZES[1]], (&device(), x.dtype())))
     });
     assert!(matches!(&error, TrainerError::UnusedParameter { name } if name == "hidden.weight"), "{error}");
     let error = refused(&mut trainer, targets(), |_| targets());
@@ -150,7 +148,7 @@ fn a_panic_in_the_closure_ends_recording() {
     let net = start::<f64, _>(Net::new());
     let mut trainer = trainer();
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _ = trainer.step(net.clone(), targets(), |net| {
+        let _ = trainer.step(net.clone(), targets(), |net| -> Tensor<2> {
             net.forward(x.clone());
             panic!("the closure fails")
         });
