@@ -69,9 +69,9 @@ impl Conv2d {
             return self.0.forward(input);
         };
         let mut plain = self.0.clone();
-        plain.weight = Param::initialized(self.weight.id, self.weight.val().detach());
+        plain.weight = Param::initialized(self.weight.id, recorder::constant(&self.weight));
         plain.bias = None;
-        let image = input.clone().detach();
+        let image = input.clone().inner();
         let output = plain.forward(input);
         let [_, channels, height, width] = output.dims();
         let patches = Patches::new(&plain, &shape, [height, width]);
@@ -86,7 +86,7 @@ impl Conv2d {
             };
             (layer, Input::Image { image: Box::new(image.clone()), patches, group })
         });
-        let bias = bias.map(|bias| bias.val().detach().reshape([1, channels, 1, 1]));
+        let bias = bias.map(|bias| recorder::constant(bias).reshape([1, channels, 1, 1]));
         recorder::tap_layers(layers.collect(), output, bias)
     }
 }

@@ -45,6 +45,6 @@ impl Embedding {
         let [rows, columns] = self.weight.dims();
         let layer = RecordedLayer::Embedding { table: found.weight, rows, columns, positions: found.positions };
         let record = Input::Rows(Box::new(input.clone()));
-        recorder::tap(layer, record, embedding(self.weight.val().detach(), input))
+        recorder::tap(layer, record, embedding(recorder::constant(&self.weight), input))
     }
 }

@@ -53,14 +53,14 @@ impl LayerNorm {
         };
         let layer =
             RecordedLayer::Scale { weight: Some(found.weight), bias: found.bias, width, positions: found.positions };
-        let gamma = self.gamma.val().detach();
+        let gamma = recorder::constant(&self.gamma);
         // The same layer with a scale of ones and no shift.
         let mut plain = self.0.clone();
         plain.gamma = Param::initialized(self.gamma.id, gamma.ones_like());
         plain.beta = None;
         let normal = plain.forward(input);
-        let record = Input::Rows(Box::new(normal.clone().detach()));
+        let record = Input::Rows(Box::new(normal.clone().inner()));
         let scaled = normal * gamma.unsqueeze();
-        recorder::tap_sum(layer, record, scaled, beta.map(|beta| beta.val().detach().unsqueeze()))
+        recorder::tap_sum(layer, record, scaled, beta.map(|beta| recorder::constant(beta).unsqueeze()))
     }
 }

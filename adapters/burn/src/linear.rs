@@ -66,9 +66,9 @@ impl Linear {
             outputs,
             positions: found.positions,
         };
-        let record = Input::Rows(Box::new(input.clone().detach()));
-        let weight = self.weight.val().detach();
-        let bias = bias.map(|bias| bias.val().detach());
+        let record = Input::Rows(Box::new(input.clone().inner()));
+        let weight = recorder::constant(&self.weight);
+        let bias = bias.map(recorder::constant);
         if input.is_tracked() {
             recorder::tap_sum(layer, record, linear(input, weight, None), bias.map(Tensor::unsqueeze))
         } else {

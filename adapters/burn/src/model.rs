@@ -24,6 +24,8 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     samples: usize,
     /// Whether layers are to record.
     records: bool,
+    /// Whether there are such layers, as far as is known: where there are none, pulls go through the pass that would record.
+    has_layers: bool,
     /// Seed of the random numbers of every pass, and their device.
     random: Option<(u64, Device)>,
     /// The point that pulls are of.
@@ -58,7 +60,8 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         (module, places): (&'a M, &'a Rc<Places>),
         forward: &'a mut dyn FnMut(&M) -> Tensor<D>,
         samples: usize,
-        (records, random): (bool, Option<(u64, Device)>),
+        (records, has_layers): (bool, bool),
+        random: Option<(u64, Device)>,
         x: &[T],
     ) -> Result<Self, TrainerError> {
         let (layers, sensitivities) = (Vec::new(), Vec::new());
@@ -68,6 +71,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
             forward,
             samples,
             records,
+            has_layers,
             random,
             point: None,
             layers,
@@ -76,6 +80,11 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         };
         model.move_to(x)?;
         Ok(model)
+    }
+
+    /// Whether there are layers that record.
+    pub(crate) fn has_layers(&self) -> bool {
+        self.has_layers
     }
 
     /// Outputs of a sample.
@@ -101,7 +110,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
 
     /// Outputs with layers that record.
     fn run_recorded(&mut self, x: &[T]) -> Result<Pass<M, D>, TrainerError> {
-        let module = self.places.put(self.module, x, true);
+        let module = self.places.put(self.module, x, !self.has_layers);
         let (places, samples) = (self.places, self.samples);
         let (output, record) = record(places, samples, || self.run(&module));
         if let Some(shape) = record.misfit {
@@ -128,7 +137,12 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         self.layers.extend(layers.iter().map(|recorded| recorded.layer));
         let mut outputs = vec![T::ZERO; output.shape().num_elements()];
         read(output.try_to_data()?, &mut outputs)?;
-        let (recorded, plain) = if layers.is_empty() { (None, Some((output, module))) } else { (Some(output), None) };
+        let (recorded, plain) = match layers.is_empty() {
+            true if self.records && self.has_layers => (None, None),
+            true => (None, Some((output, module))),
+            false => (Some(output), None),
+        };
+        self.has_layers = !layers.is_empty();
         self.point = Some(Point { x: x.to_vec(), outputs, layers, recorded, plain });
         Ok(())
     }

@@ -169,6 +169,12 @@ pub(crate) fn find<const D: usize>(
     })
 }
 
+/// The numbers of a parameter, without a gradient.
+pub(crate) fn constant<const D: usize>(param: &Param<Tensor<D>>) -> Tensor<D> {
+    let value = param.val();
+    if value.is_require_grad() { value.set_require_grad(false) } else { value }
+}
+
 /// Records a layer whose output `y` depends on nothing that has a gradient, and returns what the pass goes on with.
 pub(crate) fn tap<const D: usize>(layer: RecordedLayer, input: Input, y: Tensor<D>) -> Tensor<D> {
     let y = y.require_grad();
@@ -204,7 +210,7 @@ pub(crate) fn tap_layers<const D: usize>(
     // Gradients of what is computed are not kept, but those of leaves.
     let leaf = match bias {
         Some(bias) => bias.expand(y.shape()),
-        None => y.clone().detach().zeros_like(),
+        None => y.zeros_like().set_require_grad(false),
     };
     let leaf = leaf.require_grad();
     let y = y + leaf.clone();

@@ -27,6 +27,8 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
     places: Rc<Places>,
     targets: Vec<T>,
     before: Vec<T>,
+    /// Whether layers have recorded in the last step.
+    has_layers: bool,
 }
 
 /// Report of a step.
@@ -48,6 +50,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
             places: Rc::default(),
             targets: Vec::new(),
             before: Vec::new(),
+            has_layers: false,
         }
     }
 
@@ -123,7 +126,9 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
             return Err(TrainerError::BatchNormalization { name });
         }
         let random = if self.places.has_flags { seed(module)? } else { None };
-        let mut model = BurnModel::new((module, &self.places), forward, samples, (records, random), &self.before)?;
+        let records = (records, self.has_layers);
+        let mut model = BurnModel::new((module, &self.places), forward, samples, records, random, &self.before)?;
+        self.has_layers = model.has_layers();
         let width = model.width();
         let columns = self.targets.len() / samples.max(1);
         let targets = ArrayView2::from_shape((samples, columns), &self.targets);
@@ -132,7 +137,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
         };
         let mut batch = self.loss.bind(&mut model, (&self.before, width), targets, None)?;
         let step = self.optimizer.step(&mut batch, &mut self.variables)?;
-        Ok(TrainerReport { step, is_recorded: records && batch.is_recorded() })
+        Ok(TrainerReport { step, is_recorded: records.0 && batch.is_recorded() })
     }
 
     /// The optimizer.

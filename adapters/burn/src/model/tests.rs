@@ -100,7 +100,7 @@ fn of_module<T: Element, M: Module, const D: usize>(
     let places = Rc::new(Places::of::<T>(module).unwrap());
     let mut x = vec![T::ZERO; places.count];
     assert!(places.read(module, &mut x).unwrap());
-    let mut model = BurnModel::new((module, &places), &mut forward, targets.nrows(), (true, None), &x).unwrap();
+    let mut model = BurnModel::new((module, &places), &mut forward, targets.nrows(), (true, false), None, &x).unwrap();
     let width = model.width();
     let mut loss = External::new(loss);
     let mut batch = loss.bind(&mut model, (&x, width), targets, None).unwrap();
@@ -117,7 +117,7 @@ fn jacobian_by_burn<T: Element, M: Module, const D: usize>(
     let places = Rc::new(Places::of::<T>(module).unwrap());
     let mut x = vec![T::ZERO; places.count];
     assert!(places.read(module, &mut x).unwrap());
-    let mut model = BurnModel::new((module, &places), &mut forward, samples, (false, None), &x).unwrap();
+    let mut model = BurnModel::new((module, &places), &mut forward, samples, (false, false), None, &x).unwrap();
     let m = samples * model.width();
     let mut jacobian = vec![T::ZERO; m * x.len()];
     for (k, row) in jacobian.chunks_exact_mut(x.len()).enumerate() {

@@ -89,8 +89,8 @@ fn minibatches_take_the_steps_of_the_same_network() {
     let mut trainer = LeastSquaresTrainer::<f64>::new(LevenbergMarquardt::new(), MeanSquaredError);
     let x = tensor::<f64, 2>([8 * BATCH, 10], 0.2);
     let y = (x.clone().narrow(1, 0, 1) * x.clone().narrow(1, 1, 1) * 3.0).sin() + x.clone().narrow(1, 2, 1).square();
-    let mut last = [0.0; 2];
-    for step in 0..64 {
+    let mut last = 1.0;
+    for step in 0..24 {
         let (x, y) = (x.clone().narrow(0, step % 8 * BATCH, BATCH), y.clone().narrow(0, step % 8 * BATCH, BATCH));
         let (inputs, targets) = (array::<f64, 2>(&x), array::<f64, 2>(&y));
         let batch = network.batch(&[inputs.view()], &[targets.view()]).unwrap();
@@ -98,9 +98,11 @@ fn minibatches_take_the_steps_of_the_same_network() {
         let found;
         (net, found) = trainer.step(net, y, |net| forward(net, x.clone())).unwrap();
         assert_eq!(found.step.applied, expected.applied, "step {step}");
-        last = [found.step.loss, expected.loss];
+        last = expected.loss;
+        let difference = (found.step.loss - last).abs();
+        assert!(difference <= 0.01 * last, "step {step}: {} and {last}", found.step.loss);
     }
-    assert!((last[0] - last[1]).abs() <= 1e-3 * last[1] && last[1] < 1e-2, "{last:?}");
+    assert!(last < 1e-3, "{last}");
 }
 
 #[test]
@@ -226,7 +228,6 @@ fn trainings_are_resumed() {
     }
 
     let mut loaded = start::<f64, _>(Net::new()).load_file(&path);
-    std::fs::remove_file(path).unwrap();
     let mut second = trainer();
     second.restore(&loaded, &serde_json::from_str(&state).unwrap()).unwrap();
     for expected in expected {
@@ -234,6 +235,8 @@ fn trainings_are_resumed() {
         (loaded, report) = second.step(loaded, targets.clone(), |net| net.forward(x.clone())).unwrap();
         assert_eq!(report, expected);
     }
+    // burn reads files when it needs what is in them.
+    std::fs::remove_file(path).unwrap();
     assert_eq!(first.variables().values(), second.variables().values());
     assert_eq!(loaded.output.weight.to_data(), net.output.weight.to_data());
 }
