@@ -180,10 +180,10 @@ pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
-    DerivativeCheck, Discrepancy, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
-    Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
-    Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives,
-    mad_scale,
+    DerivativeCheck, Discrepancy, EvaluationError, FactorSample, FiniteDifference, FixedAutoDiff, JacobianProducts,
+    KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares, Loss, NotKroneckerFactored, NotLeastSquares,
+    Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable,
+    SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives, mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;
