@@ -7,9 +7,9 @@ use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
-use crate::nn::sweep::{FactorSums, GradientSums, Tile, coming_from, fill_signs};
+use crate::nn::sweep::{FactorSums, GradientSums, Tile, fill_signs};
 use crate::problem::{FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored};
-use crate::variables::Gradients;
+use crate::variables::{Gradient, Gradients};
 use crate::{EvaluationError, Objective, Real};
 
 /// Of several ranks, each sums over its rows; gradients, factors and products with the curvature take one exchange each.
@@ -132,7 +132,7 @@ impl<T: Real> Network<T> {
             workspace.reverse(&tile, marks, &mut FactorSums { factors, of_variable, active, root_weights });
         }
         for variable in variables.iter().filter(|&variable| !columns.include(variable)) {
-            gradients.set(variable, crate::variables::Gradient::Absent);
+            gradients.set(variable, Gradient::Absent);
         }
         Ok(loss)
     }
