@@ -181,9 +181,10 @@ pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
     DerivativeCheck, Discrepancy, EvaluationError, FactorSample, FiniteDifference, FixedAutoDiff, JacobianProducts,
-    KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares, Loss, NotKroneckerFactored, NotLeastSquares,
-    Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError, Separable,
-    SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives, mad_scale,
+    KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, LeastSquares, Loss, NotKroneckerFactored,
+    NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
+    Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives,
+    mad_scale,
 };
 pub use real::Real;
 pub use scalar::Scalar;

@@ -40,7 +40,9 @@ pub use concurrent_rows::ConcurrentRows;
 pub use derivative_check::{DerivativeCheck, Discrepancy, check_derivatives};
 pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
-pub use kronecker::{FactorSample, KroneckerBlock, KroneckerFactored, KroneckerFactors, NotKroneckerFactored};
+pub use kronecker::{
+    FactorSample, KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, NotKroneckerFactored,
+};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use mad_scale::mad_scale;
 pub use objective::{NotLeastSquares, Objective};

@@ -14,7 +14,7 @@ use crate::{EvaluationError, Objective, Real};
 
 /// Of several ranks, each sums over its rows; gradients, factors and products with the curvature take one exchange each.
 impl<T: Real> KroneckerFactored<T> for Network<T> {
-    fn blocks(&self) -> &[KroneckerBlock] {
+    fn kronecker_blocks(&self) -> &[KroneckerBlock] {
         self.factor_plan.as_ref().map_or(&[], |plan| &plan.blocks)
     }
 

@@ -4,6 +4,7 @@ use super::KroneckerLevenbergMarquardt;
 use crate::Real;
 use crate::hyperparameters::HyperparameterError;
 use crate::optim::{Domain, Hyperparameter, HyperparameterSpec, NonFinite};
+use crate::problem::kronecker::cost::WIDEST;
 
 /// All hyperparameters.
 pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
@@ -69,7 +70,7 @@ impl Default for Settings {
             exclusions: Vec::new(),
             step: KroneckerStep::default(),
             non_finite: NonFinite::default(),
-            widest: [300, 1024],
+            widest: WIDEST,
             seed: 0,
         }
     }

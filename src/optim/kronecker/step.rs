@@ -42,7 +42,7 @@ impl<T: Real> Memory<T> {
         let is_new = self.curvature.is_none();
         let mut curvature = match self.curvature.take() {
             Some(curvature) => curvature,
-            None => Curvature::new(problem.blocks(), settings.widest, &self.layout)?,
+            None => Curvature::new(problem.kronecker_blocks(), settings.widest, &self.layout)?,
         };
         let outcome = self.step_with(&mut curvature, settings, (steps, &now), problem, variables);
         if outcome.is_err() {
@@ -60,7 +60,7 @@ impl<T: Real> Memory<T> {
         problem: &mut dyn KroneckerFactored<T>,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
-        if problem.blocks() != curvature.sample.blocks() {
+        if problem.kronecker_blocks() != curvature.sample.blocks() {
             return Err(OptimizerError::OtherLayers);
         }
         let is_quadratic = settings.step == KroneckerStep::Quadratic;

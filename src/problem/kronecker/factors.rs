@@ -30,7 +30,7 @@ struct Place {
 
 /// One factor of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Factor<'a, T> {
+pub enum KroneckerFactor<'a, T> {
     /// A symmetric matrix, row after row.
     Full(&'a [T]),
     /// A diagonal matrix.
@@ -72,23 +72,17 @@ impl<T: Real> KroneckerFactors<T> {
     }
 
     /// Input and output factor of a block.
-    pub fn of(&self, block: usize) -> [Factor<'_, T>; 2] {
+    pub fn of(&self, block: usize) -> [KroneckerFactor<'_, T>; 2] {
         self.places[block].each_ref().map(|place| match (&self.numbers[place.range.clone()], place.is_full) {
-            ([], _) => Factor::One,
-            (numbers, true) => Factor::Full(numbers),
-            (numbers, false) => Factor::Diagonal(numbers),
+            ([], _) => KroneckerFactor::One,
+            (numbers, true) => KroneckerFactor::Full(numbers),
+            (numbers, false) => KroneckerFactor::Diagonal(numbers),
         })
     }
 
     /// Numbers of all factors.
     pub(crate) fn numbers(&self) -> &[T] {
         &self.numbers[..self.numbers.len() - 2]
-    }
-
-    /// Numbers of all factors, to write.
-    pub(crate) fn numbers_mut(&mut self) -> &mut [T] {
-        let end = self.numbers.len() - 2;
-        &mut self.numbers[..end]
     }
 
     /// Numbers of a block's factors among all.
@@ -248,7 +242,7 @@ fn fill_upper<T: Real>(matrix: &mut [T], place: &Place) {
 }
 
 /// Copies the lower triangle to the upper.
-pub(crate) fn mirror<T: Real>(matrix: &mut [T], n: usize) {
+fn mirror<T: Real>(matrix: &mut [T], n: usize) {
     for i in 1..n {
         let (above, row) = matrix.split_at_mut(i * n);
         for (above, &number) in above.chunks_exact_mut(n).zip(&row[..i]) {

@@ -1,11 +1,11 @@
 //! Losses whose Gauss–Newton matrix is approximated layer by layer, by Kronecker products of two small matrices.
 
 mod block;
+pub(crate) mod cost;
 mod factors;
 
 pub use block::KroneckerBlock;
-pub(crate) use factors::mirror;
-pub use factors::{Factor, KroneckerFactors};
+pub use factors::{KroneckerFactor, KroneckerFactors};
 
 use std::ops::Range;
 
@@ -23,11 +23,11 @@ use crate::variables::Gradients;
 /// *Optimizing Neural Networks with Kronecker-factored Approximate Curvature*, 2015).
 /// [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) steps on it.
 ///
-/// Implemented by [`Network`](crate::nn::Network). With several ranks every method but [`blocks`](Self::blocks) is
+/// Implemented by [`Network`](crate::nn::Network). With several ranks every method but [`kronecker_blocks`](Self::kronecker_blocks) is
 /// collective, and all results are those of the rows of all ranks.
 pub trait KroneckerFactored<T: Real> {
     /// The blocks: every parameter that the loss depends on is in one of them. The same for all batches.
-    fn blocks(&self) -> &[KroneckerBlock];
+    fn kronecker_blocks(&self) -> &[KroneckerBlock];
 
     /// The loss at `x` and its gradient by the parameters in `trainable`, ascending ranges; what `gradients` held is
     /// replaced. Where `sample` is given, its factors are filled as well.
