@@ -34,7 +34,8 @@ const SLOTS: [&str; 1] = ["momentum"];
 ///    balances the traces,
 /// 4. the direction `U = A⁻¹ g G⁻¹`,
 /// 5. every [`model_interval`](Self::with_model_interval) steps: the length `α = gᵀU / (Uᵀ F U + λ ‖U‖²)` with the exact
-///    Gauss–Newton matrix `F` of the whole minibatch, and `κ ← 0.7 κ + 0.3 α`,
+///    Gauss–Newton matrix `F` of the whole minibatch, and `κ ← min(0.7 κ + 0.3 α, 1.5 α)`; in other steps, too, if `L` is
+///    more than twice the average before,
 /// 6. `v ← μ v − (1 − μ) κ U`, or `v ← −(1 − μ) κ U` where the former would go uphill; `x ← x + v`.
 ///
 /// [`KroneckerStep::Quadratic`] replaces 1, 5 and 6 by Martens and Grosse's own rules.

@@ -30,7 +30,8 @@ pub enum KroneckerStep {
     #[default]
     Averaged,
     /// Martens and Grosse's: preconditioned gradient and last step are combined at the minimum of the quadratic model in
-    /// their plane, and the gain ratio of every fifth step moves the damping. Best for batches of up to about 128 rows.
+    /// their plane, and the gain ratio of every fifth step moves the damping. For data that can be fitted nearly without errors:
+    /// the gain ratio of a minibatch does not see that its noise is fitted, and other data were learnt slowly.
     Quadratic,
 }
 

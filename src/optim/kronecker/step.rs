@@ -20,6 +20,11 @@ const GAIN_FACTOR: f64 = 0.95;
 /// Parts of the moving averages of loss and length that are kept.
 const LOSS_KEPT: f64 = 0.9;
 const LENGTH_KEPT: f64 = 0.7;
+/// A minibatch with a loss of more than so many times the average has a length computed of its own: one that is averaged over
+/// others, where hardly anything was left to learn, may be far too long for it.
+const SURPRISE: f64 = 2.0;
+/// The length is at most so many times that of the minibatch, where this is known.
+const LONGEST: f64 = 1.5;
 
 /// Factors of direction and last step in the step, and the change that the quadratic model predicts.
 pub(super) struct Combination {
@@ -111,10 +116,11 @@ impl<T: Real> Memory<T> {
         let combination = if is_quadratic {
             self.minimum(problem, variables, now, scalars.damping, slope)?
         } else {
-            if has_model && slope > 0.0 {
+            let is_surprise = scalars.is_underway && loss.to_f64() > SURPRISE * self.scalars.loss;
+            if (has_model || is_surprise) && slope > 0.0 {
                 let length = self.length(problem, variables, now, scalars.damping, slope)?;
                 let kept = if self.scalars.is_underway { LENGTH_KEPT } else { 0.0 };
-                scalars.length = kept * self.scalars.length + (1.0 - kept) * length;
+                scalars.length = (kept * self.scalars.length + (1.0 - kept) * length).min(LONGEST * length);
             }
             self.with_momentum(now, scalars.length, slope)
         };
