@@ -187,8 +187,9 @@ pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{
     Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
-    DerivativeCheck, Discrepancy, EvaluationError, FiniteDifference, FixedAutoDiff, JacobianProducts, LeastSquares,
-    Loss, NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
+    DerivativeCheck, Discrepancy, EvaluationError, FactorSample, FiniteDifference, FixedAutoDiff, JacobianProducts,
+    KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, LeastSquares, Loss, NotKroneckerFactored,
+    NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
     Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives,
     mad_scale,
 };

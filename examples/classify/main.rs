@@ -1,11 +1,13 @@
-//! Classifies 8×8 images of handwritten digits by a small network. Trains with Levenberg–Marquardt and with Adam, draws
-//! their losses, and ends with a line of the optimizer chosen: the loss on the training images, and the accuracy on those
-//! for the test.
+//! Classifies 8×8 images of handwritten digits by a small network. Trains with Levenberg–Marquardt, exact or with Kronecker
+//! factors (K-FAC), and with Adam, draws their losses and accuracies, and ends with a line of the optimizer chosen: the loss
+//! on the training images, and the accuracy on those for the test.
 //!
 //! ```text
 //! cargo run --release --example classify                                  Levenberg–Marquardt
 //! cargo run --release --example classify -- --batch 1437 --hidden 16 --epochs 10
 //! cargo run --release --example classify -- --optimizer adam --convolution
+//! cargo run --release --example classify -- --optimizer kfac --batch 256 --until-accuracy 0.97
+//! cargo run --release --example classify -- --optimizer all
 //! cargo run --release --example classify -- --help
 //! ```
 
@@ -15,11 +17,12 @@ mod data;
 mod optimizers;
 #[path = "../common/random.rs"]
 mod random;
+mod until;
 
 use std::error::Error;
 use std::fmt;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -27,16 +30,16 @@ use curves::{Curve, Point};
 use data::{CLASSES, Digits, PIXELS, TRAINING};
 use marquardt::nn::{MeanSquaredError, Network, NetworkError, Sequential, SparseCategoricalCrossentropy};
 use marquardt::train::{Accuracy, History, OnEpochEnd, Trainer};
-use marquardt::{PlotError, Variables};
+use marquardt::{Plot, PlotError, Series, Variables};
 use ndarray::Array2;
-use optimizers::Named;
+use optimizers::{Choice, Named};
 
 /// Classifies 8×8 images of handwritten digits by a small network.
 #[derive(Parser)]
 struct Options {
     /// What updates the weights
     #[arg(long, default_value = "lm")]
-    optimizer: Named,
+    optimizer: Choice,
     /// Its default is the optimizer's
     #[arg(long)]
     learning_rate: Option<f64>,
@@ -61,6 +64,10 @@ struct Options {
     /// Where the losses are drawn, over steps; over seconds in a file beside it
     #[arg(long, default_value = "classify.svg")]
     plot: PathBuf,
+    /// Stops at this accuracy on the images for the test, which is looked at after every step while the clock stands still;
+    /// trains with the chosen optimizer alone, and draws nothing
+    #[arg(long)]
+    until_accuracy: Option<f64>,
     /// Trains with the chosen optimizer alone, and draws nothing
     #[arg(long)]
     no_plot: bool,
@@ -78,6 +85,9 @@ enum Loss {
 struct Outcome {
     optimizer: Named,
     steps: u64,
+    /// Of training alone.
+    seconds: f64,
+    /// Empty where training stops at an accuracy.
     history: History,
     loss: f64,
     accuracy: f64,
@@ -100,15 +110,19 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         Loss::Crossentropy => digits.labels.clone(),
         Loss::Mse => digits.one_hot(),
     };
-    let train = |optimizer| train(options, optimizer, &digits.pixels, &targets);
-    if !options.no_plot {
-        let other = train(options.optimizer.other())?;
-        let chosen = train(options.optimizer)?;
-        draw(options, &[&chosen, &other])?;
-        println!("{other}\n{chosen}");
-    } else {
-        println!("{}", train(options.optimizer)?);
+    let train = |&optimizer| match options.until_accuracy {
+        Some(goal) => until::train(options, optimizer, goal, (&digits.pixels, &digits.labels), &targets),
+        None => train(options, optimizer, &digits.pixels, &targets),
+    };
+    let all = options.optimizer.optimizers();
+    let (chosen, is_all) = (options.optimizer.chosen(), options.optimizer == Choice::All);
+    let alone = !is_all && (options.no_plot || options.until_accuracy.is_some());
+    let optimizers = if alone { std::slice::from_ref(&chosen) } else { all };
+    let outcomes: Vec<Outcome> = optimizers.iter().map(train).collect::<Result<_, _>>()?;
+    if options.until_accuracy.is_none() && !options.no_plot {
+        draw(options, &outcomes)?;
     }
+    outcomes.iter().for_each(|outcome| println!("{outcome}"));
     Ok(())
 }
 
@@ -118,7 +132,7 @@ fn train(
     pixels: &Array2<f64>,
     targets: &Array2<f64>,
 ) -> Result<Outcome, Box<dyn Error>> {
-    let rate = options.learning_rate.filter(|_| named == options.optimizer);
+    let rate = options.learning_rate.filter(|_| named == options.optimizer.chosen());
     let epochs = options.epochs.unwrap_or(named.epochs());
     // As many as fit on a screen.
     let interval = epochs.div_ceil(15).max(1);
@@ -150,7 +164,8 @@ fn train(
     let loss = trainer.evaluate(&[training_pixels], &[training_targets])?.get("loss").unwrap_or(f64::NAN);
     let accuracy = trainer.evaluate(&[test_pixels], &[test_targets])?.get("accuracy").unwrap_or(f64::NAN);
     let steps = trainer.optimizer().iterations();
-    Ok(Outcome { optimizer: named, steps, history, loss, accuracy })
+    let seconds = history.column("seconds").unwrap_or_default().iter().sum();
+    Ok(Outcome { optimizer: named, steps, seconds, history, loss, accuracy })
 }
 
 fn network(options: &Options, variables: &mut Variables<f64>) -> Result<Network<f64>, NetworkError> {
@@ -166,7 +181,7 @@ fn network(options: &Options, variables: &mut Variables<f64>) -> Result<Network<
     }
 }
 
-fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), PlotError> {
+fn draw(options: &Options, outcomes: &[Outcome]) -> Result<(), PlotError> {
     let loss = match options.loss {
         Loss::Crossentropy => "cross-entropy",
         Loss::Mse => "mean squared error",
@@ -174,7 +189,7 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), PlotError> {
     let batches = TRAINING.div_ceil(options.batch) as u64;
     let mut curves = Vec::new();
     for (column, images) in [("loss", "training"), ("val_loss", "test")] {
-        for &outcome in outcomes {
+        for outcome in outcomes.iter().rev() {
             let of = |name| outcome.history.column(name).unwrap_or_default();
             let (mut steps, mut seconds) = (0, 0.0);
             let points = of("seconds").iter().zip(of(column)).map(|(&more, &loss)| {
@@ -186,13 +201,36 @@ fn draw(options: &Options, outcomes: &[&Outcome]) -> Result<(), PlotError> {
         }
     }
     let title = format!("8×8 digits in minibatches of {}, after each epoch", options.batch);
-    curves::draw(&title, loss, &curves, &options.plot)
+    curves::draw(&title, loss, &curves, &options.plot)?;
+    if options.optimizer == Choice::All { draw_accuracies(&title, outcomes, &options.plot) } else { Ok(()) }
+}
+
+/// Draws accuracies over seconds to a file beside the others.
+fn draw_accuracies(title: &str, outcomes: &[Outcome], path: &Path) -> Result<(), PlotError> {
+    let plot = Plot::new().title(title).x_label("seconds of training").y_label("accuracy, test images").log_x();
+    let plot = outcomes.iter().rev().fold(plot, |plot, outcome| {
+        let of = |name| outcome.history.column(name).unwrap_or_default();
+        let mut seconds = 0.0;
+        let accuracies = of("val_accuracy");
+        let points: Vec<_> = (of("seconds").iter().zip(accuracies))
+            .map(|(&more, accuracy)| {
+                seconds += more;
+                (seconds, *accuracy)
+            })
+            .collect();
+        plot.series(Series::new().name(outcome.optimizer.to_string()).curve(points))
+    });
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push("_accuracy");
+    let path = path.with_file_name(name).with_extension(path.extension().unwrap_or_default());
+    plot.save(&path)?;
+    println!("and to {}", path.display());
+    Ok(())
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { optimizer, steps, history, loss, accuracy } = self;
-        let seconds = history.column("seconds").unwrap_or_default().iter().fold(0.0, |sum, more| sum + more);
+        let Outcome { optimizer, steps, seconds, loss, accuracy, .. } = self;
         write!(f, "optimizer={optimizer} steps={steps} seconds={seconds:.3} loss={loss:.3e} accuracy={accuracy:.4}")
     }
 }

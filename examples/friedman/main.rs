@@ -1,9 +1,10 @@
-//! Fits a network to Friedman's first function, by Levenberg–Marquardt and by Adam, and takes the time that they need to
+//! Fits a network to Friedman's first function, by Levenberg–Marquardt, exact or with Kronecker factors (K-FAC), and by Adam, and takes the time that they need to
 //! an error of 1e-2, 1e-3 and 1e-4 on points that they are not trained with.
 //!
 //! ```text
 //! cargo run --release --example friedman
 //! cargo run --release --example friedman -- --precision f64 --batch 512
+//! cargo run --release --example friedman -- --optimizer kfac --batch 256
 //! cargo run --release --example friedman -- --help
 //! ```
 
@@ -21,13 +22,16 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point};
 use data::Friedman;
-use marquardt::optim::{Adam, Optimizer};
+use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, Optimizer};
 use marquardt::{LevenbergMarquardt, Real};
 use race::{GOALS, Outcome, Rules};
 
 /// Fits a network of 10-32-32-1 tanh units to Friedman's first function.
 #[derive(Parser)]
 struct Options {
+    /// Whose line comes last; K-FAC is trained where it is asked for
+    #[arg(long, default_value = "lm")]
+    optimizer: Named,
     /// Points in a minibatch
     #[arg(long, default_value_t = 128)]
     batch: usize,
@@ -46,6 +50,15 @@ struct Options {
     /// Where the errors are drawn, over steps; over seconds in a file beside it
     #[arg(long, default_value = "friedman.svg")]
     plot: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Named {
+    /// Levenberg–Marquardt
+    Lm,
+    /// Kronecker-factored Levenberg–Marquardt
+    Kfac,
+    Adam,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -85,12 +98,19 @@ fn compare<T: Real>(options: &Options) -> Result<(), Box<dyn Error>> {
         Ok(outcome)
     };
     let levenberg_marquardt = train("lm".to_owned(), Box::new(LevenbergMarquardt::new()))?;
+    let kronecker = if options.optimizer == Named::Kfac {
+        Some(train("kfac".to_owned(), Box::new(KroneckerLevenbergMarquardt::new()))?)
+    } else {
+        None
+    };
     let adams = options.learning_rate.iter().map(|&rate| train(format!("adam {rate:e}"), Box::new(Adam::new(rate))));
     let adams: Vec<Outcome> = adams.collect::<Result<_, _>>()?;
     let title = "Friedman's first function, 10-32-32-1";
     curves::draw(title, "mean squared error, validation", &curves, &options.plot)?;
-    print_result("adam", &adams);
-    print_result("lm", &[levenberg_marquardt]);
+    let mut results = vec![(Named::Adam, "adam", adams), (Named::Lm, "lm", vec![levenberg_marquardt])];
+    results.extend(kronecker.map(|outcome| (Named::Kfac, "kfac", vec![outcome])));
+    results.sort_by_key(|(named, ..)| *named == options.optimizer);
+    results.iter().for_each(|(_, name, outcomes)| print_result(name, outcomes));
     Ok(())
 }
 

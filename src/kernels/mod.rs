@@ -14,6 +14,7 @@ pub(crate) mod gelu;
 mod gram;
 pub(crate) mod hadamard;
 mod hyperbolic;
+pub(crate) mod inverse;
 pub mod lanes;
 mod logarithm;
 mod power;

@@ -22,6 +22,7 @@ mod arithmetic;
 mod batch;
 mod error;
 mod external;
+mod factor_plan;
 mod factors;
 mod function;
 mod initializer;

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::hyperparameters::HyperparameterError;
-use crate::{EvaluationError, NotLeastSquares, SolveError, VariableError};
+use crate::{EvaluationError, NotKroneckerFactored, NotLeastSquares, SolveError, VariableError};
 
 /// A step that was not made: variables and slots are what they were before.
 #[derive(Debug, Error)]
@@ -103,6 +103,36 @@ pub enum OptimizerError {
     /// The loss is not a sum of squares, nor does one stand for it.
     #[error(transparent)]
     NotLeastSquares(#[from] NotLeastSquares),
+    /// The objective has no Kronecker factors.
+    #[error(transparent)]
+    NotKroneckerFactored(#[from] NotKroneckerFactored),
+    /// The layers are not those of the first step.
+    #[error("the objective has other layers than that of the first step: build the optimizer anew")]
+    OtherLayers,
+    /// No Kronecker factors are known for some parameters.
+    #[error("no Kronecker factors are known for {parameters}")]
+    NoCurvature {
+        /// A variable's name, or a range of the flat vector.
+        parameters: String,
+    },
+    /// A Kronecker factor is not positive definite, whatever the damping.
+    #[error("a Kronecker factor of {variable} could not be inverted")]
+    SingularFactor {
+        /// The name of the layer's first variable.
+        variable: String,
+    },
+    /// A Kronecker factor is NaN or infinite.
+    #[error("a Kronecker factor of {variable} is not finite")]
+    NonFiniteFactor {
+        /// The name of the layer's first variable.
+        variable: String,
+    },
+    /// The curvature along the step is NaN, infinite or not positive.
+    #[error("the curvature along the step is {value}")]
+    NonFiniteCurvature {
+        /// The curvature.
+        value: f64,
+    },
     /// The loss could not be evaluated.
     #[error("the loss could not be evaluated: {0}")]
     Evaluation(#[from] EvaluationError),

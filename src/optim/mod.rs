@@ -5,6 +5,8 @@
 //! | | what it is |
 //! |---|---|
 //! | [`Sgd`], [`Adam`], [`AdamW`], [`RmsProp`], [`Adagrad`] | first-order optimizers, by Keras' or PyTorch's formulas |
+//! | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | exact damped Gauss–Newton steps |
+//! | [`KroneckerLevenbergMarquardt`] | damped Gauss–Newton steps with Kronecker factors (K-FAC), for classification |
 //! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
 //! | [`MovingAverage`] | averaged weights beside any optimizer |
 //! | [`Groups`] | several optimizers, each for some of the variables |
@@ -16,6 +18,7 @@ mod finite;
 mod first_order;
 mod gradients;
 mod groups;
+mod kronecker;
 mod layout;
 mod levenberg_marquardt;
 mod moving_average;
@@ -28,6 +31,7 @@ pub use convention::Convention;
 pub use error::OptimizerError;
 pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
 pub use groups::Groups;
+pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};

@@ -11,6 +11,7 @@ mod derivative_check;
 mod finite_difference;
 mod forward;
 mod jacobian_products;
+pub(crate) mod kronecker;
 mod least_squares;
 mod mad_scale;
 mod objective;
@@ -39,6 +40,9 @@ pub use concurrent_rows::ConcurrentRows;
 pub use derivative_check::{DerivativeCheck, Discrepancy, check_derivatives};
 pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
+pub use kronecker::{
+    FactorSample, KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, NotKroneckerFactored,
+};
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use mad_scale::mad_scale;
 pub use objective::{NotLeastSquares, Objective};

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{EvaluationError, LeastSquares};
+use super::{EvaluationError, KroneckerFactored, LeastSquares, NotKroneckerFactored};
 use crate::Real;
 use crate::variables::Gradients;
 
@@ -25,6 +25,15 @@ pub trait Objective<T: Real> {
     ///
     /// [`NotLeastSquares`] when the loss has no such face; what uses gradients only can still minimise it.
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares>;
+
+    /// The loss with Kronecker factors of its Gauss–Newton matrix, a pair for each layer.
+    ///
+    /// # Errors
+    ///
+    /// [`NotKroneckerFactored`] says why there are none; by default, that no layers are known.
+    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
+        Err(NotKroneckerFactored::Layers)
+    }
 }
 
 /// A loss that is not a sum of squares, and has no second derivative that residuals could stand for.

@@ -2,7 +2,9 @@
 
 use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
-use marquardt::optim::{Adam, Groups, MovingAverage, Optimizer, PiecewiseConstantDecay};
+use marquardt::optim::{
+    Adam, Groups, KroneckerLevenbergMarquardt, KroneckerStep, MovingAverage, Optimizer, PiecewiseConstantDecay,
+};
 use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Variables};
 use ndarray::Array2;
 
@@ -120,6 +122,31 @@ fn groups_and_averages() {
     let head = head.with_acceleration(Acceleration::Always);
     let mut optimizer = MovingAverage::new(Groups::new().with_group(["3.*"], head).with_rest(Adam::new(1e-3)));
     check(&mut optimizer, &mut variables, &[120, 5, 140, 4], "the head by Levenberg–Marquardt, the rest by Adam");
+}
+
+/// Factors, inverses and the quadratic model are each renewed at some of the steps, of batches of changing size.
+#[test]
+fn kronecker_factors() {
+    for step in [KroneckerStep::Averaged, KroneckerStep::Quadratic] {
+        let make = || KroneckerLevenbergMarquardt::new().with_step(step).with_model_interval(3);
+        for optimizer in [make(), make().with_widest_full_factors(3, 3).with_weight_decay(1e-3)] {
+            let (network, mut variables) = network();
+            let x = Array2::from_shape_fn((200, 3), |(i, k)| ((i + 2 * k) as f64).sin());
+            let y = Array2::from_shape_fn((200, 1), |(i, _)| (i as f64).cos());
+            let rows: Vec<usize> = (0..200).collect();
+            let (mut network, mut optimizer) = (network, optimizer);
+            let mut epoch = || {
+                for (k, size) in [120, 12, 7, 140, 15, 100].into_iter().enumerate() {
+                    let rows = &rows[10 * k..10 * k + size];
+                    let batch = network.batch_rows(&[x.view()], &[y.view()], rows).unwrap();
+                    optimizer.step(batch, &mut variables).unwrap();
+                }
+            };
+            (0..2).for_each(|_| epoch());
+            let ((), taken) = account(|| (0..5).for_each(|_| epoch()));
+            assert_eq!(taken.allocations, 0, "{step:?}");
+        }
+    }
 }
 
 #[test]

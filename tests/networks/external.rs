@@ -4,7 +4,7 @@ use marquardt::nn::{
     External, ExternalModel, Loss, MeanSquaredError, MixedSamples, Network, RecordedLayer, Sequential,
     SparseCategoricalCrossentropy,
 };
-use marquardt::optim::{Adam, Optimizer};
+use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, KroneckerStep, Optimizer, OptimizerError};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Variables};
 use ndarray::Array2;
 
@@ -323,6 +323,26 @@ fn steps_are_those_of_the_network() {
         assert_close(&found, &expected, 1e-12, size(&expected), "Adam's losses");
         assert_close(&x, &own_x, 1e-12, size(&own_x), "Adam's variables");
     }
+}
+
+/// Factors are of all samples of a model.
+#[test]
+fn steps_with_kronecker_factors_are_those_of_the_network() {
+    for step in [KroneckerStep::Averaged, KroneckerStep::Quadratic] {
+        let optimizer = || KroneckerLevenbergMarquardt::new().with_step(step).with_factor_share(1.0);
+        let (found, x) = steps(&mut optimizer(), true, true);
+        let (expected, own_x) = steps(&mut optimizer(), true, false);
+        assert_close(&found, &expected, 1e-9, size(&expected), "losses");
+        assert_close(&x, &own_x, 1e-8, size(&own_x), "variables");
+    }
+    let (_, mut variables, x) = network(&[2, 6, 2], 7, MeanSquaredError);
+    let (targets, at) = (values(7, 2), variables.values().to_vec());
+    let mut model = Perceptron::new(&[2, 6, 2], &x);
+    model.layers.clear();
+    let mut external = External::new(MeanSquaredError);
+    let mut batch = external.bind(&mut model, (&at, 2), targets.view(), None).unwrap();
+    let error = KroneckerLevenbergMarquardt::new().step(&mut batch, &mut variables).unwrap_err();
+    assert!(matches!(error, OptimizerError::NotKroneckerFactored(_)), "{error}");
 }
 
 #[test]

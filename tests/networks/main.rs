@@ -7,6 +7,7 @@ mod external;
 mod forms;
 mod gauss_newton;
 mod images;
+mod kronecker;
 mod layers;
 mod optimizers;
 mod products;

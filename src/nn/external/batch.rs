@@ -7,6 +7,7 @@ use super::model::ExternalModel;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::batch::Batch;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
+use crate::problem::{KroneckerFactored, NotKroneckerFactored};
 use crate::variables::Gradients;
 use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Real, Work};
 
@@ -63,7 +64,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// The residuals of samples with these outputs, whose roots are left in the buffers; returns their cost.
-    fn residuals_of(&mut self, place: Place, samples: Range<usize>, r: &mut [T]) -> T {
+    pub(super) fn residuals_of(&mut self, place: Place, samples: Range<usize>, r: &mut [T]) -> T {
         let is_exact = self.is_exact();
         let Memory { points, outputs, buffers, width, .. } = &mut *self.memory;
         let values = match place {
@@ -228,7 +229,7 @@ impl<T: Real> ExternalBatch<'_, T> {
 
 /// Where the outputs are that residuals are of.
 #[derive(Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     Point(usize),
     Linearized,
 }
@@ -269,6 +270,16 @@ impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
             Some(_) => Ok(self),
             None => Err(NotLeastSquares { loss: self.loss.loss.name().to_owned() }),
         }
+    }
+
+    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
+        self.least_squares()?;
+        if !self.memory.is_recorded {
+            return Err(NotKroneckerFactored::Layers);
+        }
+        let Memory { blocks, layers, .. } = &mut *self.memory;
+        blocks.plan(layers)?;
+        Ok(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What steps on an external model remember.
 
+use super::kronecker::RecordedBlocks;
 use super::model::RecordedLayer;
 use crate::Real;
 use crate::nn::factors::{Factors, Place};
@@ -26,6 +27,10 @@ pub(super) struct Memory<T> {
     pub(super) places: Vec<Place>,
     /// Whether the layers are all that there is to the model.
     pub(super) is_recorded: bool,
+    /// Blocks of Kronecker factors, of these layers.
+    pub(super) blocks: RecordedBlocks,
+    /// Random signs, or derivatives of residuals along directions.
+    pub(super) along: Vec<T>,
     /// Second derivatives of the outputs along a direction, and that point and direction.
     pub(super) curvature: Vec<T>,
     pub(super) curvature_of: Option<[Vec<T>; 2]>,
@@ -62,6 +67,8 @@ impl<T: Real> Default for Memory<T> {
             planned: None,
             places: Vec::new(),
             is_recorded: false,
+            blocks: RecordedBlocks::default(),
+            along: Vec::new(),
             curvature: Vec::new(),
             curvature_of: None,
             cost: T::ZERO,

@@ -1,6 +1,7 @@
 //! Losses and optimizers for models that another library evaluates and differentiates.
 
 mod batch;
+mod kronecker;
 mod memory;
 mod model;
 

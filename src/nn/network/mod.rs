@@ -2,6 +2,7 @@
 
 mod derivatives;
 mod inference;
+mod kronecker;
 mod objective;
 mod predictions;
 mod products;
@@ -16,6 +17,7 @@ use ndarray::ArrayView2;
 
 use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, check_weights, row_count};
 use super::error::{BatchError, TapeError};
+use super::factor_plan::FactorPlan;
 use super::factors::Factors;
 use super::losses::{Loss, Targets};
 use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
@@ -83,6 +85,10 @@ pub struct Network<T> {
     cost: T,
     /// Of the Jacobian, for products with it.
     factors: Factors<T>,
+    /// Blocks of Kronecker factors; none before they are asked for.
+    factor_plan: Option<FactorPlan>,
+    /// Random signs of a tile's residuals, or their derivatives along directions.
+    signs: Vec<T>,
     /// Who has the other rows of a batch.
     ranks: Communicator,
     /// What is sent to them.
@@ -145,6 +151,8 @@ impl<T: Real> Network<T> {
             residuals: Vec::new(),
             cost: T::ZERO,
             factors: Factors::new(),
+            factor_plan: None,
+            signs: Vec::new(),
             ranks: Communicator::single(),
             message: Vec::new(),
             tape,
@@ -197,6 +205,7 @@ impl<T: Real> Network<T> {
         // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
         self.batch = Batch::new();
         self.factors = Factors::new();
+        self.factor_plan = None;
         Ok(self)
     }
 

@@ -7,6 +7,7 @@ use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
+use crate::problem::{KroneckerFactored, NotKroneckerFactored};
 use crate::variables::Gradients;
 use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, Real};
 
@@ -26,6 +27,11 @@ impl<T: Real> Objective<T> for Network<T> {
 
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {
         self.check_forms()?;
+        Ok(self)
+    }
+
+    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
+        self.plan_factors()?;
         Ok(self)
     }
 }

@@ -3,10 +3,12 @@
 use super::Network;
 use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::nn::BatchError;
+use crate::nn::factor_plan::FactorPlan;
 use crate::nn::factors::Factors;
 use crate::nn::summary::{Cost, StepCost, Summary, summarize_layers};
 use crate::nn::sweep::{coming_from, leading_to};
 use crate::nn::work::{forward_work, gradient_work};
+use crate::problem::kronecker::cost;
 use crate::variables::Variables;
 use crate::{Real, Work};
 
@@ -53,6 +55,7 @@ impl<T: Real> Network<T> {
             forward: Cost::of::<T>(forward),
             backward: (!self.terms.is_empty()).then(|| Cost::of::<T>(self.backward_work(rows))),
             steps: self.step_costs(variables, rows, forward),
+            kronecker: self.kronecker_cost(rows, forward),
             not_least_squares: self.check_forms().err(),
         })
     }
@@ -71,6 +74,26 @@ impl<T: Real> Network<T> {
         let (mut needed, mut reached) = (Vec::new(), Vec::new());
         coming_from(self.tape.records(), |_| true, None, &mut needed);
         gradient_work(&self.tape, self.terms.iter().map(|term| term.output), &needed, &mut reached).of(rows)
+    }
+
+    /// What a step with Kronecker factors costs on average, and its bytes: the gradient; factors of a quarter of the rows in
+    /// every second step, by one more reverse sweep; inverses in every tenth; a tangent sweep, about two forward sweeps, in
+    /// every fifth.
+    fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
+        if self.terms.is_empty() || rows == 0 || self.check_forms().is_err() {
+            return None;
+        }
+        let blocks = FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes).ok()?.blocks;
+        let (parameters, sampled) = (self.variables.values().len(), rows.div_ceil(4));
+        let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
+        let work = forward
+            + self.backward_work(rows)
+            + sample * 0.5
+            + cost::inverse_work(&blocks) * 0.1
+            + cost::precondition_work(&blocks)
+            + forward * 0.4
+            + Work::elementwise(parameters as f64, 8.0, 6.0);
+        Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters) * size_of::<T>()))
     }
 
     /// What a step costs in each form.

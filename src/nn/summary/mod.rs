@@ -36,6 +36,9 @@ pub struct Summary {
     /// A step of Levenberg–Marquardt in each form of its linear system: one linearisation, one damped solve and one
     /// trial. There are none where that cannot minimise the losses, or nothing is to be adjusted.
     pub steps: Vec<StepCost>,
+    /// A step of [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) at its default settings, on
+    /// average over the steps, and bytes of memory; `None` where there are no factors.
+    pub kronecker: Option<(Cost, usize)>,
     /// Why Levenberg–Marquardt cannot minimise the losses, if that is so.
     pub not_least_squares: Option<NotLeastSquares>,
 }

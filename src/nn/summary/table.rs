@@ -100,6 +100,9 @@ impl Summary {
             let mark = if step.is_chosen { " ← chosen" } else { "" };
             add(format!("LM step, {}{mark}", step.form), step.cost, bytes(step.memory as f64));
         }
+        if let Some((cost, memory)) = self.kronecker {
+            add("LM step, Kronecker factors".to_owned(), cost, bytes(memory as f64));
+        }
         table
     }
 }

@@ -46,6 +46,26 @@ fn scramble(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Random signs for rows at these places in the batch, from a seed and a count: the same in whatever tiles, and on whatever
+/// rank.
+pub(crate) fn fill_signs<T: Real>(
+    [seed, count]: [u64; 2],
+    places: impl Iterator<Item = usize>,
+    width: usize,
+    signs: &mut [T],
+) {
+    let key = scramble(scramble(!seed) ^ count);
+    for (place, row) in places.zip(signs.chunks_exact_mut(width)) {
+        let mut bits = key.wrapping_add((place as u64).wrapping_mul(GOLDEN));
+        for signs in row.chunks_mut(64) {
+            bits = scramble(bits);
+            for (bit, sign) in signs.iter_mut().enumerate() {
+                *sign = if bits >> bit & 1 == 0 { T::ONE } else { -T::ONE };
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

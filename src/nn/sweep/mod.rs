@@ -6,6 +6,7 @@
 mod affine;
 mod columns;
 mod curvature;
+mod factor_sums;
 mod forward;
 mod gradient;
 mod jacobian;
@@ -17,10 +18,11 @@ mod tangent;
 mod values;
 mod workspace;
 
+pub(crate) use factor_sums::FactorSums;
 pub(crate) use forward::row_number;
 pub(crate) use gradient::{FlatSums, GradientSums};
 pub(crate) use jacobian::{JacobianRows, WantedColumns};
-pub(crate) use masks::Masks;
+pub(crate) use masks::{Masks, fill_signs};
 pub(crate) use paths::{coming_from, leading_to};
 pub(crate) use reverse::{Nowhere, takes_stacks};
 pub(crate) use workspace::{Tile, Workspace};

@@ -3,7 +3,9 @@
 use marquardt::damping::TrustRegion;
 use marquardt::distributed::{Communicator, CommunicatorError, on_threads};
 use marquardt::nn::{BatchError, HalfSumOfSquares, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
-use marquardt::optim::{Adam, Groups, MovingAverage, NonFinite, Optimizer, Sgd};
+use marquardt::optim::{
+    Adam, Groups, KroneckerLevenbergMarquardt, KroneckerStep, MovingAverage, NonFinite, Optimizer, Sgd,
+};
 use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Objective, Variables};
 use ndarray::{Array2, array, s};
 
@@ -71,6 +73,20 @@ fn first_order_steps_are_those_of_one_rank() {
 #[test]
 fn damped_steps_are_those_of_one_rank() {
     DAMPED.into_iter().for_each(|make| compare(make, &CUTS[2..4], 1e-12));
+}
+
+/// From all rows, as the parts that factors are estimated from are each rank's own.
+#[test]
+fn steps_with_kronecker_factors_are_those_of_one_rank() {
+    fn whole(step: KroneckerStep) -> KroneckerLevenbergMarquardt<f64> {
+        KroneckerLevenbergMarquardt::new().with_factor_share(1.0).with_step(step)
+    }
+    let makes: [Make; 3] = [
+        || Box::new(whole(KroneckerStep::Averaged)),
+        || Box::new(whole(KroneckerStep::Quadratic)),
+        || Box::new(whole(KroneckerStep::Averaged).with_widest_full_factors(2, 2).with_weight_decay(0.01)),
+    ];
+    makes.into_iter().for_each(|make| compare(make, &CUTS, 1e-10));
 }
 
 #[test]

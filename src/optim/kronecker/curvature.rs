@@ -1,0 +1,348 @@
+//! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
+
+use crate::Real;
+use crate::kernels::inverse::{self, invert};
+use crate::kernels::simd::{self, Kernel};
+use crate::kernels::{self};
+use crate::optim::OptimizerError;
+use crate::optim::finite::first_non_finite;
+use crate::problem::{KroneckerBlock, KroneckerFactors};
+use crate::variables::{Gradient, Gradients, Layout, Variable};
+
+/// Factors are inverted with so many times more damping at most, each ten times the one before.
+const ATTEMPTS: usize = 6;
+
+/// A block with a factor that could not be inverted.
+pub(super) struct SingularBlock(pub(super) usize);
+
+/// Factors and inverses of all blocks.
+#[derive(Debug, Clone)]
+pub(super) struct Curvature<T> {
+    /// What was estimated last.
+    pub(super) sample: KroneckerFactors<T>,
+    /// Weight or table, and bias, of each block.
+    pub(super) variables: Vec<[Option<Variable>; 2]>,
+    /// Moving averages of the factors, and their inverses, with what will replace them once the step is made.
+    pub(super) factors: Versions<T>,
+    pub(super) inverses: Versions<T>,
+    /// Estimates that each block's averages are of.
+    pub(super) counts: Vec<u64>,
+    /// Blocks with variables that are adjusted.
+    pub(super) active: Vec<bool>,
+    memory: Vec<T>,
+    matrix: Vec<T>,
+    product: Vec<T>,
+}
+
+/// Numbers, and what will replace them.
+#[derive(Debug, Clone)]
+pub(super) struct Versions<T> {
+    pub(super) now: Vec<T>,
+    pub(super) next: Vec<T>,
+    is_new: bool,
+}
+
+impl<T: Real> Versions<T> {
+    fn new(count: usize) -> Self {
+        Versions { now: vec![T::ZERO; count], next: vec![T::ZERO; count], is_new: false }
+    }
+
+    /// The numbers that count in the step at work.
+    fn latest(&self) -> &[T] {
+        if self.is_new { &self.next } else { &self.now }
+    }
+
+    fn commit(&mut self) {
+        if std::mem::take(&mut self.is_new) {
+            std::mem::swap(&mut self.now, &mut self.next);
+        }
+    }
+}
+
+impl<T: Real> Curvature<T> {
+    /// Room for these blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::NoCurvature`] where a block is not of whole variables.
+    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> Result<Self, OptimizerError> {
+        let of_range = |range: std::ops::Range<usize>| {
+            let found = layout.variables().find(|variable| variable.range() == range);
+            found.ok_or_else(|| OptimizerError::NoCurvature { parameters: format!("{}..{}", range.start, range.end) })
+        };
+        let of_block = |block: &KroneckerBlock| {
+            let mut ranges = block.parameters().map(of_range);
+            Ok([ranges.next().transpose()?, ranges.next().transpose()?])
+        };
+        let sample = KroneckerFactors::new(blocks, widest);
+        let count = sample.numbers().len();
+        let variables = blocks.iter().map(of_block).collect::<Result<_, OptimizerError>>()?;
+        let places = (0..blocks.len()).flat_map(|block| sample.places(block));
+        let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::room(size)).max();
+        let parameters = |block: &KroneckerBlock| match *block {
+            KroneckerBlock::Dense { .. } => block.input_size() * block.output_size(),
+            KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
+        };
+        let largest = blocks.iter().map(parameters).max().unwrap_or(0);
+        Ok(Curvature {
+            variables,
+            factors: Versions::new(count),
+            inverses: Versions::new(count),
+            counts: vec![0; blocks.len()],
+            active: vec![false; blocks.len()],
+            memory: vec![T::ZERO; room.unwrap_or(0)],
+            matrix: vec![T::ZERO; largest],
+            product: vec![T::ZERO; largest],
+            sample,
+        })
+    }
+
+    /// Marks the blocks with variables that are adjusted. Returns whether one of them has no factors yet.
+    pub(super) fn activate(&mut self, is_adjusted: impl Fn(Variable) -> bool) -> bool {
+        let mut has_new = false;
+        for ((active, variables), &count) in self.active.iter_mut().zip(&self.variables).zip(&self.counts) {
+            *active = variables.iter().flatten().any(|&variable| is_adjusted(variable));
+            has_new |= *active && count == 0;
+        }
+        has_new
+    }
+
+    /// Moves the averages of the active blocks towards the sample, by `1 − min(1 − 1/k, decay)` for estimate `k`.
+    pub(super) fn average(&mut self, decay: f64) {
+        let Curvature { sample, factors, counts, active, .. } = self;
+        let Versions { now, next, is_new } = factors;
+        *is_new = true;
+        for block in 0..active.len() {
+            let range = sample.range(block);
+            let (now, next) = (&now[range.clone()], &mut next[range.clone()]);
+            if !active[block] {
+                next.copy_from_slice(now);
+                continue;
+            }
+            let kept = (1.0 - 1.0 / (counts[block] + 1) as f64).min(decay);
+            let (kept, new) = (T::from_f64(kept), T::from_f64(1.0 - kept));
+            simd::run(Average { next, now, sample: &sample.numbers()[range], kept, new });
+        }
+    }
+
+    /// The first active block whose sample holds NaN or infinity.
+    pub(super) fn first_non_finite(&self) -> Option<usize> {
+        let numbers = |block| &self.sample.numbers()[self.sample.range(block)];
+        let is_at_fault = |&block: &usize| self.active[block] && first_non_finite(numbers(block)).is_some();
+        (0..self.active.len()).find(is_at_fault)
+    }
+
+    /// Inverts the factors, with damping `λ` and a block's own weight decay.
+    ///
+    /// # Errors
+    ///
+    /// [`SingularBlock`] for a factor that has no inverse, whatever the damping.
+    pub(super) fn invert(&mut self, damping: impl Fn(Option<Variable>) -> f64) -> Result<(), SingularBlock> {
+        let Curvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
+        inverses.is_new = true;
+        let factors = factors.latest();
+        for block in 0..active.len() {
+            let range = sample.range(block);
+            let next = &mut inverses.next[range.clone()];
+            if counts[block] == 0 && !active[block] {
+                next.fill(T::ZERO);
+                continue;
+            }
+            next.copy_from_slice(&factors[range.clone()]);
+            let damping = damping(variables[block][0]);
+            let [(inputs, n, full_inputs), (_, m, full_outputs)] = sample.places(block);
+            let (a, g) = next.split_at_mut(inputs.len());
+            let shares =
+                if n == 0 { [1.0, damping] } else { shares(a, (n, full_inputs), g, (m, full_outputs), damping) };
+            let fault = || SingularBlock(block);
+            let [of_inputs, of_outputs] = shares;
+            invert_factor(a, &factors[inputs.clone()], (n, full_inputs), of_inputs, memory).ok_or_else(fault)?;
+            let outputs = &factors[inputs.end..range.end];
+            invert_factor(g, outputs, (m, full_outputs), of_outputs, memory).ok_or_else(fault)?;
+        }
+        Ok(())
+    }
+
+    /// Fills `direction` with the preconditioned gradient, where there is one.
+    pub(super) fn precondition(&mut self, gradients: &Gradients<T>, direction: &mut [T]) {
+        let Curvature { sample, inverses, variables, active, matrix, product, .. } = self;
+        let inverses = inverses.latest();
+        for block in (0..active.len()).filter(|&block| active[block]) {
+            let [(inputs, n, full_inputs), (outputs, m, full_outputs)] = sample.places(block);
+            let (a, g) = (&inverses[inputs], &inverses[outputs]);
+            let [weight, bias] = variables[block];
+            let Some(weight) = weight else { continue };
+            match sample.blocks()[block] {
+                KroneckerBlock::Dense { inputs, .. } => {
+                    let size = n * m;
+                    let (matrix, product) = (&mut matrix[..size], &mut product[..size]);
+                    gather(gradients, (weight, bias), inputs, n, matrix);
+                    if full_inputs {
+                        T::multiply(product, false, kernels::Factor::Plain(matrix), a, n, n);
+                    } else {
+                        for (product, row) in product.chunks_exact_mut(n).zip(matrix.chunks_exact(n)) {
+                            product.iter_mut().zip(row.iter().zip(a)).for_each(|(to, (&g, &a))| *to = g * a);
+                        }
+                    }
+                    if full_outputs {
+                        T::multiply(matrix, false, kernels::Factor::Plain(g), product, m, n);
+                    } else {
+                        let rows = matrix.chunks_exact_mut(n).zip(product.chunks_exact(n)).zip(g);
+                        for ((to, row), &g) in rows {
+                            to.iter_mut().zip(row).for_each(|(to, &number)| *to = g * number);
+                        }
+                    }
+                    scatter(gradients, (weight, bias), inputs, n, matrix, direction);
+                }
+                KroneckerBlock::Embedding { columns, .. } => {
+                    let to = &mut direction[weight.range()];
+                    let mut apply = |row: usize, values: &[T]| {
+                        let to = &mut to[row * columns..(row + 1) * columns];
+                        apply_symmetric(g, full_outputs, a[row], values, to);
+                    };
+                    match gradients.of(weight) {
+                        Gradient::Absent => {}
+                        Gradient::Dense(values) => {
+                            values.chunks_exact(columns).enumerate().for_each(|(row, values)| apply(row, values));
+                        }
+                        Gradient::Rows { rows, values } => {
+                            rows.iter().zip(values.chunks_exact(columns)).for_each(|(&row, values)| apply(row, values));
+                        }
+                    }
+                }
+                KroneckerBlock::Diagonal { .. } => {
+                    let to = direction[weight.range()].iter_mut();
+                    to.zip(gradients.given(weight)).zip(g).for_each(|((to, &number), &g)| *to = number * g);
+                }
+            }
+        }
+    }
+
+    /// Makes what is new the state.
+    pub(super) fn commit(&mut self) {
+        if self.factors.is_new {
+            for (count, &active) in self.counts.iter_mut().zip(&self.active) {
+                *count += u64::from(active);
+            }
+        }
+        self.factors.commit();
+        self.inverses.commit();
+    }
+
+    /// Forgets what is new.
+    pub(super) fn discard(&mut self) {
+        (self.factors.is_new, self.inverses.is_new) = (false, false);
+    }
+}
+
+/// `to = factor · G⁻¹ values`.
+fn apply_symmetric<T: Real>(inverse: &[T], is_full: bool, factor: T, values: &[T], to: &mut [T]) {
+    if is_full {
+        for (to, row) in to.iter_mut().zip(inverse.chunks_exact(values.len())) {
+            *to = factor * crate::kernels::vector::dot(row, values);
+        }
+    } else {
+        to.iter_mut().zip(values.iter().zip(inverse)).for_each(|(to, (&value, &g))| *to = factor * value * g);
+    }
+}
+
+/// The gradient of a layer as a matrix, with the bias for its last column; zeros where there is none.
+fn gather<T: Real>(
+    gradients: &Gradients<T>,
+    (weight, bias): (Variable, Option<Variable>),
+    inputs: usize,
+    n: usize,
+    matrix: &mut [T],
+) {
+    match gradients.given(weight) {
+        [] => matrix.fill(T::ZERO),
+        numbers if n == inputs => matrix.copy_from_slice(numbers),
+        numbers => {
+            for (row, numbers) in matrix.chunks_exact_mut(n).zip(numbers.chunks_exact(inputs)) {
+                row[..inputs].copy_from_slice(numbers);
+            }
+        }
+    }
+    if let Some(bias) = bias {
+        let numbers = gradients.given(bias);
+        for (index, row) in matrix.chunks_exact_mut(n).enumerate() {
+            row[inputs] = numbers.get(index).copied().unwrap_or(T::ZERO);
+        }
+    }
+}
+
+/// The other way round, where there is a gradient.
+fn scatter<T: Real>(
+    gradients: &Gradients<T>,
+    (weight, bias): (Variable, Option<Variable>),
+    inputs: usize,
+    n: usize,
+    matrix: &[T],
+    direction: &mut [T],
+) {
+    if gradients.of(weight) != Gradient::Absent {
+        for (to, row) in direction[weight.range()].chunks_exact_mut(inputs).zip(matrix.chunks_exact(n)) {
+            to.copy_from_slice(&row[..inputs]);
+        }
+    }
+    if let Some(bias) = bias.filter(|&bias| gradients.of(bias) != Gradient::Absent) {
+        let to = direction[bias.range()].iter_mut();
+        to.zip(matrix.chunks_exact(n)).for_each(|(to, row)| *to = row[inputs]);
+    }
+}
+
+/// How the damping is shared out: `π √λ` for the input factor and `√λ / π` for the output factor, where `π` makes up for
+/// their scales.
+fn shares<T: Real>(a: &[T], (n, full_a): (usize, bool), g: &[T], (m, full_g): (usize, bool), damping: f64) -> [f64; 2] {
+    let mean = |numbers: &[T], size: usize, is_full: bool| {
+        let stride = if is_full { size + 1 } else { 1 };
+        numbers.iter().step_by(stride).map(|number| number.to_f64()).sum::<f64>() / size as f64
+    };
+    let ratio = mean(a, n, full_a) / mean(g, m, full_g);
+    let pi = if ratio > 0.0 && ratio.is_finite() { ratio.sqrt() } else { 1.0 };
+    [pi * damping.sqrt(), damping.sqrt() / pi]
+}
+
+/// Overwrites a copy of a factor with its damped inverse.
+fn invert_factor<T: Real>(
+    copy: &mut [T],
+    factor: &[T],
+    (size, is_full): (usize, bool),
+    damping: f64,
+    memory: &mut [T],
+) -> Option<()> {
+    if !is_full {
+        let damping = T::from_f64(damping);
+        copy.iter_mut().for_each(|number| *number = (*number + damping).recip());
+        return copy.iter().all(|number| number.is_finite()).then_some(());
+    }
+    let mut damping = damping;
+    for _ in 0..ATTEMPTS {
+        let more = T::from_f64(damping);
+        copy.iter_mut().step_by(size + 1).for_each(|number| *number += more);
+        if invert(copy, size, memory) {
+            return Some(());
+        }
+        damping *= 10.0;
+        copy.copy_from_slice(factor);
+    }
+    None
+}
+
+/// `next = kept · now + new · sample`.
+struct Average<'a, T> {
+    next: &'a mut [T],
+    now: &'a [T],
+    sample: &'a [T],
+    kept: T,
+    new: T,
+}
+
+impl<T: Real> Kernel for Average<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        for ((next, &now), &sample) in self.next.iter_mut().zip(self.now).zip(self.sample) {
+            *next = self.kept * now + self.new * sample;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Slots and workspace.
+
+use std::ops::Range;
+
+use super::curvature::Curvature;
+use super::settings::{Now, Settings};
+use super::step::Combination;
+use crate::Real;
+use crate::kernels::vector::dot;
+use crate::optim::OptimizerError;
+use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
+
+/// Everything that is kept for variables of one layout.
+#[derive(Debug, Clone)]
+pub(super) struct Memory<T> {
+    pub(super) layout: Layout,
+    /// For every variable, whether its weights decay.
+    pub(super) decays: Vec<bool>,
+    pub(super) gradients: Gradients<T>,
+    /// The parts of the variables that are adjusted.
+    pub(super) trainable: Vec<Range<usize>>,
+    /// Numbers with a gradient, in ranges.
+    pub(super) moving: Vec<Range<usize>>,
+    /// The last step, and the one at work.
+    pub(super) velocity: Vec<T>,
+    pub(super) next: Vec<T>,
+    /// The preconditioned gradient.
+    pub(super) direction: Vec<T>,
+    /// Room for the next values.
+    pub(super) values: Vec<T>,
+    /// None before the first step, which knows the layers.
+    pub(super) curvature: Option<Curvature<T>>,
+    pub(super) scalars: Scalars,
+}
+
+/// Single numbers that are carried from step to step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scalars {
+    /// Moving average of the loss.
+    pub(super) loss: f64,
+    /// Moving average of the step length.
+    pub(super) length: f64,
+    pub(super) damping: f64,
+    /// Estimates of the factors so far.
+    pub(super) estimates: f64,
+    /// A step has been made.
+    pub(super) is_underway: bool,
+}
+
+impl<T: Real> Memory<T> {
+    pub(super) fn new(settings: &Settings, variables: &Variables<T>) -> Self {
+        let decays = |name: &str| !settings.exclusions.iter().any(|pattern| pattern::matches(pattern, name));
+        let zeros = vec![T::ZERO; variables.values().len()];
+        Memory {
+            layout: Layout::of(variables),
+            decays: variables.iter().map(|variable| decays(variables.name(variable))).collect(),
+            gradients: Gradients::new(variables),
+            trainable: Vec::new(),
+            moving: Vec::new(),
+            velocity: zeros.clone(),
+            next: zeros.clone(),
+            direction: zeros.clone(),
+            values: zeros,
+            curvature: None,
+            scalars: Scalars { loss: 0.0, length: 1.0, damping: 0.0, estimates: 0.0, is_underway: false },
+        }
+    }
+
+    /// Drops gradients of frozen variables, sums those of repeated rows, and lists the numbers that have one.
+    pub(super) fn list_moving(&mut self, variables: &Variables<T>) {
+        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
+            self.gradients.set(variable, Gradient::Absent);
+        }
+        self.gradients.sum_repeated_rows();
+        // What moved in the last step and does not now must not stay in the direction.
+        for range in self.moving.drain(..) {
+            self.direction[range].fill(T::ZERO);
+        }
+        for variable in self.layout.variables() {
+            match self.gradients.of(variable) {
+                Gradient::Absent => {}
+                Gradient::Dense(_) => push(&mut self.moving, variable.range()),
+                Gradient::Rows { rows, .. } => {
+                    for row in rows {
+                        let start = variable.range().start + row * variable.columns();
+                        push(&mut self.moving, start..start + variable.columns());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the gradient of `½ decay ‖x‖²`, where weights decay.
+    pub(super) fn add_decay(&mut self, decay: T, values: &[T]) {
+        for variable in self.layout.variables().filter(|variable| self.decays[variable.index()]) {
+            let start = variable.range().start;
+            let add = |gradient: &mut [T], values: &[T]| {
+                gradient.iter_mut().zip(values).for_each(|(gradient, &x)| *gradient += decay * x);
+            };
+            if let Gradient::Dense(_) = self.gradients.of(variable) {
+                add(self.gradients.given_mut(variable), &values[variable.range()]);
+                continue;
+            }
+            let columns = variable.columns();
+            let mut index = 0;
+            while let Gradient::Rows { rows, .. } = self.gradients.of(variable)
+                && let Some(&row) = rows.get(index)
+            {
+                let gradient = &mut self.gradients.given_mut(variable)[index * columns..(index + 1) * columns];
+                add(gradient, &values[start + row * columns..][..columns]);
+                index += 1;
+            }
+        }
+    }
+
+    /// Adds a multiple of the last step and of a direction that was computed elsewhere.
+    pub(super) fn apply_direction(
+        &mut self,
+        now: &Now,
+        gradients: &Gradients<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        for variable in gradients.variables() {
+            self.gradients.set(variable, gradients.of(variable));
+        }
+        self.list_moving(variables);
+        for variable in self.layout.variables() {
+            match self.gradients.of(variable) {
+                Gradient::Absent => {}
+                Gradient::Dense(values) => self.direction[variable.range()].copy_from_slice(values),
+                Gradient::Rows { rows, values } => {
+                    let (columns, to) = (variable.columns(), &mut self.direction[variable.range()]);
+                    for (row, values) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
+                        to[row * columns..(row + 1) * columns].copy_from_slice(values);
+                    }
+                }
+            }
+        }
+        let combination = Combination { direction: -now.learning_rate, last: now.momentum, predicted: 0.0 };
+        self.form_step(now, &combination, variables)?;
+        self.take_step(variables);
+        Ok(())
+    }
+
+    /// Makes the step at work the last one, and its values those of the variables.
+    pub(super) fn take_step(&mut self, variables: &mut Variables<T>) {
+        for range in &self.moving {
+            self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
+            variables.values_mut()[range.clone()].copy_from_slice(&self.values[range.clone()]);
+        }
+    }
+
+    /// The product of the gradient with a vector.
+    pub(super) fn gradient_times(&self, vector: &[T]) -> T {
+        let of_variable = |variable: Variable| match self.gradients.of(variable) {
+            Gradient::Absent => T::ZERO,
+            Gradient::Dense(values) => dot(values, &vector[variable.range()]),
+            Gradient::Rows { rows, values } => {
+                let (columns, vector) = (variable.columns(), &vector[variable.range()]);
+                let rows = rows.iter().zip(values.chunks_exact(columns.max(1)));
+                rows.map(|(row, values)| dot(values, &vector[row * columns..(row + 1) * columns])).sum()
+            }
+        };
+        self.layout.variables().map(of_variable).sum()
+    }
+
+    /// The product of two vectors over the numbers that move: all, and those of variables that decay.
+    pub(super) fn product(&self, a: &[T], b: &[T]) -> [f64; 2] {
+        let mut products = [0.0; 2];
+        for range in &self.moving {
+            products[0] += dot(&a[range.clone()], &b[range.clone()]).to_f64();
+        }
+        if self.decays.iter().all(|&decays| decays) {
+            return [products[0]; 2];
+        }
+        for variable in self.layout.variables().filter(|variable| self.decays[variable.index()]) {
+            let of_variable = variable.range();
+            for range in &self.moving {
+                let range = range.start.max(of_variable.start)..range.end.min(of_variable.end);
+                if range.start < range.end {
+                    products[1] += dot(&a[range.clone()], &b[range]).to_f64();
+                }
+            }
+        }
+        products
+    }
+}
+
+/// Appends a range, to the last where it is next to it.
+fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => ranges.push(range),
+    }
+}

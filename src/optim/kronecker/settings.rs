@@ -1,0 +1,221 @@
+//! Settings of the optimizer.
+
+use super::KroneckerLevenbergMarquardt;
+use crate::Real;
+use crate::hyperparameters::HyperparameterError;
+use crate::optim::{Domain, Hyperparameter, HyperparameterSpec, NonFinite};
+use crate::problem::kronecker::cost::WIDEST;
+
+/// All hyperparameters.
+pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
+    HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
+    HyperparameterSpec::new("momentum", 0.5, Domain::FractionBelowOne),
+    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("loss_damping", 0.03, Domain::NonNegative),
+    HyperparameterSpec::new("minimum_damping", 1e-6, Domain::Positive),
+    HyperparameterSpec::new("damping", 0.003, Domain::Positive),
+    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
+    HyperparameterSpec::new("factor_decay", 0.95, Domain::FractionBelowOne),
+    HyperparameterSpec::new("factor_share", 0.25, Domain::Positive),
+    HyperparameterSpec::new("factor_interval", 2.0, Domain::Count),
+    HyperparameterSpec::new("inverse_interval", 10.0, Domain::Count),
+    HyperparameterSpec::new("model_interval", 5.0, Domain::Count),
+];
+
+/// How the length of a step is found, and the damping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KroneckerStep {
+    /// Damping in proportion to a moving average of the loss; the length is a moving average of the minimum of the quadratic
+    /// model along the preconditioned gradient. Momentum is a hyperparameter.
+    #[default]
+    Averaged,
+    /// Martens and Grosse's: preconditioned gradient and last step are combined at the minimum of the quadratic model in
+    /// their plane, and the gain ratio of every fifth step moves the damping. For data that can be fitted nearly without errors:
+    /// the gain ratio of a minibatch does not see that its noise is fitted, and other data were learnt slowly.
+    Quadratic,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    /// In the order of [`HYPERPARAMETERS`].
+    pub(super) hyperparameters: [Hyperparameter; 12],
+    /// Patterns of the names of variables that do not decay.
+    pub(super) exclusions: Vec<String>,
+    pub(super) step: KroneckerStep,
+    pub(super) non_finite: NonFinite,
+    /// Most numbers of a full input factor, and of a full output factor.
+    pub(super) widest: [usize; 2],
+    pub(super) seed: u64,
+}
+
+/// The hyperparameters of one step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    pub(super) learning_rate: f64,
+    pub(super) momentum: f64,
+    pub(super) weight_decay: f64,
+    pub(super) loss_damping: f64,
+    pub(super) minimum_damping: f64,
+    pub(super) damping: f64,
+    pub(super) global_clipnorm: f64,
+    pub(super) factor_decay: f64,
+    pub(super) factor_share: f64,
+    /// Steps from one estimate of the factors to the next, from inverse to inverse, and from length to length.
+    pub(super) intervals: [u64; 3],
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            hyperparameters: HYPERPARAMETERS.map(|spec| spec.default.into()),
+            exclusions: Vec::new(),
+            step: KroneckerStep::default(),
+            non_finite: NonFinite::default(),
+            widest: WIDEST,
+            seed: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses numbers and schedules that make no sense.
+    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
+        HYPERPARAMETERS.iter().zip(&self.hyperparameters).try_for_each(|(spec, value)| spec.check(value))
+    }
+
+    /// The values for the step after `steps` others.
+    pub(super) fn at(&self, steps: u64) -> Result<Now, HyperparameterError> {
+        let now = self.hyperparameters.each_ref().map(|hyperparameter| hyperparameter.at(steps));
+        HYPERPARAMETERS.iter().zip(now).try_for_each(|(spec, value)| spec.check_number(value))?;
+        let [
+            learning_rate,
+            momentum,
+            weight_decay,
+            loss_damping,
+            minimum_damping,
+            damping,
+            global_clipnorm,
+            factor_decay,
+            factor_share,
+            intervals @ ..,
+        ] = now;
+        Ok(Now {
+            learning_rate,
+            momentum,
+            weight_decay,
+            loss_damping,
+            minimum_damping,
+            damping,
+            global_clipnorm,
+            factor_decay,
+            factor_share,
+            intervals: intervals.map(|interval| interval as u64),
+        })
+    }
+}
+
+/// Settings. They are checked when the optimizer is [built](crate::optim::Optimizer::build), and forget what was built
+/// before.
+impl<T: Real> KroneckerLevenbergMarquardt<T> {
+    /// How length and damping of a step are found; [`KroneckerStep::Averaged`] unless set.
+    pub fn with_step(self, step: KroneckerStep) -> Self {
+        self.changed(|settings| settings.step = step)
+    }
+
+    /// Factor of the step; 1 unless set.
+    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("learning_rate", learning_rate)
+    }
+
+    /// Part of the last step that is kept, `v ← μ v − (1 − μ) κ U`; 0.5 unless set. Not used by
+    /// [`KroneckerStep::Quadratic`], which computes it.
+    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("momentum", momentum)
+    }
+
+    /// Adds `½ · weight_decay · ‖x‖²` to the loss; 0 unless set. Rows of a table decay where they are looked up.
+    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("weight_decay", weight_decay)
+    }
+
+    /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
+    pub fn exclude_from_weight_decay<P: Into<String>>(self, patterns: impl IntoIterator<Item = P>) -> Self {
+        self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
+    }
+
+    /// The damping `λ` is so many times the moving average of the loss; 0.03 unless set.
+    pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("loss_damping", share)
+    }
+
+    /// The least damping; 1e-6 unless set.
+    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("minimum_damping", damping)
+    }
+
+    /// The damping of the first step of [`KroneckerStep::Quadratic`]; 0.003 unless set.
+    pub fn with_damping(self, damping: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("damping", damping)
+    }
+
+    /// The longest step; longer ones are shortened. Zero, the default, stands for any length.
+    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("global_clipnorm", norm)
+    }
+
+    /// Part of the averaged factors that is kept when new ones come; 0.95 unless set.
+    pub fn with_factor_decay(self, decay: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("factor_decay", decay)
+    }
+
+    /// Part of a minibatch's rows that factors are estimated from; 0.25 unless set. More than 1 counts as 1.
+    pub fn with_factor_share(self, share: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("factor_share", share)
+    }
+
+    /// Steps from one estimate of the factors to the next; 2 unless set. The first three steps all have one.
+    pub fn with_factor_interval(self, steps: u64) -> Self {
+        self.with_hyperparameter("factor_interval", steps as f64)
+    }
+
+    /// Steps from one inversion of the factors to the next; 10 unless set. The first three steps all have one.
+    pub fn with_inverse_interval(self, steps: u64) -> Self {
+        self.with_hyperparameter("inverse_interval", steps as f64)
+    }
+
+    /// Steps from one evaluation of the quadratic model to the next; 5 unless set. The first five steps all have one.
+    pub fn with_model_interval(self, steps: u64) -> Self {
+        self.with_hyperparameter("model_interval", steps as f64)
+    }
+
+    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 1024 unless set.
+    /// Beyond, a factor is diagonal.
+    pub fn with_widest_full_factors(self, inputs: usize, outputs: usize) -> Self {
+        self.changed(|settings| settings.widest = [inputs, outputs])
+    }
+
+    /// What to do about NaN and infinity; an error unless set.
+    pub fn with_non_finite(self, non_finite: NonFinite) -> Self {
+        self.changed(|settings| settings.non_finite = non_finite)
+    }
+
+    /// Seed of the random signs; 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        self.changed(|settings| settings.seed = seed)
+    }
+
+    fn with_hyperparameter(self, name: &str, value: impl Into<Hyperparameter>) -> Self {
+        self.changed(|settings| {
+            if let Some(place) = HYPERPARAMETERS.iter().position(|spec| spec.name == name) {
+                settings.hyperparameters[place] = value.into();
+            }
+        })
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self.memory = None;
+        self.iterations = 0;
+        self
+    }
+}

@@ -1,0 +1,285 @@
+//! The factors of all blocks: second moments, summed over samples.
+
+use std::ops::Range;
+
+use super::KroneckerBlock;
+use crate::Real;
+use crate::kernels::simd::{self, Kernel};
+
+/// Input and output factors of all blocks, first as sums over samples, then as means.
+#[derive(Debug, Clone)]
+pub struct KroneckerFactors<T> {
+    blocks: Vec<KroneckerBlock>,
+    /// Input and output factor of each block.
+    places: Vec<[Place; 2]>,
+    /// All factors; then the sum of the samples' weights and their number.
+    numbers: Vec<T>,
+    /// Room for rows times weights, for ones, and for sums of no use.
+    rows: Vec<T>,
+    ones: Vec<T>,
+    spare: Vec<T>,
+}
+
+/// Where a factor is among the numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    range: Range<usize>,
+    size: usize,
+    is_full: bool,
+}
+
+/// One factor of a block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum KroneckerFactor<'a, T> {
+    /// A symmetric matrix, row after row.
+    Full(&'a [T]),
+    /// A diagonal matrix.
+    Diagonal(&'a [T]),
+    /// The number one.
+    One,
+}
+
+impl<T: Real> KroneckerFactors<T> {
+    /// Zero factors of these blocks. Input factors of more numbers than the first of `widest` are diagonal, and output
+    /// factors of more than the second.
+    pub fn new(blocks: &[KroneckerBlock], widest: [usize; 2]) -> Self {
+        let mut end = 0;
+        let mut place = |size: usize, is_full: bool| {
+            let start = end;
+            end += if is_full { size * size } else { size };
+            Place { range: start..end, size, is_full }
+        };
+        let mut of_block = |block: &KroneckerBlock| {
+            let (inputs, outputs) = (block.input_size(), block.output_size());
+            let is_dense = matches!(block, KroneckerBlock::Dense { .. });
+            let is_diagonal = matches!(block, KroneckerBlock::Diagonal { .. });
+            [place(inputs, is_dense && inputs <= widest[0]), place(outputs, !is_diagonal && outputs <= widest[1])]
+        };
+        let places = blocks.iter().map(&mut of_block).collect();
+        KroneckerFactors {
+            blocks: blocks.to_vec(),
+            places,
+            numbers: vec![T::ZERO; end + 2],
+            rows: Vec::new(),
+            ones: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[KroneckerBlock] {
+        &self.blocks
+    }
+
+    /// Input and output factor of a block.
+    pub fn of(&self, block: usize) -> [KroneckerFactor<'_, T>; 2] {
+        self.places[block].each_ref().map(|place| match (&self.numbers[place.range.clone()], place.is_full) {
+            ([], _) => KroneckerFactor::One,
+            (numbers, true) => KroneckerFactor::Full(numbers),
+            (numbers, false) => KroneckerFactor::Diagonal(numbers),
+        })
+    }
+
+    /// Numbers of all factors.
+    pub(crate) fn numbers(&self) -> &[T] {
+        &self.numbers[..self.numbers.len() - 2]
+    }
+
+    /// Numbers of a block's factors among all.
+    pub(crate) fn range(&self, block: usize) -> Range<usize> {
+        let [inputs, outputs] = &self.places[block];
+        inputs.range.start..outputs.range.end
+    }
+
+    /// Numbers of a block's input and output factor among all, with the size, and whether it is full.
+    pub(crate) fn places(&self, block: usize) -> [(Range<usize>, usize, bool); 2] {
+        self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.is_full))
+    }
+
+    /// All sums, and the samples' weight and number: what ranks add up before [`finish`](Self::finish).
+    pub(crate) fn sums_mut(&mut self) -> &mut [T] {
+        &mut self.numbers
+    }
+
+    /// Starts new sums.
+    pub fn begin(&mut self) {
+        self.numbers.fill(T::ZERO);
+    }
+
+    /// Counts samples with these roots of their weights.
+    pub fn add_samples(&mut self, root_weights: &[T]) {
+        let end = self.numbers.len();
+        self.numbers[end - 2] += root_weights.iter().map(|&root| root * root).sum::<T>();
+        self.numbers[end - 1] += T::from_f64(root_weights.len() as f64);
+    }
+
+    /// Adds inputs of a [dense](KroneckerBlock::Dense) block: rows for each sample and position.
+    ///
+    /// # Panics
+    ///
+    /// For a block of another kind.
+    pub fn add_inputs(&mut self, block: usize, x: &[T], root_weights: &[T]) {
+        let KroneckerBlock::Dense { inputs, .. } = self.blocks[block] else {
+            panic!("block {block} has no inputs of a dense layer");
+        };
+        let KroneckerFactors { places, numbers, rows, ones, spare, .. } = self;
+        let place = &places[block][0];
+        let sums = &mut numbers[place.range.clone()];
+        let count = x.len() / inputs;
+        let is_weighted = root_weights.iter().any(|&root| root != T::ONE);
+        if ones.len() < count {
+            ones.resize(count, T::ONE);
+        }
+        let (x, roots) = if is_weighted {
+            let positions = count / root_weights.len();
+            rows.clear();
+            for (x, &root) in x.chunks_exact(positions * inputs).zip(root_weights) {
+                rows.extend(x.iter().map(|&x| x * root));
+            }
+            let end = rows.len();
+            rows.extend(root_weights.iter().flat_map(|&root| std::iter::repeat_n(root, positions)));
+            let (rows, roots) = rows.split_at(end);
+            (rows, roots)
+        } else {
+            (x, &ones[..count])
+        };
+        if place.is_full {
+            // The sums of the inputs themselves, which the bias goes with, come after the matrix until the end.
+            let (gram, rest) = sums.split_at_mut(inputs * inputs);
+            if place.size > inputs {
+                T::add_products(gram, &mut rest[..inputs], x, roots);
+            } else {
+                T::add_products(gram, room(spare, inputs), x, roots);
+            }
+        } else {
+            simd::run(SquareSums { sums: &mut sums[..inputs], rows: x });
+        }
+    }
+
+    /// Adds the rows that samples have looked up, by their numbers.
+    pub fn add_look_ups(&mut self, block: usize, rows: impl Iterator<Item = usize>, root_weights: &[T]) {
+        let positions = self.blocks[block].positions();
+        let sums = &mut self.numbers[self.places[block][0].range.clone()];
+        let weights = root_weights.iter().flat_map(|&root| std::iter::repeat_n(root * root, positions));
+        rows.zip(weights).for_each(|(row, weight)| sums[row] += weight);
+    }
+
+    /// Adds output sensitivities, which contain the roots of the weights: rows for each sample and position.
+    pub fn add_sensitivities(&mut self, block: usize, delta: &[T]) {
+        let place = &self.places[block][1];
+        let (size, sums) = (place.size, &mut self.numbers[place.range.clone()]);
+        if place.is_full {
+            let count = delta.len() / size;
+            if self.ones.len() < count {
+                self.ones.resize(count, T::ONE);
+            }
+            T::add_products(sums, room(&mut self.spare, size), delta, &self.ones[..count]);
+        } else {
+            simd::run(SquareSums { sums, rows: delta });
+        }
+    }
+
+    /// Adds gradients of each of `samples` by the parameters of a [diagonal](KroneckerBlock::Diagonal) block, which are sums
+    /// over as many rows as there are positions.
+    pub fn add_gradients(&mut self, block: usize, delta: &[T], samples: usize) {
+        let size = self.blocks[block].output_size();
+        if delta.len() == samples * size {
+            return self.add_sensitivities(block, delta);
+        }
+        let positions = delta.len() / (samples * size).max(1);
+        let mut rows = std::mem::take(&mut self.rows);
+        for delta in delta.chunks_exact((positions * size).max(1)) {
+            rows.clear();
+            rows.resize(size, T::ZERO);
+            for delta in delta.chunks_exact(size) {
+                rows.iter_mut().zip(delta).for_each(|(sum, &delta)| *sum += delta);
+            }
+            self.add_sensitivities(block, &rows);
+        }
+        self.rows = rows;
+    }
+
+    /// Turns sums into factors: means over the weights of the samples for inputs, and for sensitivities the sums that a
+    /// batch of `rows` samples would have. Both triangles are filled.
+    pub fn finish(&mut self, rows: usize) {
+        let KroneckerFactors { blocks, places, numbers, .. } = self;
+        let end = numbers.len() - 2;
+        let (numbers, counts) = numbers.split_at_mut(end);
+        let (weight, samples) = (counts[0], counts[1]);
+        let inverse = |number: T| if number > T::ZERO { number.recip() } else { T::ZERO };
+        let rows = T::from_f64(rows as f64) * inverse(samples);
+        for (block, [inputs, outputs]) in blocks.iter().zip(places) {
+            let positions = T::from_f64(block.positions() as f64);
+            let sums = &mut numbers[inputs.range.clone()];
+            if inputs.is_full {
+                if let KroneckerBlock::Dense { bias: Some(_), inputs: n, .. } = *block {
+                    append_column(sums, n);
+                }
+            }
+            scale(sums, inverse(weight));
+            if let KroneckerBlock::Dense { bias: Some(_), .. } = block
+                && let Some(last) = sums.last_mut()
+            {
+                *last = positions;
+            }
+            fill_upper(sums, inputs);
+            let sums = &mut numbers[outputs.range.clone()];
+            scale(sums, rows / positions);
+            fill_upper(sums, outputs);
+        }
+    }
+}
+
+fn scale<T: Real>(numbers: &mut [T], factor: T) {
+    numbers.iter_mut().for_each(|number| *number *= factor);
+}
+
+/// Copies the lower triangle of a full factor to the upper.
+fn fill_upper<T: Real>(matrix: &mut [T], place: &Place) {
+    if place.is_full {
+        mirror(matrix, place.size);
+    }
+}
+
+/// Copies the lower triangle to the upper.
+fn mirror<T: Real>(matrix: &mut [T], n: usize) {
+    for i in 1..n {
+        let (above, row) = matrix.split_at_mut(i * n);
+        for (above, &number) in above.chunks_exact_mut(n).zip(&row[..i]) {
+            above[i] = number;
+        }
+    }
+}
+
+/// Makes a matrix of `n + 1` rows of one of `n` rows that is followed by the new last row.
+fn append_column<T: Real>(numbers: &mut [T], n: usize) {
+    numbers.copy_within(n * n..n * n + n, n * n + n);
+    for row in (0..n).rev() {
+        numbers.copy_within(row * n..row * n + n, row * (n + 1));
+    }
+}
+
+/// The first numbers of memory that grows if need be.
+fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
+    if memory.len() < count {
+        memory.resize(count, T::ZERO);
+    }
+    &mut memory[..count]
+}
+
+/// `sums += Σ row²`.
+struct SquareSums<'a, T> {
+    sums: &'a mut [T],
+    rows: &'a [T],
+}
+
+impl<T: Real> Kernel for SquareSums<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        for row in self.rows.chunks_exact(self.sums.len()) {
+            for (sum, &number) in self.sums.iter_mut().zip(row) {
+                *sum += number * number;
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Losses whose Gauss–Newton matrix is approximated layer by layer, by Kronecker products of two small matrices.
+
+mod block;
+pub(crate) mod cost;
+mod factors;
+
+pub use block::KroneckerBlock;
+pub use factors::{KroneckerFactor, KroneckerFactors};
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+use super::{EvaluationError, NotLeastSquares};
+use crate::Real;
+use crate::distributed::Communicator;
+use crate::variables::Gradients;
+
+/// A loss whose Gauss–Newton matrix `F = JᵀRᵀRJ` is approximated by one block for each layer, `F ≈ A ⊗ G`.
+///
+/// `J` is the Jacobian of the outputs and `RᵀR` the loss's second derivative by them. `A` is the second moment of a layer's
+/// inputs, `G` that of its output sensitivities `Jᵀ Rᵀ ε` for random signs `ε`, whose expectation is exact (Martens & Grosse,
+/// *Optimizing Neural Networks with Kronecker-factored Approximate Curvature*, 2015).
+/// [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) steps on it.
+///
+/// Implemented by [`Network`](crate::nn::Network). With several ranks every method but [`kronecker_blocks`](Self::kronecker_blocks) is
+/// collective, and all results are those of the rows of all ranks.
+pub trait KroneckerFactored<T: Real> {
+    /// The blocks: every parameter that the loss depends on is in one of them. The same for all batches.
+    fn kronecker_blocks(&self) -> &[KroneckerBlock];
+
+    /// The loss at `x` and its gradient by the parameters in `trainable`, ascending ranges; what `gradients` held is
+    /// replaced. Where `sample` is given, its factors are filled as well.
+    ///
+    /// `keep` says that [`curvature`](Self::curvature) will follow at the same point.
+    ///
+    /// # Errors
+    ///
+    /// [`EvaluationError`] where the loss cannot be evaluated.
+    fn linearize_factored(
+        &mut self,
+        x: &[T],
+        trainable: &[Range<usize>],
+        gradients: &mut Gradients<T>,
+        sample: Option<FactorSample<'_, T>>,
+        keep: bool,
+    ) -> Result<T, EvaluationError>;
+
+    /// Fills `products` with `uᵢᵀFuⱼ`, a row for each of the directions `u`, which have a number for every parameter.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize_factored`](Self::linearize_factored).
+    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError>;
+
+    /// The loss at `x`.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize_factored`](Self::linearize_factored).
+    fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError>;
+
+    /// The ranks that share the rows, where there are several.
+    fn communicator(&self) -> Option<&Communicator> {
+        None
+    }
+}
+
+/// A request for factors, from a part of the rows.
+#[derive(Debug)]
+pub struct FactorSample<'a, T> {
+    /// Where the factors go.
+    pub factors: &'a mut KroneckerFactors<T>,
+    /// Part of the rows that they are estimated from, in `(0, 1]`.
+    pub share: f64,
+    /// Source of the random signs: a seed and a count of steps.
+    pub signs: [u64; 2],
+}
+
+/// An objective that has no Kronecker factors.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotKroneckerFactored {
+    /// The objective knows of no layers.
+    #[error("the objective knows of no layers to form Kronecker factors of: take another optimizer")]
+    Layers,
+    /// The loss has no second derivative that residuals could stand for.
+    #[error(transparent)]
+    Loss(#[from] NotLeastSquares),
+    /// One variable is used in two ways that no single pair of factors describes.
+    #[error("{variable} is used as {first} and as {second}, which no single pair of Kronecker factors describes")]
+    TwoUses {
+        /// The variable's name.
+        variable: String,
+        /// One of the uses.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
