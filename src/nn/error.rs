@@ -172,6 +172,27 @@ pub enum TapeError {
         /// The number.
         value: f64,
     },
+    /// An input without the column that a node is to be differentiated by.
+    #[error("derivative: there is no column {column} in an input of width {width}")]
+    DerivativeColumn {
+        /// The column, counted from 0.
+        column: usize,
+        /// Width of the input.
+        width: usize,
+    },
+    /// An operation without continuous first and second derivatives.
+    #[error(
+        "layer {layer}: {operation} has no continuous second derivative by an input; take a smooth function, such as tanh"
+    )]
+    NotSmooth {
+        /// The layer's place in the network, and its kind.
+        layer: String,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A derivative by inputs of an order above two.
+    #[error("derivative: only first and second derivatives by inputs can be recorded")]
+    DerivativeOrder,
     /// A setting makes no sense.
     #[error("{setting} of {of} must be {requirement}, not {value}")]
     Setting {
