@@ -329,7 +329,7 @@ mod tests {
         let inner = Sequential::new(3).dense(3).apply(Function::Elu { alpha: 1.0 });
         assert!(refused(Sequential::new(2).dense(3).residual(inner).dense(1)).starts_with("layer 1.1 (elu)"));
         let pooled = Sequential::image(1, 4, 4).max_pooling2d([2, 2]).flatten().dense(1);
-        assert!(refused(pooled).starts_with("layer 0 (max_pooling2d): max_pooling2d"));
+        assert!(refused(pooled).starts_with("layer 0 (max pooling): max pooling"));
     }
 
     #[test]
