@@ -148,6 +148,7 @@ pub mod nn;
 mod number;
 pub mod optim;
 mod parallel;
+pub mod physics;
 mod precision;
 mod problem;
 mod real;
