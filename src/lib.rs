@@ -154,6 +154,7 @@ pub mod npy;
 mod number;
 pub mod optim;
 mod parallel;
+pub mod physics;
 mod precision;
 mod problem;
 mod real;

@@ -22,6 +22,8 @@ pub(crate) struct InputRule {
     pub(crate) width: usize,
     /// The numbers are row numbers of a table with so many rows.
     pub(crate) table_rows: Option<usize>,
+    /// The numbers say which of so many sets a sample is of.
+    pub(crate) sets: Option<usize>,
 }
 
 /// What a target has to look like.
@@ -59,7 +61,7 @@ impl Selection<'_> {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let (range, rows): (Range<usize>, &[usize]) = match self {
             Selection::Range(range) => (range.clone(), &[]),
             Selection::Rows(rows) => (0..0, rows),
@@ -92,6 +94,11 @@ impl Schema {
                 && let Some((row, _, value)) = find(input, selection, |value| !is_row_number(value, rows))
             {
                 return Err(BatchError::EmbeddingRow { array, row, value, rows });
+            }
+            if let Some(sets) = rule.sets
+                && let Some((row, _, value)) = find(input, selection, |value| !is_row_number(value, sets))
+            {
+                return Err(BatchError::SampleSet { array, row, value, sets });
             }
         }
         Ok(())
@@ -218,14 +225,16 @@ pub(crate) struct Batch<T> {
     /// A weight for each sample, and its square root.
     weights: Vec<T>,
     root_weights: Vec<T>,
+    /// The last row of each set of samples, and one.
+    set_ends: Vec<usize>,
 }
 
 impl<T: Real> Batch<T> {
     /// No rows.
     pub(crate) fn new() -> Self {
         let (inputs, targets, weights, root_weights) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let places = Vec::new();
-        Batch { rows: 0, mean_over: 0, before: 0, places, inputs, targets, weights, root_weights }
+        let (places, set_ends) = (Vec::new(), Vec::new());
+        Batch { rows: 0, mean_over: 0, before: 0, places, inputs, targets, weights, root_weights, set_ends }
     }
 
     /// Takes rows of arrays, and of a weight for each row, that have been checked.
@@ -240,6 +249,7 @@ impl<T: Real> Batch<T> {
         self.mean_over = self.rows;
         self.before = 0;
         self.places.clear();
+        self.divide(&[self.rows]);
         fill(&mut self.inputs, inputs, selection);
         fill(&mut self.targets, targets, selection);
         self.weights.clear();
@@ -261,6 +271,22 @@ impl<T: Real> Batch<T> {
         (self.before, self.mean_over) = (share.before, share.total);
         self.places.clear();
         self.places.extend_from_slice(places.unwrap_or_default());
+    }
+
+    /// Divides the rows into sets of these sizes, one after the other.
+    pub(crate) fn divide(&mut self, sizes: &[usize]) {
+        self.set_ends.clear();
+        let mut end = 0;
+        self.set_ends.extend(sizes.iter().map(|size| {
+            end += size;
+            end
+        }));
+    }
+
+    /// The rows of each set of samples.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let starts = std::iter::once(0).chain(self.set_ends.iter().copied());
+        starts.zip(&self.set_ends).map(|(start, &end)| start..end)
     }
 
     /// How many rows there are.

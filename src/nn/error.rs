@@ -172,6 +172,35 @@ pub enum TapeError {
         /// The number.
         value: f64,
     },
+    /// An input without the column that a node is to be differentiated by.
+    #[error("derivative: there is no column {column} in an input of width {width}")]
+    DerivativeColumn {
+        /// The column, counted from 0.
+        column: usize,
+        /// Width of the input.
+        width: usize,
+    },
+    /// A loss of a set of samples that is not there.
+    #[error("there is no set {set} of samples: there are {count}")]
+    SampleSet {
+        /// The set, counted from 0.
+        set: usize,
+        /// How many sets there are.
+        count: usize,
+    },
+    /// An operation without continuous first and second derivatives.
+    #[error(
+        "layer {layer}: {operation} has no continuous second derivative by an input; take a smooth function, such as tanh"
+    )]
+    NotSmooth {
+        /// The layer's place in the network, and its kind.
+        layer: String,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A derivative by inputs of an order above two.
+    #[error("derivative: only first and second derivatives by inputs can be recorded")]
+    DerivativeOrder,
     /// A setting makes no sense.
     #[error("{setting} of {of} must be {requirement}, not {value}")]
     Setting {
@@ -274,6 +303,28 @@ pub enum BatchError {
         value: f64,
         /// Rows of the table.
         rows: usize,
+    },
+    /// A number that is not one of a set of samples.
+    #[error("{array} is {value} in row {row}: not one of the sets of samples 0 to {}", sets - 1)]
+    SampleSet {
+        /// The array.
+        array: BatchArray,
+        /// The row of the batch.
+        row: usize,
+        /// The number.
+        value: f64,
+        /// How many sets there are.
+        sets: usize,
+    },
+    /// Sets of samples with different numbers of residuals.
+    #[error("the samples of set {set} have {found} residuals each, and those of other sets {expected}")]
+    SetResiduals {
+        /// The set.
+        set: usize,
+        /// Residuals of a sample of another set.
+        expected: usize,
+        /// Residuals of a sample of this set.
+        found: usize,
     },
     /// A number that is not a class.
     #[error("{array} is {value} in row {}: not one of the classes 0 to {}", row + 1, classes - 1)]

@@ -20,6 +20,7 @@
 
 mod arithmetic;
 mod batch;
+mod chain_rule;
 mod error;
 mod external;
 mod factor_plan;

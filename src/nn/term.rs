@@ -13,6 +13,8 @@ pub(crate) struct Term<T> {
     pub(crate) output: Node,
     pub(crate) loss: Box<dyn Loss<T>>,
     pub(crate) weight: T,
+    /// Which set of samples it is of.
+    pub(crate) set: usize,
     /// Which of the batch's targets the loss takes.
     pub(crate) target: Option<usize>,
     /// Its first residual among those of a sample.

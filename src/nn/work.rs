@@ -114,6 +114,10 @@ fn value<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
         }
         Operation::Apply { function, .. } => SweepWork::elementwise(width, function_flops(function), 2.0),
         Operation::Arithmetic { .. } => SweepWork::elementwise(width, 1.0, 3.0),
+        Operation::ChainRule(ref rule) => {
+            let arguments = rule.arguments().count() as f64;
+            SweepWork::elementwise(width, derivative_flops(rule.function) + 2.0 * arguments, 1.0 + arguments)
+        }
         Operation::RowSum(x) => SweepWork::elementwise(x.width(), 1.0, 1.0),
         Operation::Pool { ref windows, .. } => SweepWork::elementwise(windows.places(), 1.0, 2.0),
         Operation::Concat(_) | Operation::Slice { .. } | Operation::Repeat(_) | Operation::Embedding { .. } => {

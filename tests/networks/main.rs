@@ -3,6 +3,7 @@
 mod bad_batches;
 #[path = "../common/mod.rs"]
 mod common;
+mod derivatives_by_inputs;
 mod external;
 mod forms;
 mod gauss_newton;

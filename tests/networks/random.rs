@@ -39,7 +39,7 @@ pub fn smooth_recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Rec
 
 /// Networks of a few layers.
 pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
-    let step = (0..18_usize, any::<usize>(), any::<usize>(), any::<usize>());
+    let step = (0..22_usize, any::<usize>(), any::<usize>(), any::<usize>());
     let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
     (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed, kinks: true })
 }
@@ -213,6 +213,13 @@ pub fn build(recipe: &Recipe) -> Built {
                 let shifted = tape.shift(variance, 0.1);
                 let deviation = tape.sqrt(shifted);
                 tape.div(centred, deviation).unwrap()
+            }
+            // Derivatives by an input, and one of a derivative; what has a kink has none.
+            15 => tape.derivative(a, x, choice % 3).unwrap_or(a),
+            16 => tape.laplacian(a, x, &[0, 1, 2][..1 + choice % 3]).unwrap_or(a),
+            17 => {
+                let first = tape.derivative(a, x, choice % 3);
+                first.and_then(|first| tape.derivative(first, x, choice / 3 % 3)).unwrap_or(a)
             }
             _ => {
                 let b = if a.width() == b.width() { b } else { tape.row_sum(b) };

@@ -65,10 +65,22 @@ impl<T: Real> Kept<T> {
         self.before + tile.rows.start..self.before + tile.rows.end
     }
 
-    /// Keeps a node's values for a tile, after a forward sweep.
-    pub(super) fn keep_inputs(&mut self, before: usize, node: Node, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
+    /// Keeps a node's values for a tile, after a forward sweep; zeros where it was not wanted.
+    pub(super) fn keep_inputs(
+        &mut self,
+        before: usize,
+        node: Node,
+        tile: &Tile<'_, T>,
+        workspace: &Workspace<T>,
+        wanted: bool,
+    ) {
         let samples = self.samples_of(tile);
-        self.inputs_mut(before, node.width(), &samples).copy_from_slice(workspace.value(tile, node));
+        let inputs = self.inputs_mut(before, node.width(), &samples);
+        if wanted {
+            inputs.copy_from_slice(workspace.value(tile, node));
+        } else {
+            inputs.fill(T::ZERO);
+        }
     }
 
     /// Keeps a node's adjoints for a tile, after a reverse sweep from a stack of residuals of each sample.

@@ -63,11 +63,11 @@ impl<T: Real> Factors<T> {
         tape: &Tape<T>,
         variables: impl Iterator<Item = Variable>,
         outputs: impl Iterator<Item = Node> + Clone,
+        group: usize,
         columns: &[Range<usize>],
         samples: usize,
     ) -> Option<ProductWork> {
-        let group = outputs.clone().map(|output| output.width()).sum();
-        let plan = self.plan_for(tape, variables, outputs, columns);
+        let plan = self.plan_for(tape, variables, outputs, group, columns);
         plan.is_whole.then(|| plan.work(samples, group))
     }
 
@@ -77,13 +77,14 @@ impl<T: Real> Factors<T> {
         tape: &Tape<T>,
         variables: impl Iterator<Item = Variable>,
         outputs: impl Iterator<Item = Node> + Clone,
+        group: usize,
         columns: &[Range<usize>],
     ) -> &Plan {
         if self.plan.is_for(columns) {
             return &self.plan;
         }
         if !self.other.is_for(columns) {
-            self.other.make(tape, variables, outputs, columns);
+            self.other.make(tape, variables, outputs, group, columns);
         }
         &self.other
     }
@@ -95,11 +96,11 @@ impl<T: Real> Factors<T> {
         tape: &Tape<T>,
         variables: impl Iterator<Item = Variable>,
         outputs: impl Iterator<Item = Node> + Clone,
+        group: usize,
         columns: &[Range<usize>],
         share: Share,
     ) -> bool {
-        let group = outputs.clone().map(|output| output.width()).sum();
-        if !self.plan_for(tape, variables, outputs, columns).is_whole {
+        if !self.plan_for(tape, variables, outputs, group, columns).is_whole {
             return false;
         }
         if !self.plan.is_for(columns) {
@@ -112,11 +113,11 @@ impl<T: Real> Factors<T> {
         true
     }
 
-    /// Keeps what a forward sweep has found for a tile.
-    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>) {
+    /// Keeps what a forward sweep has found for a tile, of the nodes that were wanted.
+    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
         let Factors { plan, kept, look_ups, .. } = self;
         for (layer, &[x, _]) in plan.dense.iter().zip(&plan.dense_nodes) {
-            kept.keep_inputs(layer.inputs, x, tile, workspace);
+            kept.keep_inputs(layer.inputs, x, tile, workspace, wanted[x.index()]);
         }
         look_ups::list((&plan.tables, &plan.table_nodes), tile, workspace, kept.before, look_ups);
     }

@@ -126,13 +126,13 @@ impl Plan {
         tape: &Tape<T>,
         variables: impl Iterator<Item = Variable>,
         outputs: impl Iterator<Item = Node> + Clone,
+        group: usize,
         columns: &[Range<usize>],
     ) {
         let planned = self.columns.get_or_insert_default();
         planned.clear();
         planned.extend_from_slice(columns);
         leading_to(tape.records(), outputs.clone(), &mut self.marks);
-        let group = outputs.clone().map(|output| output.width()).sum();
         self.choose_forms(tape, variables, group, columns);
         self.place_uses(tape);
         self.forward = forward_work(tape, &self.marks);

@@ -1,8 +1,11 @@
 //! Functions that act on every number by itself.
 
 mod curvature;
+mod slopes;
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
+pub(crate) use slopes::{SlopeLoop, Slopes};
 
 use crate::Real;
 use crate::kernels::elementary::map;

@@ -3,6 +3,7 @@
 use ndarray::Array2;
 
 use super::Network;
+use super::sample_sets::tiles;
 use crate::nn::BatchError;
 use crate::nn::sweep::{GradientSums, JacobianRows, Nowhere, Tile, coming_from};
 use crate::nn::tape::Node;
@@ -21,11 +22,11 @@ impl<T: Real> Network<T> {
         coming_from(self.tape.records(), |_| false, Some(node), &mut self.marks);
         let mut gradient = Array2::from_elem((self.batch.rows(), node.width()), T::ZERO);
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x: variables.values(), batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward(&tile, &loss_nodes[set]);
             workspace.clear_derivatives();
-            terms.iter().for_each(|term| term.seed_gradient(&tile, workspace, buffers));
+            terms.iter().filter(|term| term.set == set).for_each(|term| term.seed_gradient(&tile, workspace, buffers));
             workspace.reverse(&tile, marks, &mut Nowhere);
             if let Some(adjoint) = workspace.derivative(&tile, node) {
                 let numbers = gradient.as_slice_mut().expect("a new array is contiguous");
@@ -46,11 +47,11 @@ impl<T: Real> Network<T> {
         let mut rows_of_gradients = Array2::from_elem((self.batch.rows(), n), T::ZERO);
         self.want_columns(std::slice::from_ref(&(0..n)));
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, columns, written, .. } = self;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x: variables.values(), batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward(&tile, &loss_nodes[set]);
             workspace.clear_derivatives();
-            terms.iter().for_each(|term| term.seed_gradient(&tile, workspace, buffers));
+            terms.iter().filter(|term| term.set == set).for_each(|term| term.seed_gradient(&tile, workspace, buffers));
             let numbers = rows_of_gradients.as_slice_mut().expect("a new array is contiguous");
             let mut sink = JacobianRows::new(columns, &mut numbers[rows.start * n..rows.end * n], 0, 1, written);
             workspace.reverse(&tile, marks, &mut sink);
@@ -77,12 +78,12 @@ impl<T: Real> Network<T> {
         );
         let group = self.rows_per_sample();
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, residuals, .. } = self;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
-            workspace.tangent(&tile, loss_nodes, v);
+            workspace.forward(&tile, &loss_nodes[set]);
+            workspace.tangent(&tile, &loss_nodes[set], v);
             let product = &mut product[rows.start * group..rows.end * group];
-            for term in &*terms {
+            for term in terms.iter().filter(|term| term.set == set) {
                 term.residuals(&tile, workspace, buffers, &mut residuals[..product.len()], group);
                 term.residual_derivatives(workspace.derivative(&tile, term.output), buffers, product, group);
             }
@@ -107,12 +108,12 @@ impl<T: Real> Network<T> {
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, gradients, .. } =
             self;
         gradients.clear();
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward(&tile, &loss_nodes[set]);
             workspace.clear_derivatives();
             let factors = &u[rows.start * group..rows.end * group];
-            for term in &*terms {
+            for term in terms.iter().filter(|term| term.set == set) {
                 term.residuals(&tile, workspace, buffers, &mut residuals[..factors.len()], group);
                 term.seed_residuals(&tile, workspace, buffers, factors, group);
             }

@@ -7,6 +7,7 @@ mod objective;
 mod predictions;
 mod products;
 mod ranks;
+mod sample_sets;
 mod summary;
 
 pub use predictions::Predictions;
@@ -20,6 +21,7 @@ use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
 use super::losses::{Loss, Targets};
+use sample_sets::SampleSets;
 use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::Term;
@@ -65,6 +67,7 @@ pub struct Network<T> {
     /// Names and places, not values.
     variables: Variables<T>,
     terms: Vec<Term<T>>,
+    sets: SampleSets,
     schema: Schema,
     batch: Batch<T>,
     /// Rows that pass by in evaluation mode.
@@ -72,8 +75,8 @@ pub struct Network<T> {
     masks: Masks,
     workspace: Workspace<T>,
     buffers: LossBuffers<T>,
-    /// Nodes that the loss is computed from.
-    loss_nodes: Vec<bool>,
+    /// Nodes that the loss of each set of samples is computed from.
+    loss_nodes: Vec<Vec<bool>>,
     /// Nodes that the sweep at hand visits.
     marks: Vec<bool>,
     columns: WantedColumns,
@@ -119,7 +122,7 @@ impl<T: Real> Network<T> {
                 return Err(TapeError::Empty { operation: name });
             }
             match operation {
-                Operation::Input(_) => inputs.push(InputRule { width: *width, table_rows: None }),
+                Operation::Input(_) => inputs.push(InputRule { width: *width, table_rows: None, sets: None }),
                 Operation::Constant(row) => {
                     if let Some((index, value)) = row.iter().enumerate().find(|(_, value)| !value.is_finite()) {
                         return Err(TapeError::NonFinite { operation: name, index, value: value.to_f64() });
@@ -136,7 +139,8 @@ impl<T: Real> Network<T> {
         }
         Ok(Network {
             workspace: Workspace::new(&tape),
-            loss_nodes: vec![false; tape.records().len()],
+            loss_nodes: vec![vec![false; tape.records().len()]],
+            sets: SampleSets::new(),
             marks: vec![false; tape.records().len()],
             gradients: Gradients::new(variables),
             variables: variables.clone(),
@@ -174,11 +178,16 @@ impl<T: Real> Network<T> {
     ///
     /// [`TapeError::ForeignNode`], or [`TapeError::LossWeight`] for a weight that is negative or not finite.
     pub fn with_weighted_loss(
-        mut self,
+        self,
         output: Node,
         loss: impl Loss<T> + 'static,
         weight: T,
     ) -> Result<Self, TapeError> {
+        self.with_term(0, output, Box::new(loss), weight)
+    }
+
+    /// Adds a loss of the samples of one set.
+    fn with_term(mut self, set: usize, output: Node, loss: Box<dyn Loss<T>>, weight: T) -> Result<Self, TapeError> {
         if !self.tape.holds(output) {
             return Err(TapeError::ForeignNode { operation: loss.name() });
         }
@@ -197,11 +206,11 @@ impl<T: Real> Network<T> {
             self.schema.targets.push(rule);
             self.schema.targets.len() - 1
         });
-        let first_row = self.rows_per_sample();
-        self.terms.push(Term { output, loss: Box::new(loss), weight, target, first_row });
+        let first_row = self.rows_of_set(set);
+        self.terms.push(Term { output, loss, weight, set, target, first_row });
         self.buffers.reserve(self.workspace.tile_rows(), width);
         self.residuals.resize(self.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
-        leading_to(self.tape.records(), self.terms.iter().map(|term| term.output), &mut self.loss_nodes);
+        self.mark_loss_nodes();
         // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
         self.batch = Batch::new();
         self.factors = Factors::new();
@@ -319,8 +328,18 @@ impl<T: Real> Network<T> {
     ) -> Result<&mut Self, BatchError> {
         let checked = self.check(inputs, targets, weights, selection);
         let share = self.share(checked, selection.len())?;
-        self.batch.fill(inputs, targets, weights, selection);
-        self.batch.share(share, places);
+        self.sets.sort(inputs, selection);
+        if self.sets.input.is_none() {
+            self.batch.fill(inputs, targets, weights, selection);
+            self.batch.share(share, places);
+        } else {
+            let given: Vec<usize> = selection.iter().collect();
+            let rows: Vec<usize> = self.sets.order.iter().map(|&place| given[place]).collect();
+            let places: Option<Vec<usize>> = places.map(|p| self.sets.order.iter().map(|&place| p[place]).collect());
+            self.batch.fill(inputs, targets, weights, &Selection::Rows(&rows));
+            self.batch.share(share, places.as_deref());
+            self.batch.divide(&self.sets.sizes);
+        }
         // One of 2⁶⁴ masks, after the last of which comes the first again.
         self.masks.step = self.masks.step.wrapping_add(1);
         self.forget_values();
@@ -342,7 +361,16 @@ impl<T: Real> Network<T> {
 
     /// Residuals of each sample, of all terms together.
     fn rows_per_sample(&self) -> usize {
-        self.terms.iter().map(|term| term.output.width()).sum()
+        (0..self.sets.count).map(|set| self.rows_of_set(set)).max().unwrap_or(0)
+    }
+
+    /// Finds the nodes that the losses of each set are computed from.
+    fn mark_loss_nodes(&mut self) {
+        self.loss_nodes.resize(self.sets.count, Vec::new());
+        for (set, nodes) in self.loss_nodes.iter_mut().enumerate() {
+            let outputs = self.terms.iter().filter(|term| term.set == set).map(|term| term.output);
+            leading_to(self.tape.records(), outputs, nodes);
+        }
     }
 
     /// Sets up a sweep back to some numbers of the flat vector.
@@ -369,6 +397,7 @@ impl<T: Real> Network<T> {
         if self.batch.mean_over == 0 {
             return Err(BatchError::Unbound);
         }
+        self.check_sets()?;
         self.check_point(x)
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Network;
+use super::sample_sets::tiles;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
@@ -126,10 +127,10 @@ impl<T: Real> Network<T> {
         self.check_bound(x).map_err(EvaluationError::new)?;
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, .. } = self;
         let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
-            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+            workspace.forward(&tile, &loss_nodes[set]);
+            loss += terms.iter().filter(|term| term.set == set).map(|term| term.loss(&tile, workspace, buffers)).sum();
         }
         Ok(loss)
     }
@@ -144,11 +145,11 @@ impl<T: Real> Network<T> {
         coming_from(self.tape.records(), |_| true, None, &mut self.marks);
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
         let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, loss_nodes);
+            workspace.forward(&tile, &loss_nodes[set]);
             workspace.clear_derivatives();
-            for term in &*terms {
+            for term in terms.iter().filter(|term| term.set == set) {
                 loss += term.loss(&tile, workspace, buffers);
                 term.seed_gradient(&tile, workspace, buffers);
             }
@@ -173,11 +174,11 @@ impl<T: Real> Network<T> {
         let width = group * columns.count();
         let first = first / group;
         self.cost = T::ZERO;
-        for rows in workspace.tiles(first..first + r.len() / group) {
+        for (set, rows) in tiles(workspace, batch, first..first + r.len() / group) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward_once(&tile, loss_nodes, jacobian.is_some());
+            workspace.forward_once(&tile, &loss_nodes[set], jacobian.is_some());
             let (start, end) = (rows.start - first, rows.end - first);
-            for term in &*terms {
+            for term in terms.iter().filter(|term| term.set == set) {
                 term.residuals(&tile, workspace, buffers, &mut r[start * group..end * group], group);
                 if !exact {
                     self.cost += term.loss(&tile, workspace, buffers);
@@ -211,13 +212,13 @@ impl<T: Real> Network<T> {
         let group = self.rows_per_sample();
         let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, .. } = self;
         let first = first / group;
-        for rows in workspace.tiles(first..first + second.len() / group) {
+        for (set, rows) in tiles(workspace, batch, first..first + second.len() / group) {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
             let second = &mut second[(rows.start - first) * group..(rows.end - first) * group];
-            workspace.forward_once(&tile, loss_nodes, true);
-            workspace.curvature(&tile, loss_nodes, v);
+            workspace.forward_once(&tile, &loss_nodes[set], true);
+            workspace.curvature(&tile, &loss_nodes[set], v);
             workspace.clear_derivatives();
-            for term in &*terms {
+            for term in terms.iter().filter(|term| term.set == set) {
                 term.residuals(&tile, workspace, buffers, &mut residuals[..second.len()], group);
                 term.residual_derivatives(workspace.second_derivative(&tile, term.output), buffers, second, group);
                 if product.is_some() {

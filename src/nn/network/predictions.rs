@@ -3,6 +3,7 @@
 use ndarray::ArrayView2;
 
 use super::Network;
+use super::sample_sets::tiles;
 use crate::Real;
 use crate::nn::BatchError;
 use crate::nn::batch::Selection;
@@ -64,15 +65,26 @@ impl<T: Real> Network<T> {
         let checked = self.check_point(variables.values());
         let checked = checked.and_then(|()| self.check(inputs, targets, weights, &Selection::Range(0..samples)));
         let share = self.share(checked, samples)?;
-        let Network { tape, workspace, passing, terms, buffers, loss_nodes, .. } = self;
+        self.check_sets()?;
+        self.sets.sort(inputs, &Selection::Range(0..samples));
+        let Network { tape, workspace, passing, terms, buffers, loss_nodes, sets, .. } = self;
         let mut loss = T::ZERO;
-        for rows in workspace.tiles(0..samples) {
-            passing.fill(inputs, targets, weights, &Selection::Range(rows.clone()));
-            passing.mean_over = share.total;
-            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
-            workspace.forward(&tile, loss_nodes);
-            show(&tile, workspace, terms, &mut see);
-            loss += terms.iter().map(|term| term.loss(&tile, workspace, buffers)).sum();
+        let mut start = 0;
+        for (set, &size) in sets.sizes.iter().enumerate() {
+            for rows in workspace.tiles(start..start + size).filter(|rows| !rows.is_empty()) {
+                let selection = match sets.input {
+                    Some(_) => Selection::Rows(&sets.order[rows.clone()]),
+                    None => Selection::Range(rows.clone()),
+                };
+                passing.fill(inputs, targets, weights, &selection);
+                passing.mean_over = share.total;
+                let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+                workspace.forward(&tile, &loss_nodes[set]);
+                let own = || terms.iter().enumerate().filter(|(_, term)| term.set == set);
+                own().for_each(|(index, term)| show(&tile, workspace, index, term, &mut see));
+                loss += own().map(|(_, term)| term.loss(&tile, workspace, buffers)).sum();
+            }
+            start += size;
         }
         self.sum(Ok(loss), BatchError::from)
     }
@@ -85,30 +97,30 @@ impl<T: Real> Network<T> {
     ) -> Result<(), BatchError> {
         self.check_bound(variables.values())?;
         let Network { tape, workspace, batch, terms, loss_nodes, masks, .. } = self;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let tile = Tile { tape, x: variables.values(), batch, rows, masks: Some(*masks) };
-            workspace.forward_once(&tile, loss_nodes, false);
-            show(&tile, workspace, terms, &mut see);
+            workspace.forward_once(&tile, &loss_nodes[set], false);
+            let own = terms.iter().enumerate().filter(|(_, term)| term.set == set);
+            own.for_each(|(index, term)| show(&tile, workspace, index, term, &mut see));
         }
         Ok(())
     }
 }
 
-/// Shows a tile after a forward sweep, term by term.
+/// Shows a tile of one term after a forward sweep.
 fn show<T: Real>(
     tile: &Tile<'_, T>,
     workspace: &Workspace<T>,
-    terms: &[Term<T>],
+    index: usize,
+    term: &Term<T>,
     see: &mut impl FnMut(Predictions<'_, T>),
 ) {
-    for (index, term) in terms.iter().enumerate() {
-        see(Predictions {
-            term: index,
-            width: term.output.width(),
-            outputs: workspace.value(tile, term.output),
-            kind: term.loss.targets(),
-            targets: term.targets(tile),
-            weights: tile.batch.weights(&tile.rows),
-        });
-    }
+    see(Predictions {
+        term: index,
+        width: term.output.width(),
+        outputs: workspace.value(tile, term.output),
+        kind: term.loss.targets(),
+        targets: term.targets(tile),
+        weights: tile.batch.weights(&tile.rows),
+    });
 }

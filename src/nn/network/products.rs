@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Network;
+use super::sample_sets::tiles;
 use crate::kernels::vector::dot;
 use crate::nn::batch::Share;
 use crate::nn::sweep::Tile;
@@ -12,9 +13,10 @@ use crate::{EvaluationError, JacobianProducts, ProductWork, Real};
 /// rows: products take no exchange.
 impl<T: Real> JacobianProducts<T> for Network<T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
+        let group = self.rows_per_sample();
         let Network { tape, variables, terms, batch, factors, .. } = self;
         let outputs = terms.iter().map(|term| term.output);
-        factors.work(tape, variables.iter(), outputs, columns, batch.mean_over)
+        factors.work(tape, variables.iter(), outputs, group, columns, batch.mean_over)
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
@@ -55,19 +57,19 @@ impl<T: Real> Network<T> {
         let outputs = terms.iter().map(|term| term.output);
         let among_all = batch.among_all();
         let share = Share { before: among_all.start, total: batch.mean_over };
-        if !factors.begin(tape, variables.iter(), outputs, columns, share) {
+        if !factors.begin(tape, variables.iter(), outputs, group, columns, share) {
             return Err("a variable is wanted only in part".into());
         }
         let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
         workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
         let r = &mut r[among_all.start * group..among_all.end * group];
         let mut cost = T::ZERO;
-        for rows in workspace.tiles(0..batch.rows()) {
+        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
             let r = &mut r[rows.start * group..rows.end * group];
             let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward_once(&tile, loss_nodes, true);
-            factors.keep_inputs(&tile, workspace);
-            for term in &*terms {
+            workspace.forward_once(&tile, &loss_nodes[set], true);
+            factors.keep_inputs(&tile, workspace, &loss_nodes[set]);
+            for term in terms.iter().filter(|term| term.set == set) {
                 term.residuals(&tile, workspace, buffers, r, group);
                 if !exact {
                     cost += term.loss(&tile, workspace, buffers);

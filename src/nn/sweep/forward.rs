@@ -46,6 +46,7 @@ fn sweep<T: Real>(layout: &Layout, tile: &Tile<'_, T>, wanted: &[bool], values: 
             }
             Operation::Apply { function, x } => function.forward(value.of(x), y),
             Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
+            Operation::ChainRule(ref rule) => rule.forward(|node| value.of(node), y),
             Operation::Concat(ref nodes) => {
                 let mut to = Columns { width: *width, start: 0 };
                 for &node in nodes {

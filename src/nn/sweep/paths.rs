@@ -1,10 +1,11 @@
 //! Which nodes a sweep has to visit.
 
+use crate::Real;
 use crate::nn::tape::{Node, Record};
 use crate::variables::Variable;
 
 /// Marks the nodes that these outputs are computed from, and the outputs.
-pub(crate) fn leading_to<T>(records: &[Record<T>], outputs: impl Iterator<Item = Node>, marks: &mut Vec<bool>) {
+pub(crate) fn leading_to<T: Real>(records: &[Record<T>], outputs: impl Iterator<Item = Node>, marks: &mut Vec<bool>) {
     marks.clear();
     marks.resize(records.len(), false);
     for output in outputs {
@@ -21,7 +22,7 @@ pub(crate) fn leading_to<T>(records: &[Record<T>], outputs: impl Iterator<Item =
 
 /// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: where an
 /// adjoint has to pass to get there.
-pub(crate) fn coming_from<T>(
+pub(crate) fn coming_from<T: Real>(
     records: &[Record<T>],
     wanted: impl Fn(Variable) -> bool,
     node: Option<Node>,

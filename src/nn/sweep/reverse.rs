@@ -55,6 +55,7 @@ pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
         | Operation::Dense { .. }
         | Operation::Apply { .. }
         | Operation::Arithmetic { .. }
+        | Operation::ChainRule(_)
         | Operation::Concat(_)
         | Operation::Slice { .. }
         | Operation::RowSum(_)
@@ -140,6 +141,15 @@ impl<T: Real> Workspace<T> {
                         let Some((adjoint, add)) = adjoints.of(node) else { continue };
                         for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                             kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
+                        }
+                    }
+                }
+                Operation::ChainRule(ref rule) => {
+                    let size = width * count;
+                    for (node, part) in rule.parts() {
+                        let Some((adjoint, add)) = adjoints.of(node) else { continue };
+                        for (adjoint, delta) in adjoint.chunks_exact_mut(size).zip(delta.chunks_exact(size)) {
+                            rule.times_derivative(part, |node| value.of(node), delta, adjoint, add);
                         }
                     }
                 }

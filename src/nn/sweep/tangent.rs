@@ -92,6 +92,16 @@ pub(super) fn propagate<T: Real>(
             }
             add
         }
+        Operation::ChainRule(ref rule) => {
+            let mut add = false;
+            for (node, part) in rule.parts() {
+                if let Some(d) = tangent.of(node) {
+                    rule.times_derivative(part, |node| value.of(node), d, dy, add);
+                    add = true;
+                }
+            }
+            add
+        }
         Operation::Concat(ref nodes) => {
             let mut to = Columns { width, start: 0 };
             dy.fill(T::ZERO);

@@ -137,6 +137,20 @@ impl<'a, T: Real> Values<'a, T> {
     }
 }
 
+/// Rows in a tile at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TileSize(usize);
+
+impl TileSize {
+    /// Cuts rows into tiles of about the same size.
+    pub(crate) fn tiles(self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let count = rows.len().div_ceil(self.0).max(1);
+        let size = rows.len().div_ceil(count).max(1);
+        let end = rows.end;
+        rows.step_by(size).map(move |first| first..end.min(first + size))
+    }
+}
+
 impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
@@ -172,12 +186,14 @@ impl<T: Real> Workspace<T> {
         self.layout.rows
     }
 
+    /// How rows are cut into tiles.
+    pub(crate) fn tile_size(&self) -> TileSize {
+        TileSize(self.layout.rows)
+    }
+
     /// Cuts rows into tiles of about the same size.
     pub(crate) fn tiles(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<T> {
-        let count = rows.len().div_ceil(self.layout.rows).max(1);
-        let size = rows.len().div_ceil(count).max(1);
-        let end = rows.end;
-        rows.step_by(size).map(move |first| first..end.min(first + size))
+        self.tile_size().tiles(rows)
     }
 
     /// A node's value, after a forward sweep.

@@ -1,5 +1,6 @@
 //! The tape: a computation, recorded once and evaluated on many batches.
 
+mod derivatives;
 mod functions;
 mod images;
 mod layers;
@@ -50,6 +51,8 @@ pub struct Tape<T> {
     layers: Vec<RecordedLayer>,
     /// How many of them are being recorded.
     open_layers: usize,
+    /// Derivatives by inputs.
+    derivatives: derivatives::Recorded,
 }
 
 /// An operation, and the width and the shape of its value.
@@ -96,7 +99,7 @@ impl<T: Real> Tape<T> {
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0 }
+        Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0, derivatives: Default::default() }
     }
 
     /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.

@@ -1,8 +1,10 @@
 //! What a node of the tape computes.
 
 use super::Node;
+use crate::Real;
 use crate::nn::Function;
 use crate::nn::arithmetic::Arithmetic;
+use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::{Pooling, Windows};
 use crate::variables::Variable;
 
@@ -24,6 +26,8 @@ pub(crate) enum Operation<T> {
     Apply { function: Function<T>, x: Node },
     /// Two nodes of the same width, number by number.
     Arithmetic { kind: Arithmetic, a: Node, b: Node },
+    /// How a derivative by an input passes a function of every number.
+    ChainRule(ChainRule<T>),
     /// Nodes side by side.
     Concat(Vec<Node>),
     /// Some columns.
@@ -38,7 +42,7 @@ pub(crate) enum Operation<T> {
     Embedding { x: Node, table: Variable },
 }
 
-impl<T> Operation<T> {
+impl<T: Real> Operation<T> {
     /// Its name in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -49,6 +53,7 @@ impl<T> Operation<T> {
             Operation::Dense { .. } => "dense",
             Operation::Apply { .. } => "apply",
             Operation::Arithmetic { kind, .. } => kind.name(),
+            Operation::ChainRule(_) => "derivative",
             Operation::Concat(_) => "concat",
             Operation::Slice { .. } => "slice",
             Operation::RowSum(_) => "row_sum",
@@ -73,8 +78,10 @@ impl<T> Operation<T> {
             | Operation::Embedding { x, .. } => (&[], [Some(*x), None]),
             Operation::Arithmetic { a, b, .. } => (&[], [Some(*a), Some(*b)]),
             Operation::Concat(nodes) => (nodes, [None, None]),
+            Operation::ChainRule(_) => (&[], [None, None]),
         };
-        listed.iter().copied().chain(single.into_iter().flatten())
+        let rule = if let Operation::ChainRule(rule) = self { Some(rule.arguments()) } else { None };
+        listed.iter().copied().chain(single.into_iter().flatten()).chain(rule.into_iter().flatten())
     }
 
     /// The variables that the value is computed from.

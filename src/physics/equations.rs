@@ -1,0 +1,205 @@
+//! Equations as they are stated: networks, coefficients and terms.
+
+use std::cell::RefCell;
+
+use ndarray::Array1;
+
+use super::expression::{At, Kind, Recorder, TermResiduals};
+use super::problem::{Collocation, Term};
+use super::{PhysicsError, Points};
+use crate::Real;
+use crate::nn::{Node, Sequential, Tape, TapeError};
+use crate::variables::{Variable, Variables};
+
+/// A network that stands for unknown functions of the coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    pub(super) node: Node,
+    pub(super) index: usize,
+}
+
+/// An unknown number in the equations, found along with the functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coefficient {
+    pub(super) variable: Variable,
+}
+
+impl Coefficient {
+    /// Its variable.
+    pub fn variable(self) -> Variable {
+        self.variable
+    }
+}
+
+/// Differential equations, boundary conditions and data, as they are stated.
+///
+/// Networks stand for the unknown functions. A term is a set of points, a weight and a residual that is to vanish there;
+/// the loss is the sum over terms of `weight · mean of squared residuals`. [`build`](Self::build) makes a problem of them
+/// that any optimizer steps on. The [module](super) has an example.
+#[derive(Debug)]
+pub struct Equations<T> {
+    names: Vec<String>,
+    tape: Tape<T>,
+    coordinates: Node,
+    set: Node,
+    scale: Node,
+    columns: Vec<Node>,
+    fields: usize,
+    terms: Vec<Term<T>>,
+}
+
+impl<T: Real> Equations<T> {
+    /// Nothing stated yet, for points with coordinates of these names. Derivatives by those called `t`, `x`, `y` and `z` have
+    /// [methods](super::Expression) of their own.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::NoCoordinates`] and [`PhysicsError::DuplicateCoordinate`].
+    pub fn new(coordinates: &[&str]) -> Result<Self, PhysicsError> {
+        if coordinates.is_empty() {
+            return Err(PhysicsError::NoCoordinates);
+        }
+        if let Some(place) = (1..coordinates.len()).find(|&k| coordinates[..k].contains(&coordinates[k])) {
+            return Err(PhysicsError::DuplicateCoordinate { name: coordinates[place].to_owned() });
+        }
+        let mut tape = Tape::new();
+        let (places, set, scale) = (tape.input(coordinates.len()), tape.input(1), tape.input(1));
+        let names = coordinates.iter().map(|name| (*name).to_owned()).collect();
+        let (columns, terms) = (Vec::new(), Vec::new());
+        Ok(Equations { names, tape, coordinates: places, set, scale, columns, fields: 0, terms })
+    }
+
+    /// A network of all coordinates, whose outputs are unknown functions. Its variables are named as its layers are: give the
+    /// layers a [name](Sequential::named) where there are several networks.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Network`].
+    pub fn network(
+        &mut self,
+        layers: &Sequential<T>,
+        variables: &mut Variables<T>,
+        seed: u64,
+    ) -> Result<Field, PhysicsError> {
+        self.network_of(|_, x| Ok(x), layers, variables, seed)
+    }
+
+    /// As [`network`](Self::network), with the layers behind what a closure records of the coordinates: scaled ones, for
+    /// example, as networks learn slowly from coordinates far from one.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Tape`] for what the closure cannot record, and [`PhysicsError::Network`].
+    pub fn network_of(
+        &mut self,
+        of: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>,
+        layers: &Sequential<T>,
+        variables: &mut Variables<T>,
+        seed: u64,
+    ) -> Result<Field, PhysicsError> {
+        let mut tape = self.tape.clone();
+        let x = of(&mut tape, self.coordinates)?;
+        let node = layers.append(&mut tape, x, variables, seed)?;
+        self.tape = tape;
+        self.fields += 1;
+        Ok(Field { node, index: self.fields - 1 })
+    }
+
+    /// An unknown number in the equations, which starts from `start`.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Variable`] for a name that there is already, or a start that is not finite.
+    pub fn coefficient(
+        &mut self,
+        name: &str,
+        start: T,
+        variables: &mut Variables<T>,
+    ) -> Result<Coefficient, PhysicsError> {
+        let variable = variables.add(name, Array1::from_elem(1, start).view())?;
+        Ok(Coefficient { variable })
+    }
+
+    /// A term: a residual, or several, that are to vanish at these points, and their weight in the loss. With the weight zero
+    /// the term has no influence.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError`] says what is wrong with the points, the weight or the residual of which term; the equations are as
+    /// they were.
+    pub fn term(
+        &mut self,
+        name: impl Into<String>,
+        points: Points<T>,
+        weight: T,
+        residual: impl for<'a> FnOnce(&'a At<T>) -> TermResiduals<'a, T>,
+    ) -> Result<&mut Self, PhysicsError> {
+        let name = name.into();
+        self.check(&name, &points, weight)?;
+        let mut known = Tape::new();
+        let known_coordinates = known.input(self.names.len());
+        let values = points.value_names().map(|name| (name.to_owned(), known.input(1))).collect();
+        let recorder = Recorder {
+            term: name.clone(),
+            names: self.names.clone(),
+            known,
+            known_coordinates,
+            values,
+            tape: self.tape.clone(),
+            coordinates: self.coordinates,
+            columns: self.columns.clone(),
+            brought: Vec::new(),
+            error: None,
+        };
+        let at = At { recorder: RefCell::new(recorder) };
+        let kinds: Vec<Kind> = residual(&at).0.iter().map(|residual| residual.kind()).collect();
+        let mut recorder = at.recorder.into_inner();
+        let residuals: Option<Vec<Node>> = kinds.into_iter().map(|kind| recorder.unknown(kind)).collect();
+        let Recorder { known, tape, columns, brought, error, .. } = recorder;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let residuals = residuals.filter(|residuals| !residuals.is_empty());
+        let Some(residuals) = residuals else { return Err(PhysicsError::NoResiduals { term: name }) };
+        (self.tape, self.columns) = (tape, columns);
+        let whole = self.tape.concat(&residuals)?;
+        self.terms.push(Term { name, points, weight, residual: whole, known, brought });
+        Ok(self)
+    }
+
+    fn check(&self, name: &str, points: &Points<T>, weight: T) -> Result<(), PhysicsError> {
+        let term = || name.to_owned();
+        let (expected, found) = (self.names.len(), points.coordinates().ncols());
+        if self.terms.iter().any(|known| known.name == name) {
+            return Err(PhysicsError::DuplicateTerm { term: term() });
+        }
+        if expected != found {
+            return Err(PhysicsError::Dimensions { term: term(), expected, found });
+        }
+        if points.is_empty() {
+            return Err(PhysicsError::NoPoints { term: term() });
+        }
+        if !(weight >= T::ZERO && weight.is_finite()) {
+            return Err(PhysicsError::Weight { term: term(), weight: weight.to_f64() });
+        }
+        let coordinates = points.coordinates();
+        match coordinates.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            Some(((point, axis), value)) => {
+                let name = format!("{name}: {}", self.names[axis]);
+                Err(PhysicsError::NonFinite { name, point, value: value.to_f64() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The problem: all terms at all of their points.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::NoTerms`], and [`PhysicsError::Batch`] or [`PhysicsError::Tape`] for variables that are not those of
+    /// the networks.
+    pub fn build(self, variables: &Variables<T>) -> Result<Collocation<T>, PhysicsError> {
+        let Equations { tape, coordinates, set, scale, columns, terms, .. } = self;
+        Collocation::new(tape, [coordinates, set, scale], columns.len(), terms, variables)
+    }
+}

@@ -1,0 +1,414 @@
+//! Expressions of coordinates, unknown functions and their derivatives, recorded as they are written.
+
+use std::cell::RefCell;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use super::PhysicsError;
+use super::equations::{Coefficient, Field};
+use crate::Real;
+use crate::nn::{Function, Node, Tape, TapeError};
+use crate::variables::Variable;
+
+/// A number at every point of a term: a coordinate, an unknown function, a derivative, or computed from such.
+///
+/// Operators and methods record what they compute, and so a residual is written as the equation is: `u.t() + u * u.x() -
+/// nu * u.xx()`. What cannot be recorded, such as a derivative by a coordinate that there is none of, becomes an error of
+/// the term.
+///
+/// An expression that depends on coordinates and known values only is computed once, when points are taken, and not in
+/// every step.
+#[derive(Debug)]
+pub struct Expression<'a, T> {
+    recorder: &'a RefCell<Recorder<T>>,
+    kind: Kind,
+}
+
+impl<T> Clone for Expression<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Expression<'_, T> {}
+
+/// Where an expression is recorded.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// On the tape of what is computed once.
+    Known(Node),
+    /// On the tape of what depends on variables.
+    Unknown(Node),
+    /// It has failed; the error is kept.
+    Failed,
+}
+
+/// The tapes of a term that is being written.
+#[derive(Debug)]
+pub(super) struct Recorder<T> {
+    pub(super) term: String,
+    pub(super) names: Vec<String>,
+    /// Computed from coordinates, its first input, and known values.
+    pub(super) known: Tape<T>,
+    pub(super) known_coordinates: Node,
+    pub(super) values: Vec<(String, Node)>,
+    /// Computed from variables, too; of all terms.
+    pub(super) tape: Tape<T>,
+    pub(super) coordinates: Node,
+    /// Inputs of the tape that bring what is computed once, and what each brings in this term.
+    pub(super) columns: Vec<Node>,
+    pub(super) brought: Vec<Node>,
+    pub(super) error: Option<PhysicsError>,
+}
+
+impl<T: Real> Recorder<T> {
+    /// The node of an expression on the tape of all terms.
+    pub(super) fn unknown(&mut self, kind: Kind) -> Option<Node> {
+        match kind {
+            Kind::Unknown(node) => Some(node),
+            Kind::Failed => None,
+            Kind::Known(node) => {
+                let place = self.brought.iter().position(|&brought| brought == node).unwrap_or_else(|| {
+                    self.brought.push(node);
+                    self.brought.len() - 1
+                });
+                if place == self.columns.len() {
+                    let column = self.tape.input(1);
+                    self.columns.push(column);
+                }
+                Some(self.columns[place])
+            }
+        }
+    }
+
+    fn fail(&mut self, error: PhysicsError) -> Kind {
+        self.error.get_or_insert(error);
+        Kind::Failed
+    }
+
+    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> Kind) -> Kind {
+        match result {
+            Ok(node) => kind(node),
+            Err(source) => {
+                let term = self.term.clone();
+                self.fail(PhysicsError::Expression { term, source })
+            }
+        }
+    }
+
+    /// The place of a coordinate.
+    fn column(&mut self, name: &str) -> Option<usize> {
+        let found = self.names.iter().position(|known| known == name);
+        if found.is_none() {
+            let (term, known) = (self.term.clone(), self.names.clone());
+            self.fail(PhysicsError::UnknownCoordinate { term, name: name.to_owned(), known });
+        }
+        found
+    }
+}
+
+/// The points of a term, where its residual is written: what the closure of [`Equations::term`](super::Equations::term) is given.
+#[derive(Debug)]
+pub struct At<T> {
+    pub(super) recorder: RefCell<Recorder<T>>,
+}
+
+impl<T: Real> At<T> {
+    fn expression(&self, kind: Kind) -> Expression<'_, T> {
+        Expression { recorder: &self.recorder, kind }
+    }
+
+    /// A coordinate by its name.
+    pub fn coordinate(&self, name: &str) -> Expression<'_, T> {
+        let mut recorder = self.recorder.borrow_mut();
+        let kind = match recorder.column(name) {
+            Some(column) => {
+                let x = recorder.known_coordinates;
+                let node = recorder.known.slice(x, column..column + 1);
+                recorder.taped(node, Kind::Known)
+            }
+            None => Kind::Failed,
+        };
+        drop(recorder);
+        self.expression(kind)
+    }
+
+    /// Known numbers of the points by their name.
+    pub fn value(&self, name: &str) -> Expression<'_, T> {
+        let mut recorder = self.recorder.borrow_mut();
+        let kind = match recorder.values.iter().find(|(known, _)| known == name) {
+            Some(&(_, node)) => Kind::Known(node),
+            None => {
+                let term = recorder.term.clone();
+                recorder.fail(PhysicsError::UnknownValue { term, name: name.to_owned() })
+            }
+        };
+        drop(recorder);
+        self.expression(kind)
+    }
+
+    /// An unknown function: the first, or only, output of a network.
+    pub fn field(&self, field: Field) -> Expression<'_, T> {
+        self.output(field, 0)
+    }
+
+    /// One of several outputs of a network, counted from 0.
+    pub fn output(&self, field: Field, output: usize) -> Expression<'_, T> {
+        let mut recorder = self.recorder.borrow_mut();
+        let width = field.node.width();
+        let kind = if !recorder.tape.holds(field.node) {
+            let term = recorder.term.clone();
+            recorder.fail(PhysicsError::Foreign { term })
+        } else if output >= width {
+            let term = recorder.term.clone();
+            recorder.fail(PhysicsError::UnknownOutput { term, network: format!("network {}", field.index), width, output })
+        } else if width == 1 {
+            Kind::Unknown(field.node)
+        } else {
+            let node = recorder.tape.slice(field.node, output..output + 1);
+            recorder.taped(node, Kind::Unknown)
+        };
+        drop(recorder);
+        self.expression(kind)
+    }
+
+    /// An unknown coefficient of the equations.
+    pub fn coefficient(&self, coefficient: Coefficient) -> Expression<'_, T> {
+        let Coefficient { variable } = coefficient;
+        self.variable(variable)
+    }
+
+    fn variable(&self, variable: Variable) -> Expression<'_, T> {
+        let node = self.recorder.borrow_mut().tape.variable(variable);
+        self.expression(Kind::Unknown(node))
+    }
+
+    /// A number.
+    pub fn constant(&self, value: T) -> Expression<'_, T> {
+        let node = self.recorder.borrow_mut().known.constant(&[value]);
+        self.expression(Kind::Known(node))
+    }
+}
+
+impl<'a, T: Real> Expression<'a, T> {
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn map(self, operation: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>) -> Self {
+        let mut recorder = self.recorder.borrow_mut();
+        let kind = match self.kind {
+            Kind::Known(node) => {
+                let node = operation(&mut recorder.known, node);
+                recorder.taped(node, Kind::Known)
+            }
+            Kind::Unknown(node) => {
+                let node = operation(&mut recorder.tape, node);
+                recorder.taped(node, Kind::Unknown)
+            }
+            Kind::Failed => Kind::Failed,
+        };
+        drop(recorder);
+        Expression { kind, ..self }
+    }
+
+    fn with(self, other: Self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
+        let mut recorder = self.recorder.borrow_mut();
+        let kind = if !std::ptr::eq(self.recorder, other.recorder) {
+            let term = recorder.term.clone();
+            recorder.fail(PhysicsError::Foreign { term })
+        } else if let (Kind::Known(a), Kind::Known(b)) = (self.kind, other.kind) {
+            let node = operation(&mut recorder.known, a, b);
+            recorder.taped(node, Kind::Known)
+        } else {
+            match (recorder.unknown(self.kind), recorder.unknown(other.kind)) {
+                (Some(a), Some(b)) => {
+                    let node = operation(&mut recorder.tape, a, b);
+                    recorder.taped(node, Kind::Unknown)
+                }
+                _ => Kind::Failed,
+            }
+        };
+        drop(recorder);
+        Expression { kind, ..self }
+    }
+
+    /// The derivative by the coordinate of this name. A derivative of a derivative is a second one; there are no third ones.
+    pub fn by(self, name: &str) -> Self {
+        let Some(column) = self.recorder.borrow_mut().column(name) else { return self.failed() };
+        let (coordinates, known) = self.inputs();
+        self.map(|tape, node| tape.derivative(node, if tape.holds(coordinates) { coordinates } else { known }, column))
+    }
+
+    /// The second derivative by the coordinate of this name.
+    pub fn by2(self, name: &str) -> Self {
+        self.laplacian_by(&[name])
+    }
+
+    /// The sum of the second derivatives by the coordinates of these names, at the cost of one and of the first ones.
+    pub fn laplacian_by(self, names: &[&str]) -> Self {
+        let columns: Option<Vec<usize>> =
+            names.iter().map(|name| self.recorder.borrow_mut().column(name)).collect();
+        let Some(columns) = columns else { return self.failed() };
+        let (coordinates, known) = self.inputs();
+        self.map(|tape, node| tape.laplacian(node, if tape.holds(coordinates) { coordinates } else { known }, &columns))
+    }
+
+    /// The Laplacian: the sum of the second derivatives by all coordinates but the one called `t`.
+    pub fn laplacian(self) -> Self {
+        let names = self.recorder.borrow().names.clone();
+        let names: Vec<&str> = names.iter().map(String::as_str).filter(|&name| name != "t").collect();
+        self.laplacian_by(&names)
+    }
+
+    /// The coordinates on both tapes.
+    fn inputs(&self) -> (Node, Node) {
+        let recorder = self.recorder.borrow();
+        (recorder.coordinates, recorder.known_coordinates)
+    }
+
+    fn failed(self) -> Self {
+        Expression { kind: Kind::Failed, ..self }
+    }
+
+    /// A smooth [`Function`] of it.
+    pub fn apply(self, function: Function<T>) -> Self {
+        self.map(|tape, node| Ok(tape.apply(function, node)))
+    }
+
+    /// `1 / e`.
+    pub fn recip(self) -> Self {
+        self.apply(Function::Reciprocal)
+    }
+
+    /// A power with a whole exponent.
+    pub fn powi(self, exponent: i32) -> Self {
+        if exponent < 0 {
+            return self.powi(-exponent).recip();
+        }
+        match exponent {
+            0 => self * T::ZERO + T::ONE,
+            1 => self,
+            even if even % 2 == 0 => self.powi(even / 2).square(),
+            odd => self * self.powi(odd - 1),
+        }
+    }
+}
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident => $function:ident;)*) => {
+        impl<T: Real> Expression<'_, T> {
+            $($(#[$doc])* pub fn $name(self) -> Self { self.apply(Function::$function) })*
+        }
+    };
+}
+
+functions! {
+    /// `sin e`.
+    sin => Sin;
+    /// `cos e`.
+    cos => Cos;
+    /// `exp e`.
+    exp => Exp;
+    /// `ln e`.
+    ln => Ln;
+    /// `√e`.
+    sqrt => Sqrt;
+    /// `e²`.
+    square => Square;
+    /// `tanh e`.
+    tanh => Tanh;
+}
+
+macro_rules! derivatives {
+    ($($name:ident: $($by:literal)+;)*) => {
+        /// Derivatives by the coordinates called `t`, `x`, `y` and `z`.
+        impl<T: Real> Expression<'_, T> {
+            $(#[doc = concat!("The derivative by ", $("`", $by, "` ",)+ "in turn.")]
+            pub fn $name(self) -> Self { self$(.by($by))+ })*
+            /// The second derivative by `t`.
+            pub fn tt(self) -> Self { self.by2("t") }
+            /// The second derivative by `x`.
+            pub fn xx(self) -> Self { self.by2("x") }
+            /// The second derivative by `y`.
+            pub fn yy(self) -> Self { self.by2("y") }
+            /// The second derivative by `z`.
+            pub fn zz(self) -> Self { self.by2("z") }
+        }
+    };
+}
+
+derivatives! {
+    t: "t"; x: "x"; y: "y"; z: "z";
+    tx: "t" "x"; ty: "t" "y"; tz: "t" "z"; xy: "x" "y"; xz: "x" "z"; yz: "y" "z";
+}
+
+macro_rules! operators {
+    ($($operator:ident $method:ident;)*) => {$(
+        impl<T: Real> $operator for Expression<'_, T> {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                self.with(other, |tape, a, b| tape.$method(a, b))
+            }
+        }
+
+        impl<T: Real> $operator<T> for Expression<'_, T> {
+            type Output = Self;
+            fn $method(self, other: T) -> Self {
+                self.map(|tape, node| {
+                    let other = tape.constant(&[other]);
+                    tape.$method(node, other)
+                })
+            }
+        }
+
+        operators!(number f32 $operator $method);
+        operators!(number f64 $operator $method);
+    )*};
+    (number $number:ident $operator:ident $method:ident) => {
+        impl<'a> $operator<Expression<'a, $number>> for $number {
+            type Output = Expression<'a, $number>;
+            fn $method(self, other: Expression<'a, $number>) -> Expression<'a, $number> {
+                other.map(|tape, node| {
+                    let this = tape.constant(&[self]);
+                    tape.$method(this, node)
+                })
+            }
+        }
+    };
+}
+
+operators! {
+    Add add;
+    Sub sub;
+    Mul mul;
+    Div div;
+}
+
+impl<T: Real> Neg for Expression<'_, T> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.apply(Function::Negate)
+    }
+}
+
+/// The residuals of a term: one expression, or several in an array or a vector.
+#[derive(Debug)]
+pub struct TermResiduals<'a, T>(pub(super) Vec<Expression<'a, T>>);
+
+impl<'a, T> From<Expression<'a, T>> for TermResiduals<'a, T> {
+    fn from(residual: Expression<'a, T>) -> Self {
+        TermResiduals(vec![residual])
+    }
+}
+
+impl<'a, T, const N: usize> From<[Expression<'a, T>; N]> for TermResiduals<'a, T> {
+    fn from(residuals: [Expression<'a, T>; N]) -> Self {
+        TermResiduals(residuals.into())
+    }
+}
+
+impl<'a, T> From<Vec<Expression<'a, T>>> for TermResiduals<'a, T> {
+    fn from(residuals: Vec<Expression<'a, T>>) -> Self {
+        TermResiduals(residuals)
+    }
+}

@@ -1,0 +1,346 @@
+//! Equations at their points: a problem that optimizers step on.
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+
+use super::equations::{Coefficient, Field};
+use super::mean_square::MeanSquare;
+use super::solution::{HeldOut, Solution};
+use super::{PhysicsError, Points};
+use crate::nn::{Network, Node, Tape};
+use crate::optim::Optimizer;
+use crate::solver::damping::DampingPolicy;
+use crate::train::Trainer;
+use crate::variables::Variables;
+use crate::{Covariance, LevenbergMarquardt, Observer, Real};
+
+/// A term: points, and residuals that are to vanish there.
+#[derive(Debug)]
+pub(super) struct Term<T> {
+    pub(super) name: String,
+    pub(super) points: Points<T>,
+    pub(super) weight: T,
+    /// All residuals of a point, side by side.
+    pub(super) residual: Node,
+    /// What is computed once for every point, and which nodes of it go into the residuals.
+    pub(super) known: Tape<T>,
+    pub(super) brought: Vec<Node>,
+}
+
+/// Equations at their points: networks, data, and the loss `Σ weight · mean of squared residuals`.
+///
+/// [`solve`](Self::solve) minimises it by [`LevenbergMarquardt`]; [`trainer`](Self::trainer) trains in minibatches, by any
+/// optimizer. Both judge the solution at points that were held out.
+#[derive(Debug)]
+pub struct Collocation<T> {
+    network: Network<T>,
+    terms: Vec<Term<T>>,
+    columns: usize,
+    /// Coordinates, set, factor of the residuals, and what is computed once, of the points of all terms, one after the other.
+    arrays: Vec<Array2<T>>,
+    held_out: Vec<Option<Vec<Array2<T>>>>,
+}
+
+impl<T: Real> Collocation<T> {
+    pub(super) fn new(
+        mut tape: Tape<T>,
+        [coordinates, set, scale]: [Node; 3],
+        columns: usize,
+        terms: Vec<Term<T>>,
+        variables: &Variables<T>,
+    ) -> Result<Self, PhysicsError> {
+        if terms.is_empty() {
+            return Err(PhysicsError::NoTerms);
+        }
+        debug_assert_eq!(coordinates.index(), 0);
+        let widest = terms.iter().map(|term| term.residual.width()).max().unwrap_or(0);
+        let mut outputs = Vec::new();
+        for term in &terms {
+            let scaled = tape.mul(term.residual, scale)?;
+            // All samples have as many residuals: zeros stand for those that a term has not.
+            let missing = widest - scaled.width();
+            let rest = (missing > 0).then(|| tape.constant(&vec![T::ZERO; missing]));
+            outputs.push((scaled, rest));
+        }
+        let mut network = Network::new(tape, variables)?.with_sample_sets(set, terms.len())?;
+        for (index, (scaled, rest)) in outputs.into_iter().enumerate() {
+            network = network.with_loss_of_set(index, scaled, MeanSquare, T::ONE)?;
+            if let Some(rest) = rest {
+                network = network.with_loss_of_set(index, rest, MeanSquare, T::ONE)?;
+            }
+        }
+        let mut problem = Collocation { network, terms, columns, arrays: Vec::new(), held_out: Vec::new() };
+        problem.lay_out()?;
+        Ok(problem)
+    }
+
+    /// Computes what is known at the points, and binds all of them.
+    fn lay_out(&mut self) -> Result<(), PhysicsError> {
+        let total = self.terms.iter().map(|term| term.points.len()).sum();
+        let mut parts = Vec::new();
+        self.held_out.clear();
+        for (set, term) in self.terms.iter().enumerate() {
+            parts.push(term.arrays(&term.points, set, self.columns, total)?);
+            let others = term.points.held_out();
+            let others = others.map(|points| term.arrays(&points, set, self.columns, total)).transpose()?;
+            self.held_out.push(others);
+        }
+        let join = |k: usize| {
+            let views: Vec<ArrayView2<'_, T>> = parts.iter().map(|part| part[k].view()).collect();
+            concatenate(Axis(0), &views).expect("all terms have the same columns")
+        };
+        self.arrays = (0..parts[0].len()).map(join).collect();
+        self.bind()
+    }
+
+    /// Binds all points, as before a full solve.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`].
+    pub fn bind(&mut self) -> Result<(), PhysicsError> {
+        let views: Vec<ArrayView2<'_, T>> = self.arrays.iter().map(|array| array.view()).collect();
+        self.network.batch(&views, &[])?;
+        Ok(())
+    }
+
+    /// The network, bound to all points: an [`Objective`](crate::Objective) and a [`LeastSquares`](crate::LeastSquares) problem.
+    pub fn network(&mut self) -> &mut Network<T> {
+        &mut self.network
+    }
+
+    /// What the network takes: coordinates, the number of the term, a factor of the residuals, and what is computed once.
+    pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
+        self.arrays.iter().map(|array| array.view()).collect()
+    }
+
+    /// Residuals in all: those of the loss, without the zeros that fill up terms with fewer residuals than others.
+    pub fn residual_count(&self) -> usize {
+        self.terms.iter().map(|term| term.points.len() * term.residual.width()).sum()
+    }
+
+    /// Minimises the loss over all points, to convergence, and judges the solution at the points that were held out.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::NonFiniteResidual`] for a residual that is NaN or infinite at the start, and
+    /// [`PhysicsError::Optimizer`] where the solve does not begin.
+    pub fn solve<D: DampingPolicy<T>>(
+        &mut self,
+        solver: &LevenbergMarquardt<T, D>,
+        variables: &mut Variables<T>,
+    ) -> Result<Solution<T>, PhysicsError> {
+        self.solve_observed(solver, variables, &mut ())
+    }
+
+    /// [`solve`](Self::solve) with an observer that sees each trial.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<D: DampingPolicy<T>>(
+        &mut self,
+        solver: &LevenbergMarquardt<T, D>,
+        variables: &mut Variables<T>,
+        observer: &mut (impl Observer<T> + ?Sized),
+    ) -> Result<Solution<T>, PhysicsError> {
+        self.bind()?;
+        self.check_start(variables)?;
+        let report = solver.minimize_variables_observed(&mut self.network, variables, observer)?;
+        Ok(Solution { report, terms: self.judge(variables)? })
+    }
+
+    /// A trainer of the network, whose data are [`inputs`](Self::inputs) without targets: see [`fit`](Self::fit).
+    pub fn trainer<'a>(
+        &'a mut self,
+        variables: &'a mut Variables<T>,
+        optimizer: &'a mut dyn Optimizer<T>,
+    ) -> (Trainer<'a, T>, Vec<ArrayView2<'a, T>>) {
+        let Collocation { network, arrays, .. } = self;
+        let inputs = arrays.iter().map(|array| array.view()).collect();
+        (Trainer::new(network, variables, optimizer), inputs)
+    }
+
+    /// Refuses a start where a residual is NaN or infinite.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::NonFiniteResidual`] with the term and the point.
+    pub fn check_start(&mut self, variables: &Variables<T>) -> Result<(), PhysicsError> {
+        for index in 0..self.terms.len() {
+            let residuals = self.residuals(variables, index)?;
+            let term = &self.terms[index];
+            if let Some(((point, residual), value)) = residuals.indexed_iter().find(|(_, value)| !value.is_finite()) {
+                return Err(PhysicsError::NonFiniteResidual {
+                    term: term.name.clone(),
+                    residual,
+                    point,
+                    coordinates: term.points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
+                    value: value.to_f64(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The residuals of a term at its points, without weight: a row for each point.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`] for other variables.
+    ///
+    /// # Panics
+    ///
+    /// When there is no term of this number, counted from 0.
+    pub fn residuals(&mut self, variables: &Variables<T>, term: usize) -> Result<Array2<T>, PhysicsError> {
+        let first: usize = self.terms[..term].iter().map(|term| term.points.len()).sum();
+        let rows = first..first + self.terms[term].points.len();
+        let parts: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
+        Ok(self.network.predict(variables, &parts, self.terms[term].residual)?)
+    }
+
+    /// The root mean square of each term's residuals, at its points and at as many others that were held out.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`] for other variables.
+    pub fn judge(&mut self, variables: &Variables<T>) -> Result<Vec<HeldOut<T>>, PhysicsError> {
+        let mut judged = Vec::new();
+        for index in 0..self.terms.len() {
+            let trained = root_mean_square(&self.residuals(variables, index)?);
+            let residual = self.terms[index].residual;
+            let held_out = match &self.held_out[index] {
+                Some(arrays) => {
+                    let views: Vec<_> = arrays.iter().map(|array| array.view()).collect();
+                    Some(root_mean_square(&self.network.predict(variables, &views, residual)?))
+                }
+                None => None,
+            };
+            let term = &self.terms[index];
+            judged.push(HeldOut { term: term.name.clone(), points: term.points.len(), trained, held_out });
+        }
+        Ok(judged)
+    }
+
+    /// Samples points anew, with seeds that depend on `seed`, where a term's points were sampled; grids and data stay. To be
+    /// called between the epochs of a training.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`].
+    pub fn resample(&mut self, seed: u64) -> Result<(), PhysicsError> {
+        for term in &mut self.terms {
+            if let Some(points) = term.points.resampled(seed) {
+                term.points = points;
+            }
+        }
+        self.lay_out()
+    }
+
+    /// The outputs of a network at any points, a row for each.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`] for points of another number of coordinates, or other variables.
+    pub fn predict(
+        &mut self,
+        variables: &Variables<T>,
+        field: Field,
+        points: ArrayView2<'_, T>,
+    ) -> Result<Array2<T>, PhysicsError> {
+        let rest = Array2::from_elem((points.nrows(), 1), T::ZERO);
+        let mut arrays = vec![points];
+        arrays.extend((0..2 + self.columns).map(|_| rest.view()));
+        Ok(self.network.predict(variables, &arrays, field.node)?)
+    }
+
+    /// The covariance of all variables, as that of a curve fit: `s² (JᵀJ)⁻¹` with the rows of all terms.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Covariance`].
+    pub fn covariance(&mut self, variables: &Variables<T>) -> Result<Covariance<T>, PhysicsError> {
+        self.bind()?;
+        Ok(Covariance::at(&mut self.network, variables.values())?)
+    }
+
+    /// The standard error of a coefficient where the residuals of term `data` are measurements with independent errors of one
+    /// size, and the other terms hold exactly.
+    ///
+    /// The minimum moves by `−H⁻¹ Jᵀε` for errors `ε` of the rows, with `H = JᵀJ`. Here only the rows of the data have errors,
+    /// whose variance is that of their residuals; [`covariance`](Self::covariance) takes all rows for measurements.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Evaluation`].
+    ///
+    /// # Panics
+    ///
+    /// When there is no term of this number, counted from 0.
+    pub fn standard_error(
+        &mut self,
+        variables: &Variables<T>,
+        coefficient: Coefficient,
+        data: usize,
+    ) -> Result<T, PhysicsError> {
+        self.bind()?;
+        let counts: Vec<usize> = self.terms.iter().map(|term| term.points.len()).collect();
+        let first: usize = counts[..data].iter().sum();
+        let coefficients = 1;
+        super::standard_error::of(
+            &mut self.network,
+            variables,
+            coefficient.variable.range().start,
+            first..first + counts[data],
+            coefficients,
+        )
+    }
+
+    /// Names of the terms.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|term| term.name.as_str())
+    }
+}
+
+impl<T: Real> Term<T> {
+    /// What the network takes for these points.
+    fn arrays(
+        &self,
+        points: &Points<T>,
+        set: usize,
+        columns: usize,
+        total: usize,
+    ) -> Result<Vec<Array2<T>>, PhysicsError> {
+        let count = points.len();
+        // A mean over all points of the loss is one over the points of the term, times its weight.
+        let factor = (self.weight.to_f64() * total as f64 / self.points.len() as f64).sqrt();
+        let column = |value: f64| Array2::from_elem((count, 1), T::from_f64(value));
+        let mut arrays = vec![points.coordinates().to_owned(), column(set as f64), column(factor)];
+        let variables = Variables::new();
+        let mut known = Network::new(self.known.clone(), &variables)?;
+        let values: Vec<Array1<T>> =
+            points.value_names().filter_map(|name| points.values_of(name)).map(|v| Array1::from(v.to_vec())).collect();
+        let mut inputs = vec![points.coordinates()];
+        inputs.extend(values.iter().map(|values| values.view().insert_axis(Axis(1))));
+        for &node in &self.brought {
+            let found = known.predict(&variables, &inputs, node)?;
+            if let Some(((point, _), value)) = found.indexed_iter().find(|(_, value)| !value.is_finite()) {
+                return Err(PhysicsError::NonFiniteResidual {
+                    term: self.name.clone(),
+                    residual: 0,
+                    point,
+                    coordinates: points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
+                    value: value.to_f64(),
+                });
+            }
+            arrays.push(found);
+        }
+        arrays.resize_with(3 + columns, || column(0.0));
+        Ok(arrays)
+    }
+}
+
+/// The root of the mean over points of the sum of squares.
+fn root_mean_square<T: Real>(residuals: &Array2<T>) -> T {
+    let sum: T = residuals.iter().map(|&r| r * r).sum();
+    (sum / T::from_f64(residuals.nrows().max(1) as f64)).sqrt()
+}

@@ -1,0 +1,57 @@
+//! What a solve has found, and how far it can be trusted.
+
+use std::fmt;
+
+use crate::{Real, Report};
+
+/// The end of a solve, with each term's residuals at its points and at others.
+#[derive(Debug)]
+pub struct Solution<T> {
+    /// Why and where the solve ended. Its cost is the loss.
+    pub report: Report<T>,
+    /// The residuals of each term.
+    pub terms: Vec<HeldOut<T>>,
+}
+
+/// Root mean squares of a term's residuals.
+///
+/// Training residuals can vanish while the solution is wrong between the points. Residuals at points that were held out show
+/// it: they are then far larger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut<T> {
+    /// The term.
+    pub term: String,
+    /// How many points it has.
+    pub points: usize,
+    /// At the points of the term.
+    pub trained: T,
+    /// At as many others from the same places; `None` where it is not known what these are, as for data.
+    pub held_out: Option<T>,
+}
+
+/// Held-out residuals as many times as large as those of training are a warning.
+const SUSPICIOUS: f64 = 10.0;
+
+impl<T: Real> HeldOut<T> {
+    /// Whether the residual at the points that were held out is ten times that of training, or more: take more points.
+    pub fn is_suspicious(&self) -> bool {
+        self.held_out.is_some_and(|held_out| held_out > T::from_f64(SUSPICIOUS) * self.trained)
+    }
+}
+
+impl<T: Real> fmt::Display for Solution<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.terms.iter().map(|term| term.term.len()).max().unwrap_or(0).max(4);
+        writeln!(f, "loss {:.3e} after {} iterations", self.report.cost.to_f64(), self.report.iterations)?;
+        writeln!(f, "{:width$}  {:>7}  {:>10}  {:>10}", "term", "points", "residual", "held out")?;
+        for term in &self.terms {
+            write!(f, "{:width$}  {:>7}  {:>10.3e}", term.term, term.points, term.trained.to_f64())?;
+            match term.held_out {
+                Some(held_out) => write!(f, "  {:>10.3e}", held_out.to_f64())?,
+                None => write!(f, "  {:>10}", "–")?,
+            }
+            writeln!(f, "{}", if term.is_suspicious() { "  take more points" } else { "" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Derivatives by inputs agree with differences and with each other, for random networks.
+
+use marquardt::nn::{Function, Model, Network, Sequential, Tape};
+use marquardt::{Real, Variables};
+use ndarray::Array2;
+use proptest::prelude::*;
+
+const SMOOTH: [Function<f64>; 10] = [
+    Function::Tanh,
+    Function::Sigmoid,
+    Function::Softplus,
+    Function::Silu,
+    Function::Gelu,
+    Function::GeluTanh,
+    Function::Sin,
+    Function::Cos,
+    Function::Negate,
+    Function::Scale { factor: 0.7 },
+];
+
+fn layers(functions: &[usize]) -> Sequential<f64> {
+    let start = Sequential::new(3).dense(5);
+    let hidden = functions.iter().enumerate().fold(start, |layers, (place, &function)| match (function, place) {
+        (10, _) => layers.layer_normalization(),
+        (11, _) => layers.residual(Sequential::new(5).dense(5).tanh()),
+        (function, _) => layers.apply(SMOOTH[function]).dense(5),
+    });
+    hidden.tanh().dense(2)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn they_are_those_of_the_outputs(
+        functions in prop::collection::vec(0..12_usize, 1..4),
+        seed in any::<u64>(),
+        at in prop::array::uniform3(-1.0..1.0_f64),
+        by in (0..3_usize, 0..3_usize),
+    ) {
+        let mut variables = Variables::new();
+        let Model { mut tape, input, output } = layers(&functions).build(&mut variables, seed).unwrap();
+        let first = tape.derivative(output, input, by.0).unwrap();
+        let mixed = tape.derivative(first, input, by.1).unwrap();
+        let other = tape.derivative(output, input, by.1).unwrap();
+        let swapped = tape.derivative(other, input, by.0).unwrap();
+        let seconds: Vec<_> = (0..3).map(|k| tape.laplacian(output, input, &[k]).unwrap()).collect();
+        let laplacian = tape.laplacian(output, input, &[0, 1, 2]).unwrap();
+        let mut network = Network::new(tape, &variables).unwrap();
+        let mut value = |at: [f64; 3], node| {
+            let at = Array2::from_shape_vec((1, 3), at.to_vec()).unwrap();
+            network.predict(&variables, &[at.view()], node).unwrap().row(0).to_vec()
+        };
+        let h = 1e-5;
+        let moved = |by: usize, h: f64| { let mut moved = at; moved[by] += h; moved };
+        let (found, bent) = (value(at, first), value(at, mixed));
+        let bent_too = value(at, swapped);
+        let mut sum = vec![0.0; 2];
+        for &second in &seconds {
+            sum.iter_mut().zip(value(at, second)).for_each(|(sum, part)| *sum += part);
+        }
+        let collapsed = value(at, laplacian);
+        if by.0 == by.1 {
+            prop_assert!(value(at, seconds[by.0]).iter().zip(&bent).all(|(a, b)| (a - b).abs() < 1e-10 * (1.0 + b.abs())));
+        }
+        for k in 0..2 {
+            let difference = (value(moved(by.0, h), output)[k] - value(moved(by.0, -h), output)[k]) / (2.0 * h);
+            prop_assert!((found[k] - difference).abs() < 1e-7 * (1.0 + difference.abs()), "{} {}", found[k], difference);
+            let difference = (value(moved(by.1, h), first)[k] - value(moved(by.1, -h), first)[k]) / (2.0 * h);
+            prop_assert!((bent[k] - difference).abs() < 1e-6 * (1.0 + difference.abs()), "{} {}", bent[k], difference);
+            prop_assert!((bent[k] - bent_too[k]).abs() < 1e-10 * (1.0 + bent[k].abs()));
+            prop_assert!((collapsed[k] - sum[k]).abs() < 1e-10 * (1.0 + sum[k].abs()));
+        }
+    }
+}
+
+/// `u = sin(w·x)` has the Laplacian `−|w|² u`, here in single and double precision.
+fn plane_wave<T: Real>(tolerance: f64) {
+    let mut variables = Variables::<T>::new();
+    let numbers = [1.5, -0.5, 0.25].map(T::from_f64);
+    let weight = variables.add("w", Array2::from_shape_vec((1, 3), numbers.to_vec()).unwrap().view()).unwrap();
+    let mut tape = Tape::new();
+    let x = tape.input(3);
+    let phase = tape.dense(x, weight, None).unwrap();
+    let u = tape.sin(phase);
+    let laplacian = tape.laplacian(u, x, &[2, 0, 1]).unwrap();
+    let mut network = Network::new(tape, &variables).unwrap();
+    let at = Array2::from_shape_fn((7, 3), |(i, k)| T::from_f64(0.3 * i as f64 - 0.2 * k as f64));
+    let [u, laplacian] = [u, laplacian].map(|node| network.predict(&variables, &[at.view()], node).unwrap());
+    for (u, laplacian) in u.iter().zip(&laplacian) {
+        assert!((laplacian.to_f64() + 2.5625 * u.to_f64()).abs() < tolerance);
+    }
+}
+
+#[test]
+fn the_laplacian_of_a_wave_is_a_multiple_of_it() {
+    plane_wave::<f64>(1e-14);
+    plane_wave::<f32>(1e-6);
+}
