@@ -3,7 +3,7 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-use super::vectors::{Vector, VectorKernel};
+use super::vectors::{Vector, VectorKernel, Vectors};
 use crate::Real;
 
 /// Terms of the sums that are added up before the product is touched.
@@ -51,14 +51,23 @@ pub(super) struct MatrixProduct<'a, T> {
     pub(super) lower: bool,
     pub(super) a: Matrix<'a, T>,
     pub(super) b: Matrix<'a, T>,
-    /// Memory for copies.
-    pub(super) room: &'a mut Vec<T>,
 }
 
-impl<T: Real> VectorKernel<T> for MatrixProduct<'_, T> {
+/// Computes a product. Memory for copies, at most 2 MiB, is kept by the thread.
+pub(super) fn multiply<T: Vectors>(product: MatrixProduct<'_, T>) {
+    T::with_room(|room| T::run_in_vectors(InTiles { product, room }));
+}
+
+struct InTiles<'a, T> {
+    product: MatrixProduct<'a, T>,
+    room: &'a mut Vec<T>,
+}
+
+impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize>(self) {
-        let Self { c, stride, shape: [m, depth, n], accumulate, lower, a, b, room } = self;
+        let Self { product, room } = self;
+        let MatrixProduct { c, stride, shape: [m, depth, n], accumulate, lower, a, b } = product;
         if depth == 0 && !accumulate {
             c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
         }
@@ -71,7 +80,7 @@ impl<T: Real> VectorKernel<T> for MatrixProduct<'_, T> {
         }
         let aligned = room.as_ptr().align_offset(LINE).min(LINE);
         let (room_a, room_b) = room[aligned..].split_at_mut(of_a);
-        let copies_a = n > 12 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
+        let copies_a = n > 24 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
         let copies_b = b.transposed || m > 4 * TALL;
 
         for first in (0..depth).step_by(DEPTH) {
@@ -349,5 +358,156 @@ fn copy<T: Real, V: Vector<T>>(
     }
     for j in count..width {
         to[j..].iter_mut().step_by(width).for_each(|to| *to = T::ZERO);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    /// A number for each place, and a small whole one, so that sums are exact in every order.
+    fn numbers<T: Real>(count: usize, seed: usize) -> Vec<T> {
+        (0..count).map(|k| T::from_f64(((k * 7 + k / 11 + seed * 5) % 13) as f64 - 6.0)).collect()
+    }
+
+    /// A matrix whose rows are `gap` numbers longer than they need be.
+    struct Stored<T> {
+        numbers: Vec<T>,
+        stride: usize,
+        transposed: bool,
+    }
+
+    impl<T: Real> Stored<T> {
+        fn new(rows: usize, columns: usize, transposed: bool, gap: usize, seed: usize) -> Self {
+            let [long, stride] = if transposed { [columns, rows + gap] } else { [rows, columns + gap] };
+            // Nothing follows the last row.
+            Stored { numbers: numbers((long * stride).saturating_sub(gap), seed), stride, transposed }
+        }
+
+        fn view(&self) -> Matrix<'_, T> {
+            Matrix { numbers: &self.numbers, stride: self.stride, transposed: self.transposed }
+        }
+
+        fn entry(&self, i: usize, k: usize) -> T {
+            self.numbers[if self.transposed { k * self.stride + i } else { i * self.stride + k }]
+        }
+    }
+
+    /// Compares a product with sums term by term, and all around it with what was there before.
+    fn agrees<T: Vectors>(shape: [usize; 3], transposed: [bool; 2], accumulate: bool, lower: bool, gap: usize) {
+        let [m, depth, n] = shape;
+        let a = Stored::<T>::new(m, depth, transposed[0], gap, 1);
+        let b = Stored::<T>::new(depth, n, transposed[1], gap, 2);
+        let stride = n + gap;
+        let before: Vec<T> = numbers(m * stride + gap, 3);
+        let mut c = before.clone();
+        multiply(MatrixProduct { c: &mut c, stride, shape, accumulate, lower, a: a.view(), b: b.view() });
+        for (at, (&c, &before)) in c.iter().zip(&before).enumerate() {
+            let (i, j) = (at / stride, at % stride);
+            if i == m || j >= n {
+                assert_eq!(c, before, "{shape:?}, {transposed:?}: touched ({i}, {j})");
+            } else if !lower || j <= i {
+                let sum: T = (0..depth).map(|k| a.entry(i, k) * b.entry(k, j)).sum();
+                let expected = if accumulate { before + sum } else { sum };
+                assert_eq!(c, expected, "{shape:?}, {transposed:?}, {accumulate}, {lower}, {gap}: ({i}, {j})");
+            }
+        }
+    }
+
+    fn agrees_in_all_ways<T: Vectors>(shape: [usize; 3], gap: usize) {
+        for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+            for accumulate in [false, true] {
+                agrees::<T>(shape, transposed, accumulate, false, gap);
+                if shape[0] == shape[2] {
+                    agrees::<T>(shape, transposed, accumulate, true, gap);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_odd_sizes_agree() {
+        in_all(|| {
+            for m in [1, 3, 4, 5, 8, 9, 13] {
+                for depth in [0, 1, 2, 7] {
+                    for n in [1, 3, 4, 5, 8, 9, 13, 17, 25, 33, 50] {
+                        agrees_in_all_ways::<f64>([m, depth, n], 3);
+                        agrees_in_all_ways::<f32>([m, depth, n], 0);
+                    }
+                }
+            }
+        });
+    }
+
+    /// More rows, terms and columns than blocks have.
+    #[test]
+    fn products_of_several_blocks_agree() {
+        in_all(|| {
+            for shape in [[ROWS + 5, 9, 41], [37, DEPTH + 3, 21], [35, 3, 16 * REGISTERS + 7], [131, DEPTH + 1, 131]] {
+                agrees::<f64>(shape, [false, true], true, shape[0] == shape[2], 1);
+                agrees::<f32>(shape, [true, false], false, shape[0] == shape[2], 200);
+                agrees::<f32>(shape, [false, false], true, false, 300);
+            }
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn products_of_any_shape_agree(
+            (m, depth, n) in (1..60_usize, 0..40_usize, 1..110_usize),
+            (across, along) in (any::<bool>(), any::<bool>()),
+            accumulate in any::<bool>(),
+            gap in 0..9_usize,
+        ) {
+            in_all(|| {
+                agrees::<f64>([m, depth, n], [across, along], accumulate, false, gap);
+                agrees::<f32>([n, depth, n], [across, along], accumulate, true, gap);
+            });
+        }
+    }
+
+    /// Sums are taken in the same order wherever an entry stands, so that a batch may be cut anywhere.
+    #[test]
+    fn an_entry_does_not_depend_on_the_size() {
+        let wave = |count: usize| (0..count).map(|k| (k as f64 * 0.37).sin()).collect::<Vec<_>>();
+        in_all(|| {
+            let [m, depth, n] = [45, 300, 61];
+            let (a, b) = (wave(m * depth), wave(depth * n));
+            let product = |from: usize, rows: usize, columns: usize| {
+                let mut c = vec![0.0; rows * columns];
+                let a = Matrix { numbers: &a[from * depth..], stride: depth, transposed: false };
+                let b = Matrix { numbers: &b, stride: n, transposed: false };
+                let shape = [rows, depth, columns];
+                multiply(MatrixProduct { c: &mut c, stride: columns, shape, accumulate: false, lower: false, a, b });
+                c
+            };
+            let whole = product(0, m, n);
+            for (from, rows, columns) in [(0, 7, 3), (20, 1, 61), (3, 42, 30), (44, 1, 1)] {
+                let part = product(from, rows, columns);
+                for (i, row) in part.chunks_exact(columns).enumerate() {
+                    assert_eq!(row, &whole[(from + i) * n..][..columns]);
+                }
+            }
+        });
+    }
+
+    /// What is read beyond the end of a row must not count.
+    #[test]
+    fn numbers_that_are_not_finite_stay_in_their_rows_and_columns() {
+        in_all(|| {
+            let [m, depth, n] = [5, 12, 6];
+            let (mut a, mut b) = (numbers::<f64>(m * depth, 1), numbers::<f64>(depth * n, 2));
+            a[2 * depth + 3] = f64::NAN;
+            b[4 * n + 1] = f64::NAN;
+            let mut c = vec![0.0; m * n];
+            let [a, b] = [(&a, depth), (&b, n)].map(|(a, stride)| Matrix { numbers: a, stride, transposed: false });
+            multiply(MatrixProduct { c: &mut c, stride: n, shape: [m, depth, n], accumulate: false, lower: false, a, b });
+            for (at, c) in c.iter().enumerate() {
+                assert_eq!(c.is_nan(), at / n == 2 || at % n == 1, "{at}");
+            }
+        });
     }
 }

@@ -243,3 +243,148 @@ fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
     let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| multiply_add::<T, FUSED>(a, b, sum));
     lanes.into_iter().fold(rest, |sum, lane| sum + lane)
 }
+
+#[cfg(test)]
+mod tests {
+    use faer::MatRef;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    /// Asserts that vectors are orthonormal, that values fall and are not negative, and that `‖Av‖` is the value of each
+    /// vector, and `Av` orthogonal to the others, to so many roundings of the largest value.
+    fn checked<T: Real>(a: &[T], n: usize) -> Vec<f64> {
+        let (values, vectors) = singular_values(a, n).expect("the entries are finite");
+        let values: Vec<f64> = values.into_iter().map(T::to_f64).collect();
+        let vectors: Vec<f64> = vectors.into_iter().map(T::to_f64).collect();
+        let a: Vec<f64> = a.iter().map(|&a| a.to_f64()).collect();
+        let rounding = 10.0 * n as f64 * T::EPSILON.to_f64();
+        assert!(values.windows(2).all(|pair| pair[0] >= pair[1] && pair[1] >= 0.0), "{values:?}");
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // In units of the largest entry, so that squares neither over- nor underflow.
+        let unit = a.iter().fold(0.0_f64, |unit, a| unit.max(a.abs())).max(f64::MIN_POSITIVE);
+        let images: Vec<Vec<f64>> = vectors
+            .chunks_exact(n)
+            .map(|v| a.chunks_exact(n).map(|row| row.iter().zip(v).map(|(a, v)| a / unit * v).sum()).collect())
+            .collect();
+        let largest = values[0] / unit;
+        for i in 0..n {
+            for k in 0..=i {
+                let expected = f64::from(u8::from(i == k));
+                let found = dot(&vectors[i * n..(i + 1) * n], &vectors[k * n..(k + 1) * n]);
+                assert!((found - expected).abs() <= rounding, "vectors {i}, {k} of {n}: {found}");
+                let expected = if i == k { (values[i] / unit).powi(2) } else { 0.0 };
+                let found = dot(&images[i], &images[k]);
+                assert!((found - expected).abs() <= rounding * largest * largest, "images {i}, {k} of {n}: {found}");
+            }
+        }
+        values
+    }
+
+    fn by_faer(a: &[f64], n: usize) -> Vec<f64> {
+        let svd = MatRef::from_row_major_slice(a, n, n).svd().expect("faer's converge");
+        svd.S().column_vector().iter().copied().collect()
+    }
+
+    #[track_caller]
+    fn agrees_with_faer(a: &[f64], n: usize) {
+        let (ours, theirs) = (checked(a, n), by_faer(a, n));
+        for (ours, faers) in ours.iter().zip(&theirs) {
+            assert!((ours - faers).abs() <= 1e-14 * n as f64 * theirs[0], "{ours} {faers}");
+        }
+    }
+
+    fn wave(n: usize) -> Vec<f64> {
+        (0..n * n).map(|k| (k as f64 * k as f64 * 0.7 + k as f64).sin()).collect()
+    }
+
+    #[test]
+    fn values_agree_with_another_library() {
+        in_all(|| (1..20).chain([33, 60]).for_each(|n| agrees_with_faer(&wave(n), n)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_matrix_has_them(
+            (n, a) in (1..9_usize).prop_flat_map(|n| (Just(n), vec(-1.0..1.0_f64, n * n))),
+            rank in 1..9_usize,
+            exponents in vec(-8..8_i32, 9),
+        ) {
+            // Rows beyond the rank repeat those before; columns differ in size.
+            let graded: Vec<f64> =
+                (0..n * n).map(|k| a[(k / n % rank) * n + k % n] * 10.0_f64.powi(exponents[k % n])).collect();
+            in_all(|| {
+                agrees_with_faer(&a, n);
+                agrees_with_faer(&graded, n);
+                checked(&a.iter().map(|&a| a as f32).collect::<Vec<_>>(), n);
+            });
+            let values = checked(&graded, n);
+            prop_assert!(values[rank.min(n)..].iter().all(|&value| value <= 1e-14 * values[0]), "{:?}", values);
+        }
+
+        /// Small values have as many digits as large ones where columns differ in length alone.
+        #[test]
+        fn graded_matrices_keep_their_digits(a in vec(-0.1..0.1_f64, 16), exponents in vec(-60..60_i32, 4)) {
+            let well_conditioned = |k: usize| a[k] + f64::from(u8::from(k / 4 == k % 4));
+            let graded: Vec<f64> = (0..16).map(|k| well_conditioned(k) * 2.0_f64.powi(exponents[k % 4])).collect();
+            let values = checked(&graded, 4);
+            // The product of the values is the determinant, by the well-conditioned part.
+            let part: Vec<f64> = (0..16).map(well_conditioned).collect();
+            let determinant: f64 = checked(&part, 4).iter().product();
+            let scale: f64 = exponents.iter().map(|&exponent| 2.0_f64.powi(exponent)).product();
+            let product: f64 = values.iter().product();
+            prop_assert!((product / scale / determinant - 1.0).abs() < 1e-13, "{} {}", product / scale, determinant);
+        }
+    }
+
+    #[test]
+    fn zero_is_of_rank_zero() {
+        for n in 1..5 {
+            assert_eq!(checked(&vec![0.0_f64; n * n], n), vec![0.0; n]);
+        }
+    }
+
+    #[test]
+    fn columns_of_zeros_have_vectors_too() {
+        let mut a = wave(7);
+        for row in a.chunks_exact_mut(7) {
+            (row[2], row[5]) = (0.0, 0.0);
+        }
+        let values = checked(&a, 7);
+        assert!(values[4] > 1e-3 && values[5..] == [0.0, 0.0], "{values:?}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        for strange in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for at in 0..9 {
+                let mut a = wave(3);
+                a[at] = strange;
+                assert!(singular_values(&a, 3).is_none(), "{strange} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_range_of_floats_is_no_limit() {
+        for unit in [1e-300, 1e-160, 1e160, 1e307] {
+            let values: Vec<f64> = checked(&wave(6).iter().map(|a| a * unit).collect::<Vec<_>>(), 6);
+            for (value, expected) in values.iter().zip(checked(&wave(6), 6)) {
+                assert!((value / unit - expected).abs() < 1e-13, "{unit}: {value}");
+            }
+        }
+        assert_eq!(checked(&[-3.0_f32], 1), [3.0]);
+        assert_eq!(singular_values(&[f64::MAX], 1), Some((vec![f64::MAX], vec![1.0])));
+    }
+
+    /// The matrix on which QR without pivoting, and Jacobi rotations without QR, take long.
+    #[test]
+    fn hilbert_matrices_converge() {
+        for n in [5, 10, 40] {
+            let hilbert: Vec<f64> = (0..n * n).map(|k| 1.0 / (k / n + k % n + 1) as f64).collect();
+            agrees_with_faer(&hilbert, n);
+        }
+    }
+}

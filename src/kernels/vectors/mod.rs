@@ -7,6 +7,8 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::cell::RefCell;
+
 use super::registers::Registers;
 use crate::Real;
 
@@ -44,6 +46,9 @@ pub(super) trait VectorKernel<T: Real> {
 pub(super) trait Vectors: Real {
     /// Runs a kernel in the registers in use.
     fn run_in_vectors(kernel: impl VectorKernel<Self>);
+
+    /// Lends memory that the thread keeps.
+    fn with_room(work: impl FnOnce(&mut Vec<Self>));
 }
 
 macro_rules! vectors {
@@ -57,6 +62,13 @@ macro_rules! vectors {
                     Registers::Avx2 => x86::run_with_avx2::<$float, x86::$avx2>(kernel),
                     _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4>(),
                 }
+            }
+
+            fn with_room(work: impl FnOnce(&mut Vec<$float>)) {
+                thread_local! {
+                    static ROOM: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
+                }
+                ROOM.with_borrow_mut(work);
             }
         }
     };
