@@ -1,17 +1,15 @@
-//! Dense products and factorisations over one float type: by faer, where it was not measured slower than our own.
-
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par};
+//! Dense products and factorisations over one float type.
 
 use super::cholesky::{self, Panel};
 use super::gram::{FewProducts, NarrowProducts, Products};
+use super::matrix_product::{Matrix, MatrixProduct, multiply};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::reflections::Reflections;
 use super::simd::{self, Kernel};
+use super::singular_values::singular_values;
 use super::substitution::{Backward, Forward};
 use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
-use crate::Real;
+use super::vectors::Vectors;
 
 /// Rows of up to three columns whose products are summed in line.
 const FEW_ROWS: usize = 32;
@@ -22,7 +20,7 @@ const PANEL: usize = 64;
 /// Fewer rows than this are worked out at once.
 const LAST_PANEL: usize = 144;
 
-/// From here on faer's blocking of the cache outweighs our keeping sums in registers.
+/// From here on blocks of the cache outweigh sums that stay in registers.
 const MANY_COLUMNS: usize = 100;
 
 /// Scratch memory of factorisations, kept between calls.
@@ -93,9 +91,9 @@ macro_rules! float_kernels {
                 let n = gradient.len();
                 if n > MANY_COLUMNS {
                     simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
-                    let gram = MatMut::from_row_major_slice_mut(gram, n, n);
-                    let rows = MatRef::from_row_major_slice(rows, r.len(), n);
-                    return lower_product(gram, Accum::Add, rows.transpose(), rows);
+                    let [a, b] = [true, false].map(|transposed| Matrix { numbers: rows, stride: n, transposed });
+                    let shape = [n, r.len(), n];
+                    return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: true, a, b });
                 }
                 macro_rules! narrow {
                     ($top:literal, $near:literal, $below:literal, $registers:literal) => {
@@ -145,13 +143,13 @@ macro_rules! float_kernels {
                     Factor::Plain(rows) if n == 1 && depth > 0 => {
                         simd::run(RowDots { y: c, accumulate, rows, x: b });
                     }
-                    Factor::Transposed(a) if m > 1 => {
-                        let a = MatRef::from_row_major_slice(a, depth, m).transpose();
-                        product(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n));
-                    }
-                    Factor::Plain(a) | Factor::Transposed(a) => {
-                        let a = MatRef::from_row_major_slice(a, m, depth);
-                        product(c, accumulate, a, MatRef::from_row_major_slice(b, depth, n));
+                    _ => {
+                        let a = match a {
+                            Factor::Plain(numbers) => Matrix { numbers, stride: depth, transposed: false },
+                            Factor::Transposed(numbers) => Matrix { numbers, stride: m, transposed: true },
+                        };
+                        let b = Matrix { numbers: b, stride: n, transposed: false };
+                        multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
                     }
                 }
             }
@@ -174,15 +172,15 @@ macro_rules! float_kernels {
                     return simd::run(RowDots { y: c, accumulate, rows: a, x: b });
                 }
                 let m = c.len() / n;
-                let b = MatRef::from_row_major_slice(b, n, depth).transpose();
-                product(c, accumulate, MatRef::from_row_major_slice(a, m, depth), b);
+                let a = Matrix { numbers: a, stride: depth, transposed: false };
+                let b = Matrix { numbers: b, stride: depth, transposed: true };
+                multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
             }
 
             fn row_gram(gram: &mut [$float], rows: &[$float], n: usize) {
                 let m = rows.len() / n;
-                let gram = MatMut::from_row_major_slice_mut(gram, m, m);
-                let rows = MatRef::from_row_major_slice(rows, m, n);
-                lower_product(gram, Accum::Replace, rows, rows.transpose());
+                let [a, b] = [false, true].map(|transposed| Matrix { numbers: rows, stride: n, transposed });
+                multiply(MatrixProduct { c: gram, stride: m, shape: [m, n, m], accumulate: false, lower: true, a, b });
             }
 
             #[inline(always)]
@@ -216,12 +214,7 @@ macro_rules! float_kernels {
             }
 
             fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {
-                let svd = MatRef::from_row_major_slice(a, n, n).svd().ok();
-                simd::clear_upper_halves();
-                let svd = svd?;
-                let values = svd.S().column_vector().iter().copied().collect();
-                let vectors = (0..n).flat_map(|k| svd.V().col(k).iter().copied()).collect();
-                Some((values, vectors))
+                singular_values(a, n)
             }
         }
     };
@@ -232,8 +225,8 @@ float_kernels!(f32, 16);
 float_kernels!(f64, 8);
 
 /// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
-/// matrix loses are faer's.
-fn blocked_cholesky<T: faer::traits::ComplexField + Real>(
+/// matrix loses are a [`MatrixProduct`].
+fn blocked_cholesky<T: Vectors>(
     a: &mut [T],
     inverse_pivots: &mut [T],
     scratch: &mut Scratch<T>,
@@ -265,10 +258,10 @@ fn blocked_cholesky<T: faer::traits::ComplexField + Real>(
                     *scaled = -(l * pivot);
                 }
             }
-            let above = MatRef::from_row_major_slice(above, rows.len(), n).subcols(end, n - end);
-            let below = MatMut::from_row_major_slice_mut(below, n - end, n).subcols_mut(end, n - end);
-            let scaled = MatRef::from_row_major_slice(scaled, rows.len(), n - end);
-            lower_product(below, Accum::Add, above.transpose(), scaled);
+            let a = Matrix { numbers: &above[end..], stride: n, transposed: true };
+            let b = Matrix { numbers: scaled, stride: n - end, transposed: false };
+            let (c, shape) = (&mut below[end..], [n - end, rows.len(), n - end]);
+            multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: true, a, b });
         }
     }
     for pivot in pivots {
@@ -277,22 +270,3 @@ fn blocked_cholesky<T: faer::traits::ComplexField + Real>(
     true
 }
 
-/// `C = AB` or `C += AB`, by faer.
-fn product<T: faer::traits::ComplexField + Real>(c: &mut [T], accumulate: bool, a: MatRef<'_, T>, b: MatRef<'_, T>) {
-    let c = MatMut::from_row_major_slice_mut(c, a.nrows(), b.ncols());
-    let accumulate = if accumulate { Accum::Add } else { Accum::Replace };
-    matmul(c, accumulate, a, b, T::ONE, Par::Seq);
-    simd::clear_upper_halves();
-}
-
-/// The lower triangle of `lhs · rhs`, known to be symmetric, by faer.
-fn lower_product<T: faer::traits::ComplexField + Real>(
-    product: MatMut<'_, T>,
-    accumulate: Accum,
-    lhs: MatRef<'_, T>,
-    rhs: MatRef<'_, T>,
-) {
-    let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    triangular::matmul(product, lower, accumulate, lhs, full, rhs, full, T::ONE, Par::Seq);
-    simd::clear_upper_halves();
-}

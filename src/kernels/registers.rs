@@ -106,15 +106,6 @@ fn choice() -> &'static Choice {
     })
 }
 
-/// The upper halves of vector registers can be in use, as the processor has AVX.
-#[inline]
-pub(super) fn have_upper_halves() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::is_x86_feature_detected!("avx");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::cell::Cell;

@@ -1,12 +1,10 @@
-//! Choosing vector instructions at run time, and leaving their state clean: with the [registers](super::lanes), the crate's only
+//! Choosing vector instructions at run time: with the [lanes](super::lanes) and the [vectors](super::vectors), the crate's only
 //! unsafe code.
 //!
 //! A [`Kernel`] is written once in plain loops. [`run`] calls the copy of it that is compiled for the [`Registers`] in use.
 #![allow(unsafe_code)]
 
 use super::registers::Registers;
-#[cfg(target_arch = "x86_64")]
-use super::registers::have_upper_halves;
 use crate::Number;
 
 /// Loops worth compiling for every set of vector instructions.
@@ -49,24 +47,4 @@ fn run_with_avx2(kernel: impl Kernel) {
 #[inline(always)]
 pub(crate) fn multiply_add<T: Number, const FUSED: bool>(a: T, b: T, c: T) -> T {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
-
-/// Clears the upper halves of the vector registers.
-///
-/// faer's wide products can return with these halves in use. Scalar SSE code that runs next (the user's model) then pays
-/// for merging into them at every instruction, and was measured two to three times slower. `vzeroupper` ends that state.
-#[inline]
-pub(crate) fn clear_upper_halves() {
-    #[cfg(target_arch = "x86_64")]
-    if have_upper_halves() {
-        // SAFETY: the processor has AVX, which `vzeroupper` belongs to; the calling convention leaves the upper halves
-        // undefined across calls, so nobody can miss them.
-        unsafe { clear_with_avx() }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx")]
-fn clear_with_avx() {
-    std::arch::x86_64::_mm256_zeroupper();
 }

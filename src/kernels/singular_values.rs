@@ -1,0 +1,390 @@
+//! Singular values and right singular vectors.
+
+use super::simd::{self, Kernel, multiply_add};
+use crate::Real;
+
+/// Rows that are rotated with each other, and with as many others, before the next are read.
+const BLOCK: usize = 4;
+
+/// Sweeps over all pairs of rows; about ten were the most that any matrix was seen to take.
+const MAX_SWEEPS: usize = 40;
+
+/// Numbers summed side by side.
+const LANES: usize = 16;
+
+/// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` if an entry is not
+/// finite. Values below the root of the smallest float, in units of the largest entry, are zero.
+///
+/// One-sided Jacobi rotations after a QR factorisation with column pivoting (Drmač and Veselić 2008): with `AΠ = QR` the rows of
+/// `R` are rotated until they are orthogonal, and are then the right singular vectors of `R`, each times its singular value.
+/// The cost is about `15 n³` flops. Vectors are orthogonal to rounding, and values of a matrix whose columns differ in length alone
+/// have as many digits as those of one whose columns do not.
+pub(super) fn singular_values<T: Real>(a: &[T], n: usize) -> Option<(Vec<T>, Vec<T>)> {
+    let largest = a.iter().fold(T::ZERO, |largest, a| if a.abs() <= largest { largest } else { a.abs() });
+    if !largest.is_finite() {
+        return None;
+    }
+    // A power of two, by which division is exact; subnormal numbers stay as they are.
+    let unit = if largest.recip().is_finite() { largest.exponent().exp2() } else { T::ONE };
+    let mut rows: Vec<T> = a.iter().map(|&a| a / unit).collect();
+    let (mut order, mut lengths): (Vec<usize>, _) = ((0..n).collect(), vec![T::ZERO; n]);
+    let mut work = vec![T::ZERO; 3 * n];
+    simd::run(PivotedQr { rows: &mut rows, order: &mut order, work: &mut work });
+    let mut is_orthogonal = false;
+    simd::run(OrthogonalRows { rows: &mut rows, lengths: &mut lengths, is_orthogonal: &mut is_orthogonal });
+    if !is_orthogonal {
+        return None;
+    }
+    for (row, &length) in rows.chunks_exact_mut(n).zip(&lengths).filter(|(_, length)| **length > T::ZERO) {
+        row.iter_mut().for_each(|v| *v /= length);
+    }
+    complete(&mut rows, &lengths);
+    let mut by_size: Vec<usize> = (0..n).collect();
+    by_size.sort_by(|&i, &k| lengths[k].partial_cmp(&lengths[i]).unwrap_or(std::cmp::Ordering::Equal));
+    let mut vectors = vec![T::ZERO; n * n];
+    for (vector, &i) in vectors.chunks_exact_mut(n).zip(&by_size) {
+        for (&column, &v) in order.iter().zip(&rows[i * n..(i + 1) * n]) {
+            vector[column] = v;
+        }
+    }
+    Some((by_size.iter().map(|&i| lengths[i] * unit).collect(), vectors))
+}
+
+/// Fills rows of no length with unit vectors that are orthogonal to all others.
+fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
+    let n = lengths.len();
+    let mut is_there: Vec<bool> = lengths.iter().map(|&length| length > T::ZERO).collect();
+    for missing in 0..n {
+        if is_there[missing] {
+            continue;
+        }
+        let others = || (0..n).filter(|&i| is_there[i]);
+        // The axis that the others reach least.
+        let reach = |j: usize| others().map(|i| rows[i * n + j] * rows[i * n + j]).sum::<T>();
+        let (axis, _) = (0..n).map(|j| (j, reach(j))).fold((0, T::INFINITY), |best, next| if next.1 < best.1 { next } else { best });
+        let mut vector = vec![T::ZERO; n];
+        vector[axis] = T::ONE;
+        for _ in 0..2 {
+            for row in others().map(|i| &rows[i * n..(i + 1) * n]) {
+                let share: T = row.iter().zip(&vector).map(|(&a, &b)| a * b).sum();
+                vector.iter_mut().zip(row).for_each(|(v, &a)| *v -= share * a);
+            }
+            let length = vector.iter().map(|&v| v * v).sum::<T>().sqrt();
+            vector.iter_mut().for_each(|v| *v /= length);
+        }
+        rows[missing * n..(missing + 1) * n].copy_from_slice(&vector);
+        is_there[missing] = true;
+    }
+}
+
+/// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each column is the longest of those that are left, less its
+/// projection on those before. Where nothing is left, the rest stays as it is.
+struct PivotedQr<'a, T> {
+    rows: &'a mut [T],
+    /// Overwritten with the place in `A` that each column comes from.
+    order: &'a mut [usize],
+    /// Three times as many numbers as there are columns.
+    work: &'a mut [T],
+}
+
+impl<T: Real> Kernel for PivotedQr<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(self) {
+        let n = self.order.len();
+        let (squares, work) = self.work.split_at_mut(n);
+        let (reflector, products) = work.split_at_mut(n);
+        squares.fill(T::ZERO);
+        for row in self.rows.chunks_exact(n) {
+            for (square, &a) in squares.iter_mut().zip(row) {
+                *square = multiply_add::<T, FUSED>(a, a, *square);
+            }
+        }
+        for k in 0..n {
+            let longest = (k..n).fold(k, |longest, j| if squares[j] > squares[longest] { j } else { longest });
+            if !(squares[longest] > T::ZERO) {
+                return;
+            }
+            if longest != k {
+                self.order.swap(k, longest);
+                squares.swap(k, longest);
+                self.rows.chunks_exact_mut(n).for_each(|row| row.swap(k, longest));
+            }
+            let below = &mut self.rows[k * n..];
+            let reflector = &mut reflector[k..];
+            for (v, row) in reflector.iter_mut().zip(below.chunks_exact(n)) {
+                *v = row[k];
+            }
+            let length = reflector.iter().fold(T::ZERO, |sum, &v| multiply_add::<T, FUSED>(v, v, sum)).sqrt();
+            let diagonal = if reflector[0] > T::ZERO { -length } else { length };
+            reflector[0] -= diagonal;
+            // H = I − vvᵀ / factor.
+            let factor = -(diagonal * reflector[0]);
+            if !(factor > T::ZERO) {
+                return;
+            }
+            let products = &mut products[k + 1..];
+            products.fill(T::ZERO);
+            for (&v, row) in reflector.iter().zip(below.chunks_exact(n)) {
+                for (product, &a) in products.iter_mut().zip(&row[k + 1..]) {
+                    *product = multiply_add::<T, FUSED>(v, a, *product);
+                }
+            }
+            products.iter_mut().for_each(|product| *product /= factor);
+            let squares = &mut squares[k + 1..];
+            squares.fill(T::ZERO);
+            for (i, (&v, row)) in reflector.iter().zip(below.chunks_exact_mut(n)).enumerate() {
+                row[k] = if i == 0 { diagonal } else { T::ZERO };
+                let row = &mut row[k + 1..];
+                for (a, &product) in row.iter_mut().zip(&*products) {
+                    *a = multiply_add::<T, FUSED>(-v, product, *a);
+                }
+                if i > 0 {
+                    for (square, &a) in squares.iter_mut().zip(&*row) {
+                        *square = multiply_add::<T, FUSED>(a, a, *square);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rotates the rows of a square matrix until they are orthogonal to rounding.
+struct OrthogonalRows<'a, T> {
+    rows: &'a mut [T],
+    /// Overwritten with the lengths of the rows.
+    lengths: &'a mut [T],
+    is_orthogonal: &'a mut bool,
+}
+
+impl<T: Real> Kernel for OrthogonalRows<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(self) {
+        let n = self.lengths.len();
+        for (row, length) in self.rows.chunks_exact(n).zip(&mut *self.lengths) {
+            *length = dot::<T, FUSED>(row, row).sqrt();
+        }
+        let rounding = T::EPSILON * T::from_f64(n as f64).sqrt();
+        for _ in 0..MAX_SWEEPS {
+            *self.is_orthogonal = true;
+            for above in (0..n).step_by(BLOCK) {
+                for below in (above..n).step_by(BLOCK) {
+                    for i in above..n.min(above + BLOCK) {
+                        for k in below.max(i + 1)..n.min(below + BLOCK) {
+                            let (before, after) = self.rows.split_at_mut(k * n);
+                            let pair = (&mut before[i * n..(i + 1) * n], &mut after[..n]);
+                            let lengths = [self.lengths[i], self.lengths[k]];
+                            if let Some(lengths) = rotate::<T, FUSED>(pair, lengths, rounding) {
+                                [self.lengths[i], self.lengths[k]] = lengths;
+                                *self.is_orthogonal = false;
+                            }
+                        }
+                    }
+                }
+            }
+            if *self.is_orthogonal {
+                return;
+            }
+        }
+    }
+}
+
+/// Rotates two rows of these lengths so that they are orthogonal; returns the new lengths, or `None` where nothing is to be
+/// done.
+#[inline(always)]
+fn rotate<T: Real, const FUSED: bool>((a, b): (&mut [T], &mut [T]), lengths: [T; 2], rounding: T) -> Option<[T; 2]> {
+    let [of_a, of_b] = lengths;
+    if !(of_a > T::ZERO && of_b > T::ZERO) {
+        return None;
+    }
+    let cosine = dot::<T, FUSED>(a, b) / of_a / of_b;
+    if !(cosine.abs() > rounding) {
+        return None;
+    }
+    let two = T::ONE + T::ONE;
+    let cotangent = (of_b / of_a - of_a / of_b) / (two * cosine);
+    let tangent = if cotangent.abs() * T::EPSILON.sqrt() > T::ONE {
+        (two * cotangent).recip()
+    } else {
+        (cotangent.abs() + (T::ONE + cotangent * cotangent).sqrt()).recip().copy_sign(cotangent)
+    };
+    let c = (T::ONE + tangent * tangent).sqrt().recip();
+    let s = c * tangent;
+    let (mut squares_a, mut squares_b) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+    let (a_blocks, a_rest) = a.as_chunks_mut::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks_mut::<LANES>();
+    let turn = |a: T, b: T| (multiply_add::<T, FUSED>(c, a, -(s * b)), multiply_add::<T, FUSED>(s, a, c * b));
+    for (a, b) in a_blocks.iter_mut().zip(b_blocks) {
+        for l in 0..LANES {
+            (a[l], b[l]) = turn(a[l], b[l]);
+            squares_a[l] = multiply_add::<T, FUSED>(a[l], a[l], squares_a[l]);
+            squares_b[l] = multiply_add::<T, FUSED>(b[l], b[l], squares_b[l]);
+        }
+    }
+    let (mut square_a, mut square_b) = (T::ZERO, T::ZERO);
+    for (a, b) in a_rest.iter_mut().zip(b_rest) {
+        (*a, *b) = turn(*a, *b);
+        square_a = multiply_add::<T, FUSED>(*a, *a, square_a);
+        square_b = multiply_add::<T, FUSED>(*b, *b, square_b);
+    }
+    let sum = |lanes: [T; LANES], rest: T| lanes.into_iter().fold(rest, |sum, lane| sum + lane).sqrt();
+    Some([sum(squares_a, square_a), sum(squares_b, square_b)])
+}
+
+#[inline(always)]
+fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [T::ZERO; LANES];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for l in 0..LANES {
+            lanes[l] = multiply_add::<T, FUSED>(a[l], b[l], lanes[l]);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| multiply_add::<T, FUSED>(a, b, sum));
+    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use faer::MatRef;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    /// Asserts that vectors are orthonormal, that values fall and are not negative, and that `‖Av‖` is the value of each
+    /// vector, and `Av` orthogonal to the others, to so many roundings of the largest value.
+    fn checked<T: Real>(a: &[T], n: usize) -> Vec<f64> {
+        let (values, vectors) = singular_values(a, n).expect("the entries are finite");
+        let values: Vec<f64> = values.into_iter().map(T::to_f64).collect();
+        let vectors: Vec<f64> = vectors.into_iter().map(T::to_f64).collect();
+        let a: Vec<f64> = a.iter().map(|&a| a.to_f64()).collect();
+        let rounding = 10.0 * n as f64 * T::EPSILON.to_f64();
+        assert!(values.windows(2).all(|pair| pair[0] >= pair[1] && pair[1] >= 0.0), "{values:?}");
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // In units of the largest entry, so that squares neither over- nor underflow.
+        let unit = a.iter().fold(0.0_f64, |unit, a| unit.max(a.abs())).max(f64::MIN_POSITIVE);
+        let images: Vec<Vec<f64>> = vectors
+            .chunks_exact(n)
+            .map(|v| a.chunks_exact(n).map(|row| row.iter().zip(v).map(|(a, v)| a / unit * v).sum()).collect())
+            .collect();
+        let largest = values[0] / unit;
+        for i in 0..n {
+            for k in 0..=i {
+                let expected = f64::from(u8::from(i == k));
+                let found = dot(&vectors[i * n..(i + 1) * n], &vectors[k * n..(k + 1) * n]);
+                assert!((found - expected).abs() <= rounding, "vectors {i}, {k} of {n}: {found}");
+                let expected = if i == k { (values[i] / unit).powi(2) } else { 0.0 };
+                let found = dot(&images[i], &images[k]);
+                assert!((found - expected).abs() <= rounding * largest * largest, "images {i}, {k} of {n}: {found}");
+            }
+        }
+        values
+    }
+
+    fn by_faer(a: &[f64], n: usize) -> Vec<f64> {
+        let svd = MatRef::from_row_major_slice(a, n, n).svd().expect("faer's converge");
+        svd.S().column_vector().iter().copied().collect()
+    }
+
+    #[track_caller]
+    fn agrees_with_faer(a: &[f64], n: usize) {
+        let (ours, theirs) = (checked(a, n), by_faer(a, n));
+        for (ours, faers) in ours.iter().zip(&theirs) {
+            assert!((ours - faers).abs() <= 1e-14 * n as f64 * theirs[0], "{ours} {faers}");
+        }
+    }
+
+    fn wave(n: usize) -> Vec<f64> {
+        (0..n * n).map(|k| (k as f64 * k as f64 * 0.7 + k as f64).sin()).collect()
+    }
+
+    #[test]
+    fn values_agree_with_another_library() {
+        in_all(|| (1..20).chain([33, 60]).for_each(|n| agrees_with_faer(&wave(n), n)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_matrix_has_them(
+            (n, a) in (1..9_usize).prop_flat_map(|n| (Just(n), vec(-1.0..1.0_f64, n * n))),
+            rank in 1..9_usize,
+            exponents in vec(-8..8_i32, 9),
+        ) {
+            // Rows beyond the rank repeat those before; columns differ in size.
+            let graded: Vec<f64> =
+                (0..n * n).map(|k| a[(k / n % rank) * n + k % n] * 10.0_f64.powi(exponents[k % n])).collect();
+            in_all(|| {
+                agrees_with_faer(&a, n);
+                agrees_with_faer(&graded, n);
+                checked(&a.iter().map(|&a| a as f32).collect::<Vec<_>>(), n);
+            });
+            let values = checked(&graded, n);
+            prop_assert!(values[rank.min(n)..].iter().all(|&value| value <= 1e-14 * values[0]), "{:?}", values);
+        }
+
+        /// Small values have as many digits as large ones where columns differ in length alone.
+        #[test]
+        fn graded_matrices_keep_their_digits(a in vec(-0.1..0.1_f64, 16), exponents in vec(-60..60_i32, 4)) {
+            let well_conditioned = |k: usize| a[k] + f64::from(u8::from(k / 4 == k % 4));
+            let graded: Vec<f64> = (0..16).map(|k| well_conditioned(k) * 2.0_f64.powi(exponents[k % 4])).collect();
+            let values = checked(&graded, 4);
+            // The product of the values is the determinant, by the well-conditioned part.
+            let part: Vec<f64> = (0..16).map(well_conditioned).collect();
+            let determinant: f64 = checked(&part, 4).iter().product();
+            let scale: f64 = exponents.iter().map(|&exponent| 2.0_f64.powi(exponent)).product();
+            let product: f64 = values.iter().product();
+            prop_assert!((product / scale / determinant - 1.0).abs() < 1e-13, "{} {}", product / scale, determinant);
+        }
+    }
+
+    #[test]
+    fn zero_is_of_rank_zero() {
+        for n in 1..5 {
+            assert_eq!(checked(&vec![0.0_f64; n * n], n), vec![0.0; n]);
+        }
+    }
+
+    #[test]
+    fn columns_of_zeros_have_vectors_too() {
+        let mut a = wave(7);
+        for row in a.chunks_exact_mut(7) {
+            (row[2], row[5]) = (0.0, 0.0);
+        }
+        let values = checked(&a, 7);
+        assert!(values[4] > 1e-3 && values[5..] == [0.0, 0.0], "{values:?}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        for strange in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for at in 0..9 {
+                let mut a = wave(3);
+                a[at] = strange;
+                assert!(singular_values(&a, 3).is_none(), "{strange} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_range_of_floats_is_no_limit() {
+        for unit in [1e-300, 1e-160, 1e160, 1e307] {
+            let values: Vec<f64> = checked(&wave(6).iter().map(|a| a * unit).collect::<Vec<_>>(), 6);
+            for (value, expected) in values.iter().zip(checked(&wave(6), 6)) {
+                assert!((value / unit - expected).abs() < 1e-13, "{unit}: {value}");
+            }
+        }
+        assert_eq!(checked(&[-3.0_f32], 1), [3.0]);
+        assert_eq!(singular_values(&[f64::MAX], 1), Some((vec![f64::MAX], vec![1.0])));
+    }
+
+    /// The matrix on which QR without pivoting, and Jacobi rotations without QR, take long.
+    #[test]
+    fn hilbert_matrices_converge() {
+        for n in [5, 10, 40] {
+            let hilbert: Vec<f64> = (0..n * n).map(|k| 1.0 / (k / n + k % n + 1) as f64).collect();
+            agrees_with_faer(&hilbert, n);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Single vector registers, of which a kernel keeps as many as it likes.
+//!
+//! A [`VectorKernel`] is written once over any [`Vector`], and [`Vectors::run_in_vectors`] calls the copy of it for the
+//! [`Registers`] in use.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::cell::RefCell;
+
+use super::registers::Registers;
+use crate::Real;
+
+/// Floats side by side, in one register. Every function is `#[inline(always)]`.
+pub(super) trait Vector<T>: Copy {
+    /// How many.
+    const LANES: usize;
+
+    /// The same value in all lanes.
+    fn splat(value: T) -> Self;
+    /// The first numbers of a slice, which has enough of them.
+    fn load(numbers: &[T]) -> Self;
+    /// Overwrites the first numbers of a slice, which has enough of them.
+    fn store(self, numbers: &mut [T]);
+    /// All numbers of a slice of at most so many, and zeros.
+    fn load_few(numbers: &[T]) -> Self;
+    /// Overwrites all numbers of a slice of at most so many.
+    fn store_few(self, numbers: &mut [T]);
+    /// Brings the first numbers to the first-level cache.
+    fn prefetch(numbers: &[T]);
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self · a + b`, rounded once where there is an instruction for it.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+}
+
+/// Work to be done in registers of the float `T`.
+pub(super) trait VectorKernel<T: Real> {
+    /// Does the work. A tile of `TALL` rows of three registers leaves room in the registers for its factors; one of `SHORT`
+    /// rows is for what is left. Implementations must be `#[inline(always)]`.
+    fn run<V: Vector<T>, const TALL: usize, const SHORT: usize>(self);
+}
+
+/// Floats that fill registers.
+pub(super) trait Vectors: Real {
+    /// Runs a kernel in the registers in use.
+    fn run_in_vectors(kernel: impl VectorKernel<Self>);
+
+    /// Lends memory that the thread keeps.
+    fn with_room(work: impl FnOnce(&mut Vec<Self>));
+}
+
+macro_rules! vectors {
+    ($float:ident, $avx512:ident, $avx2:ident, $portable:literal) => {
+        impl Vectors for $float {
+            fn run_in_vectors(kernel: impl VectorKernel<$float>) {
+                match Registers::of_arrays() {
+                    #[cfg(target_arch = "x86_64")]
+                    Registers::Avx512 => x86::run_with_avx512::<$float, x86::$avx512>(kernel),
+                    #[cfg(target_arch = "x86_64")]
+                    Registers::Avx2 => x86::run_with_avx2::<$float, x86::$avx2>(kernel),
+                    _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4>(),
+                }
+            }
+
+            fn with_room(work: impl FnOnce(&mut Vec<$float>)) {
+                thread_local! {
+                    static ROOM: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
+                }
+                ROOM.with_borrow_mut(work);
+            }
+        }
+    };
+}
+
+vectors!(f32, Singles512, Singles256, 4);
+vectors!(f64, Doubles512, Doubles256, 2);

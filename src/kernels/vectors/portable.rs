@@ -1,0 +1,61 @@
+//! Arrays for registers, which the compiler puts into the registers that every processor of the kind has.
+
+use super::Vector;
+use crate::Real;
+use crate::kernels::simd::multiply_add;
+
+/// As many floats as 128 bits hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Portable<T, const LANES: usize>([T; LANES]);
+
+/// Multiplying and adding is one instruction.
+const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+impl<T: Real, const LANES: usize> Vector<T> for Portable<T, LANES> {
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    fn splat(value: T) -> Self {
+        Portable([value; LANES])
+    }
+    #[inline(always)]
+    fn load(numbers: &[T]) -> Self {
+        let mut loaded = [T::ZERO; LANES];
+        loaded.copy_from_slice(&numbers[..LANES]);
+        Portable(loaded)
+    }
+    #[inline(always)]
+    fn store(self, numbers: &mut [T]) {
+        numbers[..LANES].copy_from_slice(&self.0);
+    }
+    #[inline(always)]
+    fn load_few(numbers: &[T]) -> Self {
+        let mut loaded = [T::ZERO; LANES];
+        for (loaded, &number) in loaded.iter_mut().zip(numbers) {
+            *loaded = number;
+        }
+        Portable(loaded)
+    }
+    #[inline(always)]
+    fn store_few(self, numbers: &mut [T]) {
+        for (number, lane) in numbers.iter_mut().zip(self.0) {
+            *number = lane;
+        }
+    }
+    #[inline(always)]
+    fn prefetch(_numbers: &[T]) {}
+    #[inline(always)]
+    fn add(mut self, other: Self) -> Self {
+        for l in 0..LANES {
+            self.0[l] += other.0[l];
+        }
+        self
+    }
+    #[inline(always)]
+    fn mul_add(mut self, a: Self, b: Self) -> Self {
+        for l in 0..LANES {
+            self.0[l] = multiply_add::<T, FUSED>(self.0[l], a.0[l], b.0[l]);
+        }
+        self
+    }
+}
