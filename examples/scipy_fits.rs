@@ -6,14 +6,15 @@
 
 use marquardt::{Curve, CurveError, CurveFit, FittedCurve, Loss, model};
 
-/// What every fit gave, parameter after parameter.
-fn fits() -> Result<Vec<(&'static str, Vec<[f64; 2]>)>, CurveError> {
+/// The name of a fit, and the value and standard error of each of its parameters.
+type Fit = (&'static str, Vec<[f64; 2]>);
+
+fn fits() -> Result<Vec<Fit>, CurveError> {
     let x: Vec<f64> = (0..20).map(|i| f64::from(i) / 2.0).collect();
     let y: Vec<f64> = x.iter().map(|x| 3.0 * (-0.5 * x).exp() + 1.0 + 0.05 * (7.0 * x).sin()).collect();
     let sigma: Vec<f64> = x.iter().map(|x| 0.03 + 0.004 * x).collect();
     let spoilt: Vec<f64> = x.iter().zip(&y).map(|(&x, &y)| if x == 4.0 { 9.0 } else { y }).collect();
-    let decay = model!(|x; a, k, c| a * exp(-k * x) + c);
-    let fit = |y| CurveFit::model(decay, &x, y, &[2.0, 0.3, 0.0]);
+    let fit = |y| CurveFit::model(model!(|x; a, k, c| a * exp(-k * x) + c), &x, y, &[2.0, 0.3, 0.0]);
 
     let plane = ndarray::Array2::from_shape_fn((20, 2), |(i, power)| x[i].powi(power as i32 + 1));
     let heights: Vec<f64> = x.iter().map(|x| 2.0 * x - 0.1 * x * x + x.sin()).collect();

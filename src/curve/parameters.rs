@@ -20,7 +20,7 @@ use crate::{Difference, Dual, EvaluationError, LevenbergMarquardt, Loss, Real, R
 ///
 /// // A circle as near as possible to these points.
 /// let points = [[2.1, 0.9], [1.1, 2.0], [-0.1, 1.1], [0.9, 0.1], [1.8, 1.6], [0.3, 0.2]];
-/// let parameters = Parameters::new([("east", 0.8), ("north", 0.8), ("radius", 1.0), ("area", 0.0)])
+/// let parameters = Parameters::new([("east", 0.8_f64), ("north", 0.8), ("radius", 1.0), ("area", 0.0)])
 ///     .bounds("radius", 0.0..)
 ///     .tie("area", tie!(|radius| 3.141592653589793 * radius * radius));
 /// let fit = parameters.minimize(points.len(), |[east, north, radius, _], r| {
@@ -144,7 +144,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
     /// ```
     /// use marquardt::{Difference, Parameters};
     ///
-    /// let parameters = Parameters::new([("x", -1.2), ("y", 1.0)]);
+    /// let parameters = Parameters::new([("x", -1.2_f64), ("y", 1.0)]);
     /// let fit = parameters.minimize_numeric(2, Difference::Central, |b, r| {
     ///     r[0] = 10.0 * (b[1] - b[0] * b[0]);
     ///     r[1] = 1.0 - b[0];

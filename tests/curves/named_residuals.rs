@@ -1,5 +1,7 @@
 //! Residuals over named parameters that are no curve, against lmfit's `Minimizer`; `tests/reference/generate_minimizer.py` says how.
 
+use std::f64::consts::PI;
+
 use marquardt::{
     Curve, CurveError, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, ParameterState, Parameters,
     SolveError, Tie, tie,
@@ -16,7 +18,7 @@ fn circle(
     set: fn(Parameters<f64, 4>) -> Parameters<f64, 4>,
 ) -> FittedCurve<'static, f64, impl Curve<f64> + use<>> {
     let [x, y] = ["x", "y"].map(|name| reference.of("points", name).to_vec());
-    let parameters = Parameters::new(START).tie("area", tie!(|radius| 3.141592653589793 * radius * radius));
+    let parameters = Parameters::new(START).tie("area", tie!(|radius| pi * radius * radius; pi = PI));
     let fit = set(parameters).minimize(x.len(), move |[east, north, radius, _], r| {
         for ((r, &x), &y) in r.iter_mut().zip(&x).zip(&y) {
             *r = ((east - x).hypot(north - y) - radius) / sigma;
@@ -86,8 +88,7 @@ fn the_report_has_names_and_residuals_are_those_of_the_closure() {
     let reference = Reference::read("minimizer.csv");
     let fit = circle(&reference, 1.0, |parameters| parameters.bounds("radius", 0.0..));
     let report = fit.to_string();
-    for text in ["area", "= 3.141592653589793 * radius * radius", "radius", "≥ 0", "observations                 15"]
-    {
+    for text in ["area", "= pi * radius * radius; pi = PI", "radius", "≥ 0", "observations                 15"] {
         assert!(report.contains(text), "{text} is not in\n{report}");
     }
     assert!(!report.contains("R²"), "{report}");

@@ -104,11 +104,11 @@ fn the_accuracy_of_responses_decides_how_far_differences_reach() {
     assert!(told < 1e-4 && untold > 10.0 * told, "{told:e} {untold:e}");
 }
 
+type Simulator = fn(&[f64], &[f64], &mut [f64]) -> Result<(), EvaluationError>;
+
 #[test]
 fn what_goes_wrong_is_said() {
-    let fit = |simulate: fn(&[f64], &[f64], &mut [f64]) -> Result<(), EvaluationError>| {
-        CurveFit::numeric_rows(simulate, Difference::Central, &X, &Y, &[4.0, 0.3, 0.1])
-    };
+    let fit = |simulate: Simulator| CurveFit::numeric_rows(simulate, Difference::Central, &X, &Y, &[4.0, 0.3, 0.1]);
     for accuracy in [0.0, -1e-3, 1.0, f64::NAN] {
         let error = fit(decay).accuracy(accuracy).fit().unwrap_err().to_string();
         assert!(

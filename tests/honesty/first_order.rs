@@ -1,6 +1,6 @@
 //! The first-order test of a point that is claimed to be a minimum, worked out from the formula alone.
 
-use marquardt::{Dual, Loss, Number, Real, Residuals, RobustLoss, Scalar};
+use marquardt::{Dual, Loss, Number, Real, Residuals, RobustLoss};
 
 use crate::sample::Misfit;
 
