@@ -3,11 +3,14 @@
 use burn::config::Config;
 use burn::module::Initializer;
 use burn::tensor::module::embedding;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor};
 use marquardt::nn::RecordedLayer;
 
 use crate::layer::recorded_layer;
 use crate::recorder::{self, Input, Layout};
+
+/// Places of rows are recorded as numbers like others, and more than 2²⁴ rows have no `f32`.
+const LARGEST_RECORDED: usize = 1 << 24;
 
 /// As burn's [`EmbeddingConfig`](burn::nn::EmbeddingConfig), for an [`Embedding`] that is recorded.
 #[derive(Config, Debug)]
@@ -37,12 +40,15 @@ recorded_layer! {
 impl Embedding {
     /// As burn's [`Embedding::forward`](burn::nn::Embedding::forward): the rows of a table for each sample.
     pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
+        let [rows, columns] = self.weight.dims();
+        if rows > LARGEST_RECORDED && self.weight.dtype() == DType::F32 {
+            return self.0.forward(input);
+        }
         let shape = input.dims();
         let looked_up = shape.iter().product();
         let Some(found) = recorder::find((&self.weight, Layout::AsStored), None, looked_up, &shape) else {
             return self.0.forward(input);
         };
-        let [rows, columns] = self.weight.dims();
         let layer = RecordedLayer::Embedding { table: found.weight, rows, columns, positions: found.positions };
         let record = Input::Rows(Box::new(input.clone()));
         recorder::tap(layer, record, embedding(recorder::constant(&self.weight), input))

@@ -175,11 +175,9 @@ pub(crate) fn constant<const D: usize>(param: &Param<Tensor<D>>) -> Tensor<D> {
     if value.is_require_grad() { value.set_require_grad(false) } else { value }
 }
 
-/// Records a layer whose output `y` depends on nothing that has a gradient, and returns what the pass goes on with.
+/// Records a layer whose output is `y`, and returns what the pass goes on with.
 pub(crate) fn tap<const D: usize>(layer: RecordedLayer, input: Input, y: Tensor<D>) -> Tensor<D> {
-    let y = y.require_grad();
-    keep(vec![(layer, input)], Rc::new(y.clone()));
-    y
+    tap_sum(layer, input, y, None)
 }
 
 /// Records a layer whose output is `y` with a bias that is spread over it, and returns what the pass goes on with.

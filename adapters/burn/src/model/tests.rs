@@ -55,9 +55,9 @@ fn derivatives<T: Element>(objective: &mut dyn Objective<T>, x: &[T]) -> Derivat
     let [mut residuals, mut jacobian] = [vec![T::ZERO; m], vec![T::ZERO; m * n]];
     problem.linearize(x, 0, &mut residuals, &mut jacobian).unwrap();
     let products = problem.products().unwrap();
-    let all = [0..n];
+    let all = 0..n;
     let mut r = vec![T::ZERO; m];
-    products.linearize_products(x, &all, &mut r).unwrap();
+    products.linearize_products(x, std::slice::from_ref(&all), &mut r).unwrap();
     let [mut pushed, mut pulled, mut gram] = [vec![T::ZERO; m], vec![T::ZERO; n], vec![T::ZERO; m * m]];
     products.multiply(&wave::<T>(n, 0.3), &mut pushed).unwrap();
     products.multiply_transposed(&wave::<T>(m, 0.4), &mut pulled).unwrap();
