@@ -62,7 +62,9 @@ fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
         let others = || (0..n).filter(|&i| is_there[i]);
         // The axis that the others reach least.
         let reach = |j: usize| others().map(|i| rows[i * n + j] * rows[i * n + j]).sum::<T>();
-        let (axis, _) = (0..n).map(|j| (j, reach(j))).fold((0, T::INFINITY), |best, next| if next.1 < best.1 { next } else { best });
+        let (axis, _) = (0..n)
+            .map(|j| (j, reach(j)))
+            .fold((0, T::INFINITY), |best, next| if next.1 < best.1 { next } else { best });
         let mut vector = vec![T::ZERO; n];
         vector[axis] = T::ONE;
         for _ in 0..2 {
