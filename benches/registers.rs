@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 use marquardt::Real;
@@ -40,6 +41,23 @@ const COLUMNS: [usize; 17] = [2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 61, 64, 100, 128
 
 /// Numbers in the rows of which `JᵀJ` is summed.
 const ROWS_TIMES_COLUMNS: usize = 1 << 16;
+
+/// Rows of a batch, inputs and outputs of a layer.
+const LAYERS: [[usize; 3]; 10] = [
+    [1000, 20, 20],
+    [1000, 40, 40],
+    [200, 10, 40],
+    [64, 64, 10],
+    [64, 784, 64],
+    [1000, 100, 100],
+    [500, 200, 300],
+    [64, 64, 64],
+    [200, 200, 200],
+    [1000, 1000, 1000],
+];
+
+/// Rows and columns of `J` in `JJᵀ`.
+const DUALS: [[usize; 2]; 6] = [[10, 20], [64, 64], [64, 784], [200, 784], [640, 784], [1000, 1000]];
 
 /// Columns of rows that a triangle absorbs.
 const REFLECTED: [usize; 4] = [16, 32, 60, 128];
@@ -167,6 +185,13 @@ fn print_kernels<T: Real + faer::traits::ComplexField>(precision: &str) {
     for n in COLUMNS {
         print_line(&format!("JᵀJ, {n} columns, {precision}"), || products::<T>(n));
     }
+    for [batch, inputs, outputs] in LAYERS {
+        let name = format!("XWᵀ, {batch} × {inputs} × {outputs}, {precision}");
+        print_line(&name, || layer::<T>([batch, inputs, outputs]));
+    }
+    for [m, n] in DUALS {
+        print_line(&format!("JJᵀ, {m} × {n}, {precision}"), || row_gram::<T>(m, n));
+    }
     for n in REFLECTED {
         print_line(&format!("QR, {n} columns, {precision}"), || (reflections::<T>(n), 0.0));
     }
@@ -191,6 +216,36 @@ fn products<T: Real + faer::traits::ComplexField>(n: usize) -> (f64, f64) {
         let gram = MatMut::from_row_major_slice_mut(&mut gram, n, n);
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         triangular::matmul(gram, lower, Accum::Add, rows.transpose(), full, rows, full, T::ONE, Par::Seq);
+    });
+    (ours, by_faer)
+}
+
+/// The outputs of a layer, `XWᵀ`.
+fn layer<T: Real + faer::traits::ComplexField>([batch, inputs, outputs]: [usize; 3]) -> (f64, f64) {
+    let (x, weight) = (numbers::<T>(batch * inputs), numbers::<T>(outputs * inputs));
+    let mut y = vec![T::ZERO; batch * outputs];
+    let flops = (2 * batch * inputs * outputs) as f64;
+    let ours = speed(flops, || T::multiply_transposed(&mut y, false, black_box(&x), &weight, inputs, outputs));
+    let by_faer = speed(flops, || {
+        let x = MatRef::from_row_major_slice(black_box(&x), batch, inputs);
+        let weight = MatRef::from_row_major_slice(&weight, outputs, inputs);
+        let y = MatMut::from_row_major_slice_mut(&mut y, batch, outputs);
+        matmul(y, Accum::Replace, x, weight.transpose(), T::ONE, Par::Seq);
+    });
+    (ours, by_faer)
+}
+
+/// The lower triangle of `JJᵀ`.
+fn row_gram<T: Real + faer::traits::ComplexField>(m: usize, n: usize) -> (f64, f64) {
+    let rows = numbers::<T>(m * n);
+    let mut gram = vec![T::ZERO; m * m];
+    let flops = (m * (m + 1) * n) as f64;
+    let ours = speed(flops, || T::row_gram(&mut gram, black_box(&rows), n));
+    let by_faer = speed(flops, || {
+        let rows = MatRef::from_row_major_slice(black_box(&rows), m, n);
+        let gram = MatMut::from_row_major_slice_mut(&mut gram, m, m);
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        triangular::matmul(gram, lower, Accum::Replace, rows, full, rows.transpose(), full, T::ONE, Par::Seq);
     });
     (ours, by_faer)
 }

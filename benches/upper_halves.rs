@@ -3,8 +3,8 @@
 //! Every row times the very same residuals, compiled for plain scalar instructions, once: by themselves, or after a call
 //! into the library that is not timed. All rows should be equal. One that is two to three times slower than `by_itself`
 //! means that a call returns with the upper halves of the vector registers in use: on many processors every scalar
-//! instruction then waits for what it merges into, and `clear_upper_halves` of `src/kernels/simd.rs` is missing behind a
-//! product or factorisation. Processors that keep no such state show nothing.
+//! instruction then waits for what it merges into. The compiler ends each function that has wide registers with `vzeroupper`;
+//! assembly of another library may not. Processors that keep no such state show nothing.
 //!
 //! ```text
 //! cargo bench --bench upper_halves
@@ -103,7 +103,7 @@ fn after_a_step_by_small_kernels(bencher: Bencher<'_, '_>, n: usize) {
     model_after(bencher, Linear::step(2 * n, n, LinearForm::Cholesky));
 }
 
-/// faer's product and Cholesky factorisation.
+/// A triangle of a product, and the Cholesky factorisation by panels.
 #[divan::bench(sample_size = 1, sample_count = 100)]
 fn after_a_wide_step(bencher: Bencher<'_, '_>) {
     model_after(bencher, Linear::step(200, 170, LinearForm::Cholesky));
@@ -114,13 +114,13 @@ fn after_a_step_by_qr(bencher: Bencher<'_, '_>) {
     model_after(bencher, Linear::step(60, 30, LinearForm::Qr));
 }
 
-/// faer's product `JJᵀ`, and its Cholesky factorisation where rows are many.
+/// The product `JJᵀ`, and the Cholesky factorisation by panels where rows are many.
 #[divan::bench(sample_size = 1, sample_count = 100, args = [20, 170])]
 fn after_a_step_by_the_dual_form(bencher: Bencher<'_, '_>, rows: usize) {
     model_after(bencher, Linear::step(rows, rows + 30, LinearForm::Dual));
 }
 
-/// faer's singular values.
+/// Singular values.
 #[divan::bench(sample_size = 1, sample_count = 100)]
 fn after_a_covariance(bencher: Bencher<'_, '_>) {
     let (mut problem, x) = (Linear { m: 60, n: 30 }, vec![0.0; 30]);
@@ -136,7 +136,7 @@ fn after_an_elementwise_function(bencher: Bencher<'_, '_>) {
     model_after(bencher, move || Function::Tanh.apply(black_box(&mut numbers)));
 }
 
-/// faer's products of layers, or our own where a batch is one row.
+/// Products of layers, with a vector where a batch is one row.
 #[divan::bench(sample_size = 1, sample_count = 100, args = [1, 50])]
 fn after_the_gradient_of_a_network(bencher: Bencher<'_, '_>, rows: usize) {
     let mut variables = Variables::<f64>::new();

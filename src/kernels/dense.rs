@@ -226,11 +226,7 @@ float_kernels!(f64, 8);
 
 /// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
 /// matrix loses are a [`MatrixProduct`].
-fn blocked_cholesky<T: Vectors>(
-    a: &mut [T],
-    inverse_pivots: &mut [T],
-    scratch: &mut Scratch<T>,
-) -> bool {
+fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: &mut Scratch<T>) -> bool {
     let n = inverse_pivots.len();
     let pivots = inverse_pivots;
     for (pivot, &diagonal) in pivots.iter_mut().zip(a.iter().step_by(n + 1)) {
@@ -269,4 +265,3 @@ fn blocked_cholesky<T: Vectors>(
     }
     true
 }
-

@@ -132,7 +132,9 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
                                 columns: panel.columns.len(),
                                 accumulate: accumulate || first > 0,
                             };
-                            if deep >= PREFETCHED { to.prefetch::<V>(); }
+                            if deep >= PREFETCHED {
+                                to.prefetch::<V>();
+                            }
                             macro_rules! tile {
                                 ($wide:literal) => {
                                     if TALL != SHORT && height == SHORT {
@@ -504,7 +506,15 @@ mod tests {
             b[4 * n + 1] = f64::NAN;
             let mut c = vec![0.0; m * n];
             let [a, b] = [(&a, depth), (&b, n)].map(|(a, stride)| Matrix { numbers: a, stride, transposed: false });
-            multiply(MatrixProduct { c: &mut c, stride: n, shape: [m, depth, n], accumulate: false, lower: false, a, b });
+            multiply(MatrixProduct {
+                c: &mut c,
+                stride: n,
+                shape: [m, depth, n],
+                accumulate: false,
+                lower: false,
+                a,
+                b,
+            });
             for (at, c) in c.iter().enumerate() {
                 assert_eq!(c.is_nan(), at / n == 2 || at % n == 1, "{at}");
             }
