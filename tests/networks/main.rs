@@ -10,6 +10,7 @@ mod gauss_newton;
 mod images;
 mod layers;
 mod optimizers;
+mod physics;
 mod products;
 mod random;
 #[path = "../reference/mod.rs"]
