@@ -232,7 +232,7 @@ fn burgers(seed: u64, sparse: bool) -> Made {
         (domain.sample(1198, Sampling::Halton), 1.0)
     } else {
         let even = domain.sample(1500, Sampling::Halton);
-        let near_the_front = domain.sample(1500, Sampling::ShiftedHalton(1)).map(|p| p[1] = p[1].powi(3));
+        let near_the_front = domain.sample(1500, Sampling::ShiftedHalton(1)).map(|p: &mut [f64]| p[1] = p[1].powi(3));
         (even.and(&near_the_front)?, 10.0)
     };
     equations.term("equation", inside, 1.0, |at| {
@@ -290,11 +290,9 @@ fn inverse_heat(seed: u64, noise: f64) -> Made {
 fn pharmacokinetics(seed: u64, noise: f64) -> Made {
     let (domain, mut variables) = (Domain::new(&[(0.0, 10.0)])?, Variables::new());
     let mut equations = Equations::new(&["t"])?;
-    let field =
-        equations.network_of(|tape, t| Ok(tape.scale(t, 0.1)), &glorot(1, &[16]), &mut variables, seed)?;
-    let [ka, vm, km] = [("ka", 2.0), ("vm", 0.5), ("km", 2.0)].map(|(name, start)| {
-        equations.coefficient(name, start, &mut variables).expect("the names are new")
-    });
+    let field = equations.network_of(|tape, t| Ok(tape.scale(t, 0.1)), &glorot(1, &[16]), &mut variables, seed)?;
+    let [ka, vm, km] = [("ka", 2.0), ("vm", 0.5), ("km", 2.0)]
+        .map(|(name, start)| equations.coefficient(name, start, &mut variables).expect("the names are new"));
     equations.term("equation", domain.grid(&[100]), 1e4, |at| {
         let (c, t) = (at.field(field), at.coordinate("t"));
         let [ka, vm, km] = [ka, vm, km].map(|coefficient| at.coefficient(coefficient));

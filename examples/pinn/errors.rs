@@ -44,7 +44,7 @@ impl Judge {
     /// `(‖e‖ + ‖∇e‖) / (‖u‖ + ‖∇u‖)`.
     pub fn relative_h1(&self, case: &mut Case, variables: &Variables<f64>) -> f64 {
         let l2 = self.relative_l2(case, variables) * norm(&self.exact).sqrt();
-        let mut error = 0.0;
+        let mut error = 0.0_f64;
         for ([up, down], exact) in self.moved.iter().zip(&self.gradient) {
             let [up, down] =
                 [up, down].map(|grid| case.problem.predict(variables, case.field, grid.view()).expect("the grid fits"));

@@ -57,7 +57,8 @@ fn map(title: &str, values: &Array2<f64>) -> String {
         let pale = (255.0 * (1.0 - share.abs())) as u8;
         let [red, green, blue] = if share > 0.0 { [255, pale, pale] } else { [pale, pale, 255] };
         let (x, y) = (column * 5, row * 5 + 20);
-        let _ = writeln!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"5\" height=\"5\" fill=\"rgb({red},{green},{blue})\"/>");
+        let _ =
+            writeln!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"5\" height=\"5\" fill=\"rgb({red},{green},{blue})\"/>");
     }
     svg.push_str("</svg>\n");
     svg

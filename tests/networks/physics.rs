@@ -323,7 +323,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 #[test]
 fn a_term_does_not_see_the_points_of_others() {
     let disc = Domain::new(&[(0.0, 1.0)]).unwrap();
-    let mut variables = Variables::new();
+    let mut variables = Variables::<f64>::new();
     let mut equations = Equations::new(&["r"]).unwrap();
     let u = equations.network(&Sequential::new(1).dense(8).tanh().dense(1), &mut variables, 0).unwrap();
     // The Laplacian on a disc, with 1/r, of u = 1 − r².
@@ -333,7 +333,9 @@ fn a_term_does_not_see_the_points_of_others() {
             (u.by2("r") + u.by("r") / r + 4.0).into()
         })
         .unwrap();
-    equations.term("centre", disc.side(0, End::Lower).unwrap().grid(&[1]), 1.0, |at| at.field(u).by("r").into()).unwrap();
+    equations
+        .term("centre", disc.side(0, End::Lower).unwrap().grid(&[1]), 1.0, |at| at.field(u).by("r").into())
+        .unwrap();
     equations.term("edge", disc.side(0, End::Upper).unwrap().grid(&[1]), 1.0, |at| at.field(u).into()).unwrap();
     let mut problem = equations.build(&variables).unwrap();
     problem.solve(&LevenbergMarquardt::new().with_max_iterations(200), &mut variables).unwrap();
