@@ -114,6 +114,7 @@
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
 //! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
+//! | differential equations | [`physics`]: physics-informed networks: [`Equations`](physics::Equations) at [`Points`](physics::Points), unknown coefficients, held-out residuals |
 //! | optimizers | [`optim`]: [`Optimizer`](optim::Optimizer), the [first-order](optim::FirstOrder) ones, [`Schedule`](optim::Schedule), [`MovingAverage`](optim::MovingAverage), [`Groups`](optim::Groups) |
 //! | ranks | [`distributed`]: one problem over several processes or machines; [`Communicator`](distributed::Communicator), [`Sharded`] |
 //! | training | [`train`]: [`Trainer`](train::Trainer), [`Metric`](train::Metric), [`Callback`](train::Callback), [`History`](train::History), [`Checkpoint`](train::Checkpoint) |

@@ -160,7 +160,12 @@ impl<T: Real> At<T> {
             recorder.fail(PhysicsError::Foreign { term })
         } else if output >= width {
             let term = recorder.term.clone();
-            recorder.fail(PhysicsError::UnknownOutput { term, network: format!("network {}", field.index), width, output })
+            recorder.fail(PhysicsError::UnknownOutput {
+                term,
+                network: format!("network {}", field.index),
+                width,
+                output,
+            })
         } else if width == 1 {
             Kind::Unknown(field.node)
         } else {
@@ -246,8 +251,7 @@ impl<'a, T: Real> Expression<'a, T> {
 
     /// The sum of the second derivatives by the coordinates of these names, at the cost of one and of the first ones.
     pub fn laplacian_by(self, names: &[&str]) -> Self {
-        let columns: Option<Vec<usize>> =
-            names.iter().map(|name| self.recorder.borrow_mut().column(name)).collect();
+        let columns: Option<Vec<usize>> = names.iter().map(|name| self.recorder.borrow_mut().column(name)).collect();
         let Some(columns) = columns else { return self.failed() };
         let (coordinates, known) = self.inputs();
         self.map(|tape, node| tape.laplacian(node, if tape.holds(coordinates) { coordinates } else { known }, &columns))

@@ -190,7 +190,8 @@ impl<T: Real> Points<T> {
             }
             rows.extend(drawn);
         }
-        let coordinates = Array2::from_shape_vec((rows.len() / self.coordinates.ncols(), self.coordinates.ncols()), rows);
+        let coordinates =
+            Array2::from_shape_vec((rows.len() / self.coordinates.ncols(), self.coordinates.ncols()), rows);
         let coordinates = coordinates.expect("rows are whole");
         Some(Points { coordinates, values: Vec::new(), sources: self.sources.clone() })
     }

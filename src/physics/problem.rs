@@ -1,11 +1,14 @@
 //! Equations at their points: a problem that optimizers step on.
 
+use std::ops::Range;
+
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
 use super::equations::{Coefficient, Field};
 use super::mean_square::MeanSquare;
 use super::solution::{HeldOut, Solution};
 use super::{PhysicsError, Points};
+use crate::distributed::Communicator;
 use crate::nn::{Network, Node, Tape};
 use crate::optim::Optimizer;
 use crate::solver::damping::DampingPolicy;
@@ -92,13 +95,30 @@ impl<T: Real> Collocation<T> {
         self.bind()
     }
 
+    /// The problem over several ranks, of which each computes a share of the points. All state the same equations.
+    ///
+    /// # Errors
+    ///
+    /// [`PhysicsError::Batch`].
+    pub fn with_communicator(mut self, ranks: &Communicator) -> Result<Self, PhysicsError> {
+        self.network = self.network.with_communicator(ranks);
+        self.bind()?;
+        Ok(self)
+    }
+
+    /// The rows of all points that this rank has.
+    fn shard(&self) -> Range<usize> {
+        self.network.communicator().shard(self.arrays[0].nrows())
+    }
+
     /// Binds all points, as before a full solve.
     ///
     /// # Errors
     ///
     /// [`PhysicsError::Batch`].
     pub fn bind(&mut self) -> Result<(), PhysicsError> {
-        let views: Vec<ArrayView2<'_, T>> = self.arrays.iter().map(|array| array.view()).collect();
+        let rows = self.shard();
+        let views: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
         self.network.batch(&views, &[])?;
         Ok(())
     }
@@ -108,9 +128,10 @@ impl<T: Real> Collocation<T> {
         &mut self.network
     }
 
-    /// What the network takes: coordinates, the number of the term, a factor of the residuals, and what is computed once.
+    /// What the network takes, on this rank: coordinates, the number of the term, a factor of the residuals, and what is computed once.
     pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
-        self.arrays.iter().map(|array| array.view()).collect()
+        let rows = self.shard();
+        self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
     }
 
     /// Residuals in all: those of the loss, without the zeros that fill up terms with fewer residuals than others.
@@ -149,14 +170,15 @@ impl<T: Real> Collocation<T> {
         Ok(Solution { report, terms: self.judge(variables)? })
     }
 
-    /// A trainer of the network, whose data are [`inputs`](Self::inputs) without targets: see [`fit`](Self::fit).
+    /// A trainer of the network, and its data, to [fit](Trainer::fit) without targets.
     pub fn trainer<'a>(
         &'a mut self,
         variables: &'a mut Variables<T>,
         optimizer: &'a mut dyn Optimizer<T>,
     ) -> (Trainer<'a, T>, Vec<ArrayView2<'a, T>>) {
+        let rows = self.shard();
         let Collocation { network, arrays, .. } = self;
-        let inputs = arrays.iter().map(|array| array.view()).collect();
+        let inputs = arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
         (Trainer::new(network, variables, optimizer), inputs)
     }
 

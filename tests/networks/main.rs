@@ -11,6 +11,7 @@ mod images;
 mod kronecker;
 mod layers;
 mod optimizers;
+mod physics;
 mod products;
 mod random;
 #[path = "../reference/mod.rs"]

@@ -202,7 +202,10 @@ mod tests {
                     } / (2.0 * h);
                     let size = 1.0 + difference.abs();
                     let found = here[k][order];
-                    assert!((found - difference).abs() < 1e-6 * size, "{function:?} {order} at {x}: {found} {difference}");
+                    assert!(
+                        (found - difference).abs() < 1e-6 * size,
+                        "{function:?} {order} at {x}: {found} {difference}"
+                    );
                 }
             }
         }
@@ -210,9 +213,14 @@ mod tests {
 
     #[test]
     fn far_out_nothing_overflows() {
-        for function in [Function::Tanh, Function::Sigmoid, Function::Softplus, Function::Silu, Function::Gelu, Function::GeluTanh] {
+        for function in
+            [Function::Tanh, Function::Sigmoid, Function::Softplus, Function::Silu, Function::Gelu, Function::GeluTanh]
+        {
             for slopes in slopes(function, &[-700.0, -90.0, 90.0, 700.0]) {
-                assert!(slopes.iter().all(|slope| slope.is_finite() && slope.abs() <= 1.0 + 1e-12), "{function:?} {slopes:?}");
+                assert!(
+                    slopes.iter().all(|slope| slope.is_finite() && slope.abs() <= 1.0 + 1e-12),
+                    "{function:?} {slopes:?}"
+                );
             }
         }
     }

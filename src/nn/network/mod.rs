@@ -21,7 +21,6 @@ use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
 use super::losses::{Loss, Targets};
-use sample_sets::SampleSets;
 use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::Term;
@@ -29,6 +28,7 @@ use super::weighted_loss::LossBuffers;
 use crate::Real;
 use crate::distributed::Communicator;
 use crate::variables::{Gradients, Variable, Variables};
+use sample_sets::SampleSets;
 
 /// A tape with a loss, bound to a batch.
 ///
@@ -177,12 +177,7 @@ impl<T: Real> Network<T> {
     /// # Errors
     ///
     /// [`TapeError::ForeignNode`], or [`TapeError::LossWeight`] for a weight that is negative or not finite.
-    pub fn with_weighted_loss(
-        self,
-        output: Node,
-        loss: impl Loss<T> + 'static,
-        weight: T,
-    ) -> Result<Self, TapeError> {
+    pub fn with_weighted_loss(self, output: Node, loss: impl Loss<T> + 'static, weight: T) -> Result<Self, TapeError> {
         self.with_term(0, output, Box::new(loss), weight)
     }
 

@@ -1,0 +1,344 @@
+//! Physics-informed networks: what is stated is what is solved.
+
+use std::f64::consts::PI;
+
+use marquardt::distributed::{Communicator, on_threads};
+use marquardt::nn::{Function, Sequential};
+use marquardt::optim::{Adam, Optimizer};
+use marquardt::physics::{Collocation, Domain, End, Equations, Field, PhysicsError, Points, Sampling};
+use marquardt::{JacobianProducts, LeastSquares, LevenbergMarquardt, Objective, Real, Variables};
+use ndarray::{Array2, array};
+
+/// `Δu + 2π² sin πx sin πy = 0` on the unit square, with a weight of the boundary and one of a term that is of no use.
+fn poisson(boundary: f64, useless: Option<f64>, scale: f64) -> (Collocation<f64>, Variables<f64>, Field) {
+    let domain = Domain::new(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+    let mut variables = Variables::new();
+    let mut equations = Equations::new(&["x", "y"]).unwrap();
+    let u = equations.network(&Sequential::new(2).dense(20).tanh().dense(1), &mut variables, 3).unwrap();
+    equations
+        .term("equation", domain.interior_grid(&[9, 9]), scale, |at| {
+            let (x, y) = (at.coordinate("x"), at.coordinate("y"));
+            (at.field(u).laplacian() + 2.0 * PI * PI * (PI * x).sin() * (PI * y).sin()).into()
+        })
+        .unwrap();
+    let walls = Points::union(domain.sides().iter().map(|side| side.grid(&[10, 10]))).unwrap();
+    equations.term("boundary", walls, boundary * scale, |at| at.field(u).into()).unwrap();
+    if let Some(weight) = useless {
+        let points = domain.sample(30, Sampling::LatinHypercube(1));
+        equations.term("useless", points, weight, |at| (at.field(u).xy() - 7.0).into()).unwrap();
+    }
+    (equations.build(&variables).unwrap(), variables, u)
+}
+
+fn solve(problem: &mut Collocation<f64>, mut variables: Variables<f64>, steps: usize) -> (Vec<f64>, f64) {
+    let solver = LevenbergMarquardt::new().with_max_iterations(steps);
+    let solution = problem.solve(&solver, &mut variables).unwrap();
+    (variables.values().to_vec(), solution.report.cost)
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_loss_is_the_weighted_sum_of_mean_squares() {
+    let (mut problem, variables, _) = poisson(4.0, Some(0.5), 1.0);
+    let mean = |r: Array2<f64>| r.iter().map(|r| r * r).sum::<f64>() / r.nrows() as f64;
+    let [a, b, c] = [0, 1, 2].map(|term| mean(problem.residuals(&variables, term).unwrap()));
+    let loss = problem.network().loss(variables.values()).unwrap();
+    let expected = a + 4.0 * b + 0.5 * c;
+    assert!((loss - expected).abs() < 1e-12 * expected, "{loss} {expected}");
+    let judged = problem.judge(&variables).unwrap();
+    assert!((judged[0].trained - a.sqrt()).abs() < 1e-12 * a);
+    let m = problem.network().residual_count();
+    let mut r = vec![0.0; m];
+    problem.network().residuals(variables.values(), 0, &mut r).unwrap();
+    assert!((0.5 * r.iter().map(|r| r * r).sum::<f64>() - loss).abs() < 1e-12 * loss);
+}
+
+#[test]
+fn poissons_equation_is_solved() {
+    let (mut problem, mut variables, u) = poisson(4.0, None, 1.0);
+    let solution = problem.solve(&LevenbergMarquardt::new().with_max_iterations(150), &mut variables).unwrap();
+    let at = array![[0.5, 0.5], [0.25, 0.5], [0.1, 0.9]];
+    let found = problem.predict(&variables, u, at.view()).unwrap();
+    for (p, found) in at.rows().into_iter().zip(&found) {
+        assert!((found - (PI * p[0]).sin() * (PI * p[1]).sin()).abs() < 1e-2, "{found} at {p}");
+    }
+    assert_eq!(solution.terms.len(), 2);
+    assert!(solution.terms.iter().all(|term| term.held_out.is_some()));
+    assert!(solution.to_string().contains("held out"), "{solution}");
+}
+
+#[test]
+fn a_term_of_weight_zero_changes_nothing() {
+    let [(without, cost), (with, same)] = [None, Some(0.0)].map(|useless| {
+        let (mut problem, variables, _) = poisson(4.0, useless, 1.0);
+        solve(&mut problem, variables, 12)
+    });
+    assert!((cost - same).abs() < 1e-8 * cost && distance(&without, &with) < 1e-6, "{cost} {same}");
+}
+
+#[test]
+fn scaling_all_weights_scales_the_loss_and_leaves_the_path() {
+    let [(once, cost), (more, scaled)] = [1.0, 64.0].map(|scale| {
+        let (mut problem, variables, _) = poisson(4.0, None, scale);
+        solve(&mut problem, variables, 12)
+    });
+    assert!((scaled - 64.0 * cost).abs() < 1e-8 * scaled && distance(&once, &more) < 1e-6, "{cost} {scaled}");
+}
+
+/// A batch of several sets has the Jacobian's products and Gram matrix that its rows say.
+#[test]
+fn products_are_those_of_the_rows() {
+    let (mut problem, variables, _) = poisson(4.0, Some(0.5), 1.0);
+    let network = problem.network();
+    let (m, n) = (network.residual_count(), network.parameter_count());
+    let (mut r, mut again, mut jacobian) = (vec![0.0; m], vec![0.0; m], vec![0.0; m * n]);
+    network.linearize(variables.values(), 0, &mut r, &mut jacobian).unwrap();
+    network.linearize_products(variables.values(), &[0..n], &mut again).unwrap();
+    assert!(distance(&r, &again) < 1e-12);
+    let row = |i: usize| &jacobian[i * n..(i + 1) * n];
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut gram = vec![0.0; m * m];
+    network.row_gram(&mut gram).unwrap();
+    let scale = (0..m).map(|i| dot(row(i), row(i))).fold(0.0, f64::max);
+    for i in 0..m {
+        for k in 0..=i {
+            assert!((gram[i * m + k] - dot(row(i), row(k))).abs() < 1e-12 * scale, "{i} {k}");
+        }
+    }
+    let v: Vec<f64> = (0..n).map(|k| (k as f64).cos()).collect();
+    let mut product = vec![0.0; m];
+    network.multiply(&v, &mut product).unwrap();
+    let expected: Vec<f64> = (0..m).map(|i| dot(row(i), &v)).collect();
+    assert!(distance(&product, &expected) < 1e-12 * scale);
+    network.jacobian_vector(variables.values(), &v, &mut product).unwrap();
+    assert!(distance(&product, &expected) < 1e-12 * scale);
+}
+
+/// A swing: `u′ = v`, `v′ = −u`, two functions of one network, and one residual at the start for each two inside.
+fn swing<T: Real>() -> f64 {
+    let domain = Domain::new(&[(T::ZERO, T::from_f64(2.0))]).unwrap();
+    let mut variables = Variables::<T>::new();
+    let mut equations = Equations::new(&["t"]).unwrap();
+    let layers = Sequential::new(1).dense(12).tanh().dense(2);
+    let state = equations.network(&layers, &mut variables, 1).unwrap();
+    equations
+        .term("motion", domain.grid(&[40]), T::ONE, |at| {
+            let (u, v) = (at.output(state, 0), at.output(state, 1));
+            [u.t() - v, v.t() + u].into()
+        })
+        .unwrap();
+    let start = domain.side(0, End::Lower).unwrap().grid(&[1]);
+    equations.term("place", start.clone(), T::ONE, |at| at.output(state, 0).into()).unwrap();
+    equations.term("speed", start, T::ONE, |at| (at.output(state, 1) - T::ONE).into()).unwrap();
+    let mut problem = equations.build(&variables).unwrap();
+    assert_eq!(problem.residual_count(), 82);
+    problem.solve(&LevenbergMarquardt::new().with_max_iterations(200), &mut variables).unwrap();
+    let at = Array2::from_shape_fn((20, 1), |(k, _)| T::from_f64(0.1 * k as f64));
+    let found = problem.predict(&variables, state, at.view()).unwrap();
+    found.rows().into_iter().zip(&at).map(|(row, t)| (row[0].to_f64() - t.to_f64().sin()).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn systems_of_ordinary_equations_are_solved() {
+    let error = swing::<f64>();
+    assert!(error < 1e-5, "{error}");
+    let error = swing::<f32>();
+    assert!(error < 5e-3, "{error}");
+}
+
+/// `u′ = −k u` with measurements of the true `k = 0.7`, in errors of a hundredth.
+#[test]
+fn a_coefficient_is_found_with_its_standard_error() {
+    let mut covered = 0;
+    for seed in 0..5_u32 {
+        let domain = Domain::new(&[(0.0, 3.0)]).unwrap();
+        let mut variables = Variables::new();
+        let mut equations = Equations::new(&["t"]).unwrap();
+        let layers = Sequential::new(1).dense(8).tanh().dense(1);
+        let u = equations.network(&layers, &mut variables, u64::from(seed)).unwrap();
+        let k = equations.coefficient("k", 0.2, &mut variables).unwrap();
+        equations
+            .term("decay", domain.grid(&[40]), 1e2, |at| {
+                let u = at.field(u);
+                (u.t() + at.coefficient(k) * u).into()
+            })
+            .unwrap();
+        let start = domain.side(0, End::Lower).unwrap().grid(&[1]);
+        equations.term("start", start, 1e2, |at| (at.field(u) - 1.0).into()).unwrap();
+        let times = Array2::from_shape_fn((30, 1), |(i, _)| 0.1 * (i + 1) as f64);
+        let noise = |i: usize| 0.01 * 1.4 * (f64::from(seed) * 3.1 + 2.4 * i as f64 + 0.3 * (i * i) as f64).sin();
+        let measured: Vec<f64> = times.iter().enumerate().map(|(i, t)| (-0.7 * t).exp() + noise(i)).collect();
+        let data = Points::new(times.view()).with_values("u", &measured).unwrap();
+        equations.term("data", data, 1.0, |at| (at.field(u) - at.value("u")).into()).unwrap();
+        let mut problem = equations.build(&variables).unwrap();
+        problem.solve(&LevenbergMarquardt::new().with_max_iterations(300), &mut variables).unwrap();
+        let found = variables.get(k.variable())[[0]];
+        let error = problem.standard_error(&variables, k, 2).unwrap();
+        assert!((found - 0.7).abs() < 0.03, "{found}");
+        // That of a fit of the exact solution.
+        let slopes: f64 = times.iter().map(|t| (t * (-0.7 * t).exp()).powi(2)).sum();
+        let expected = 0.01 / slopes.sqrt();
+        assert!((0.5..2.0).contains(&(error / expected)), "{error} instead of {expected}");
+        covered += i32::from((found - 0.7).abs() < 2.0 * error);
+    }
+    assert!(covered >= 3, "{covered} of 5");
+}
+
+#[test]
+fn held_out_points_show_what_training_does_not() {
+    let domain = Domain::new(&[(0.0, 1.0)]).unwrap();
+    let mut variables = Variables::new();
+    let mut equations = Equations::new(&["x"]).unwrap();
+    let u = equations.network(&Sequential::new(1).dense(20).tanh().dense(1), &mut variables, 0).unwrap();
+    // Four points cannot hold twenty waves.
+    equations
+        .term("equation", domain.interior_grid(&[4]), 1.0, |at| {
+            (at.field(u).x() - (40.0 * PI * at.coordinate("x")).cos()).into()
+        })
+        .unwrap();
+    let mut problem = equations.build(&variables).unwrap();
+    let solution = problem.solve(&LevenbergMarquardt::new(), &mut variables).unwrap();
+    assert!(solution.terms[0].trained < 1e-6 && solution.terms[0].is_suspicious(), "{solution}");
+}
+
+#[test]
+fn training_in_minibatches_goes_on_where_it_ended() {
+    let train = |pieces: &[usize]| {
+        let (mut problem, mut variables, _) = poisson(4.0, None, 1.0);
+        let mut optimizer = Adam::new(0.01);
+        let (mut epochs, mut checkpoint) = (0, None);
+        for piece in pieces {
+            epochs += piece;
+            let (mut trainer, inputs) = problem.trainer(&mut variables, &mut optimizer);
+            trainer = trainer.epochs(epochs).batch_size(16);
+            if let Some(checkpoint) = checkpoint.take() {
+                trainer = trainer.restore(checkpoint);
+            }
+            trainer.fit(&inputs, &[]).unwrap();
+            checkpoint = trainer.checkpoint().cloned();
+        }
+        variables.values().to_vec()
+    };
+    assert_eq!(train(&[4]), train(&[1, 3]));
+}
+
+#[test]
+fn minibatches_by_levenberg_marquardt_reduce_the_loss() {
+    let (mut problem, mut variables, _) = poisson(4.0, None, 1.0);
+    let before = problem.network().loss(variables.values()).unwrap();
+    let mut optimizer = LevenbergMarquardt::new();
+    for epoch in 0..15 {
+        problem.resample(epoch).unwrap();
+        let (trainer, inputs) = problem.trainer(&mut variables, &mut optimizer);
+        trainer.batch_size(60).fit(&inputs, &[]).unwrap();
+    }
+    problem.bind().unwrap();
+    let after = problem.network().loss(variables.values()).unwrap();
+    assert!(after < 1e-2 * before, "{before} {after}");
+    assert_eq!(Optimizer::<f64>::name(&optimizer), "levenberg_marquardt");
+}
+
+#[test]
+fn ranks_solve_one_problem() {
+    let solved = |ranks: Communicator| {
+        let (problem, variables, _) = poisson(4.0, None, 1.0);
+        let mut problem = problem.with_communicator(&ranks).unwrap();
+        solve(&mut problem, variables, 10)
+    };
+    let (alone, cost) = solved(Communicator::single());
+    for (x, shared) in on_threads(3, solved) {
+        assert!((cost - shared).abs() < 1e-8 * cost && distance(&alone, &x) < 1e-6, "{cost} {shared}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let square = Domain::new(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+    let mut variables = Variables::<f64>::new();
+    let mut equations = Equations::new(&["x", "y"]).unwrap();
+    let u = equations.network(&Sequential::new(2).dense(4).tanh().dense(1), &mut variables, 0).unwrap();
+    let kinked = Sequential::new(2).named("kinked").dense(4).apply(Function::Relu).dense(1);
+    let kinked = equations.network(&kinked, &mut variables, 0).unwrap();
+    let points = || square.interior_grid(&[3, 3]);
+    let line = Domain::new(&[(0.0, 1.0)]).unwrap().grid(&[3]);
+
+    let said = |result: Result<&mut Equations<f64>, PhysicsError>| result.unwrap_err().to_string();
+    assert_eq!(
+        said(equations.term("heat", points(), 1.0, |at| at.field(u).t().into())),
+        "heat: there is no coordinate t; there are x, y"
+    );
+    assert_eq!(
+        said(equations.term("walls", line, 1.0, |at| at.field(u).into())),
+        "walls: points with 1 coordinates, where there are 2"
+    );
+    let none = Points::new(Array2::zeros((0, 2)).view());
+    assert_eq!(said(equations.term("empty", none, 1.0, |at| at.field(u).into())), "empty: there are no points");
+    assert_eq!(said(equations.term("none", points(), 1.0, |_| vec![].into())), "none: there is no residual");
+    assert_eq!(
+        said(equations.term("kink", points(), 1.0, |at| at.field(kinked).laplacian().into())),
+        "kink: layer kinked.1 (relu): relu has no continuous second derivative by an input; take a smooth function, such as tanh"
+    );
+    assert_eq!(
+        said(equations.term("third", points(), 1.0, |at| at.field(u).xx().x().into())),
+        "third: derivative: only first and second derivatives by inputs can be recorded"
+    );
+    assert_eq!(
+        said(equations.term("data", points(), 1.0, |at| (at.field(u) - at.value("u")).into())),
+        "data: the points have no values u"
+    );
+    assert_eq!(
+        said(equations.term("second", points(), 1.0, |at| at.output(u, 1).into())),
+        "second: network 0 has 1 outputs, and none with the number 1"
+    );
+    for weight in [-1.0, f64::NAN] {
+        assert!(matches!(
+            equations.term("weight", points(), weight, |at| at.field(u).into()),
+            Err(PhysicsError::Weight { .. })
+        ));
+    }
+    let broken = Points::new(array![[0.5, f64::NAN]].view());
+    assert!(said(equations.term("broken", broken, 1.0, |at| at.field(u).into())).contains("y is NaN at point 0"));
+    assert!(matches!(points().with_values("u", &[1.0]), Err(PhysicsError::ValueCount { .. })));
+    assert!(matches!(Domain::new(&[(1.0, 0.0)]), Err(PhysicsError::Interval { axis: 0, .. })));
+    assert!(matches!(square.side(2, End::Lower), Err(PhysicsError::Axis { axis: 2, dimensions: 2 })));
+    assert!(matches!(Equations::<f64>::new(&["x", "x"]), Err(PhysicsError::DuplicateCoordinate { .. })));
+
+    equations.term("root", points(), 1.0, |at| (at.field(u) - 100.0).sqrt().into()).unwrap();
+    assert!(matches!(
+        equations.term("root", points(), 1.0, |at| at.field(u).into()),
+        Err(PhysicsError::DuplicateTerm { .. })
+    ));
+    let mut problem = equations.build(&variables).unwrap();
+    let before = variables.values().to_vec();
+    let error = problem.solve(&LevenbergMarquardt::new(), &mut variables).unwrap_err();
+    assert_eq!(error.to_string(), "root: residual 0 is NaN at point 0, [0.25, 0.25]");
+    assert_eq!(variables.values(), before);
+    assert!(matches!(Equations::<f64>::new(&["x"]).unwrap().build(&variables), Err(PhysicsError::NoTerms)));
+}
+
+/// What is infinite at the points of one term does not disturb another: every set of points has its own nodes.
+#[test]
+fn a_term_does_not_see_the_points_of_others() {
+    let disc = Domain::new(&[(0.0, 1.0)]).unwrap();
+    let mut variables = Variables::<f64>::new();
+    let mut equations = Equations::new(&["r"]).unwrap();
+    let u = equations.network(&Sequential::new(1).dense(8).tanh().dense(1), &mut variables, 0).unwrap();
+    // The Laplacian on a disc, with 1/r, of u = 1 − r².
+    equations
+        .term("equation", disc.interior_grid(&[20]), 1.0, |at| {
+            let (u, r) = (at.field(u), at.coordinate("r"));
+            (u.by2("r") + u.by("r") / r + 4.0).into()
+        })
+        .unwrap();
+    equations
+        .term("centre", disc.side(0, End::Lower).unwrap().grid(&[1]), 1.0, |at| at.field(u).by("r").into())
+        .unwrap();
+    equations.term("edge", disc.side(0, End::Upper).unwrap().grid(&[1]), 1.0, |at| at.field(u).into()).unwrap();
+    let mut problem = equations.build(&variables).unwrap();
+    problem.solve(&LevenbergMarquardt::new().with_max_iterations(200), &mut variables).unwrap();
+    let found = problem.predict(&variables, u, array![[0.0], [0.5]].view()).unwrap();
+    assert!((found[[0, 0]] - 1.0).abs() < 1e-4 && (found[[1, 0]] - 0.75).abs() < 1e-4, "{found}");
+}
