@@ -176,15 +176,12 @@ impl<T: Real> Curvature<T> {
                 KroneckerBlock::Dense { inputs, .. } => {
                     let size = n * m;
                     let (matrix, product) = (&mut matrix[..size], &mut product[..size]);
+                    gather(gradients, (weight, bias), inputs, n, matrix);
                     if full_inputs {
-                        gather(gradients, (weight, bias), inputs, matrix, |to, row| to.copy_from_slice(row));
                         T::multiply(product, false, kernels::Factor::Plain(matrix), a, n, n);
                     } else {
-                        gather(gradients, (weight, bias), inputs, product, |to, row| {
-                            to.iter_mut().zip(row.iter().zip(a)).for_each(|(to, (&g, &a))| *to = g * a);
-                        });
-                        if bias.is_some() {
-                            product.iter_mut().skip(inputs).step_by(n).for_each(|to| *to *= a[inputs]);
+                        for (product, row) in product.chunks_exact_mut(n).zip(matrix.chunks_exact(n)) {
+                            product.iter_mut().zip(row.iter().zip(a)).for_each(|(to, (&g, &a))| *to = g * a);
                         }
                     }
                     if full_outputs {
@@ -249,20 +246,20 @@ fn apply_symmetric<T: Real>(inverse: &[T], is_full: bool, factor: T, values: &[T
     }
 }
 
-/// The gradient of a layer as a matrix, whose rows are put there, with the bias for its last column; zeros where there is none.
+/// The gradient of a layer as a matrix, with the bias for its last column; zeros where there is none.
 fn gather<T: Real>(
     gradients: &Gradients<T>,
     (weight, bias): (Variable, Option<Variable>),
     inputs: usize,
+    n: usize,
     matrix: &mut [T],
-    put: impl Fn(&mut [T], &[T]),
 ) {
-    let n = inputs + usize::from(bias.is_some());
     match gradients.given(weight) {
         [] => matrix.fill(T::ZERO),
+        numbers if n == inputs => matrix.copy_from_slice(numbers),
         numbers => {
             for (row, numbers) in matrix.chunks_exact_mut(n).zip(numbers.chunks_exact(inputs)) {
-                put(&mut row[..inputs], numbers);
+                row[..inputs].copy_from_slice(numbers);
             }
         }
     }

@@ -21,8 +21,6 @@ pub(super) struct Memory<T> {
     pub(super) trainable: Vec<Range<usize>>,
     /// Numbers with a gradient, in ranges.
     pub(super) moving: Vec<Range<usize>>,
-    /// Those of the step before.
-    moved: Vec<Range<usize>>,
     /// The last step, and the one at work.
     pub(super) velocity: Vec<T>,
     pub(super) next: Vec<T>,
@@ -59,7 +57,6 @@ impl<T: Real> Memory<T> {
             gradients: Gradients::new(variables),
             trainable: Vec::new(),
             moving: Vec::new(),
-            moved: Vec::new(),
             velocity: zeros.clone(),
             next: zeros.clone(),
             direction: zeros.clone(),
@@ -75,8 +72,10 @@ impl<T: Real> Memory<T> {
             self.gradients.set(variable, Gradient::Absent);
         }
         self.gradients.sum_repeated_rows();
-        std::mem::swap(&mut self.moving, &mut self.moved);
-        self.moving.clear();
+        // What moved in the last step and does not now must not stay in the direction.
+        for range in self.moving.drain(..) {
+            self.direction[range].fill(T::ZERO);
+        }
         for variable in self.layout.variables() {
             match self.gradients.of(variable) {
                 Gradient::Absent => {}
@@ -88,10 +87,6 @@ impl<T: Real> Memory<T> {
                     }
                 }
             }
-        }
-        // What moved in the last step and does not now must not stay in the direction.
-        if self.moving != self.moved {
-            self.moved.iter().for_each(|range| self.direction[range.clone()].fill(T::ZERO));
         }
     }
 
@@ -149,14 +144,8 @@ impl<T: Real> Memory<T> {
 
     /// Makes the step at work the last one, and its values those of the variables.
     pub(super) fn take_step(&mut self, variables: &mut Variables<T>) {
-        if self.moving.iter().map(|range| range.len()).sum::<usize>() == self.velocity.len() {
-            std::mem::swap(&mut self.velocity, &mut self.next);
-        } else {
-            for range in &self.moving {
-                self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
-            }
-        }
         for range in &self.moving {
+            self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
             variables.values_mut()[range.clone()].copy_from_slice(&self.values[range.clone()]);
         }
     }
