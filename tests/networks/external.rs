@@ -335,7 +335,7 @@ fn steps_with_kronecker_factors_are_those_of_the_network() {
         assert_close(&found, &expected, 1e-9, size(&expected), "losses");
         assert_close(&x, &own_x, 1e-8, size(&own_x), "variables");
     }
-    let (_, mut variables, x) = network(&[2, 6, 2], 7, MeanSquaredError);
+    let (_, mut variables, x) = network::<f64>(&[2, 6, 2], 7, MeanSquaredError);
     let (targets, at) = (values(7, 2), variables.values().to_vec());
     let mut model = Perceptron::new(&[2, 6, 2], &x);
     model.layers.clear();

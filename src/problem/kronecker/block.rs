@@ -104,7 +104,7 @@ impl KroneckerBlock {
         let has_bias = kind == 0.0 && rest[0] != -1.0;
         // Positions may be more than there are parameters.
         let positions = if kind == 0.0 { rest[3] } else { rest[2] };
-        let is_whole = |number: f64| number >= 1.0 && number <= 1e9 && number.fract() == 0.0;
+        let is_whole = |number: f64| (1.0..=1e9).contains(&number) && number.fract() == 0.0;
         let block = match kind {
             0.0 if [first, rest[1], rest[2]].iter().all(is_count)
                 && (!has_bias || is_count(&rest[0]))

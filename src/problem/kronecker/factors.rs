@@ -211,10 +211,10 @@ impl<T: Real> KroneckerFactors<T> {
         for (block, [inputs, outputs]) in blocks.iter().zip(places) {
             let positions = T::from_f64(block.positions() as f64);
             let sums = &mut numbers[inputs.range.clone()];
-            if inputs.is_full {
-                if let KroneckerBlock::Dense { bias: Some(_), inputs: n, .. } = *block {
-                    append_column(sums, n);
-                }
+            if let KroneckerBlock::Dense { bias: Some(_), inputs: n, .. } = *block
+                && inputs.is_full
+            {
+                append_column(sums, n);
             }
             scale(sums, inverse(weight));
             if let KroneckerBlock::Dense { bias: Some(_), .. } = block
