@@ -73,7 +73,7 @@ impl<T: Real> JacobianProducts<T> for ByProducts<T> {
         self.network.linearize_products(x, columns, r)
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         self.count()?;
         self.network.multiply(v, product)
     }

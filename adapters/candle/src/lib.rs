@@ -67,15 +67,24 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod batch_norm;
+mod conv;
+mod dropout;
 mod element;
 mod embedding;
 mod error;
 mod layer_norm;
 mod linear;
+mod masks;
 mod model;
 mod recorder;
+mod saving;
+mod taps;
 mod trainer;
 
+pub use batch_norm::{BatchNorm, batch_norm};
+pub use conv::{Conv1d, Conv2d, conv1d, conv1d_no_bias, conv2d, conv2d_no_bias};
+pub use dropout::Dropout;
 pub use element::Element;
 pub use embedding::{Embedding, embedding};
 pub use error::TrainerError;

@@ -8,7 +8,7 @@ use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::batch::Batch;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
 use crate::variables::Gradients;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Real, Work};
+use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Real, Work};
 
 /// A [model of another library](ExternalModel) with a loss and targets, of [`External::bind`](super::External::bind).
 ///
@@ -193,7 +193,8 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.model.pull(seeds, gradient)
     }
 
-    /// Second derivatives of the outputs at `x` along `v`, by a central difference.
+    /// Second derivatives of the outputs at `x` along `v`, by a central difference; where the layers are recorded, by a difference
+    /// from the tangent, whose slopes are left to be subtracted from the rows.
     fn find_curvature(&mut self, x: &[T], v: &[T]) -> Result<(), EvaluationError> {
         let of = self.memory.curvature_of.as_ref();
         if of.is_some_and(|[at, along]| at == x && along == v) {
@@ -202,17 +203,23 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.memory.curvature_of = None;
         let here = self.evaluate(x)?;
         let probe = T::from_f64(PROBE);
-        let Memory { points, curvature, ahead, moved, .. } = &mut *self.memory;
-        for (curvature, &output) in curvature.iter_mut().zip(&points[here].outputs) {
-            *curvature = -(output + output);
-        }
-        for step in [probe, -probe] {
+        let knows_slopes = self.memory.is_recorded && self.memory.linearized.as_deref() == Some(x);
+        let Memory { points, curvature, ahead, moved, slopes, factors, .. } = &mut *self.memory;
+        let (steps, weight) = if knows_slopes { (&[probe][..], T::from_f64(2.0)) } else { (&[probe, -probe][..], T::ONE) };
+        curvature.fill(T::ZERO);
+        for &step in steps {
             moved.clear();
             moved.extend(x.iter().zip(v).map(|(&x, &v)| x + step * v));
             self.model.outputs(moved, ahead)?;
-            add_scaled(curvature, T::ONE, ahead);
+            for (curvature, (&ahead, &here)) in curvature.iter_mut().zip(ahead.iter().zip(&points[here].outputs)) {
+                *curvature += (ahead - here) * weight / (probe * probe);
+            }
         }
-        curvature.iter_mut().for_each(|curvature| *curvature /= probe * probe);
+        slopes.clear();
+        if knows_slopes {
+            slopes.resize(curvature.len(), T::ZERO);
+            factors.multiply(v, slopes);
+        }
         self.memory.curvature_of = Some([x.to_vec(), v.to_vec()]);
         Ok(())
     }
@@ -320,13 +327,20 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
+        if self.is_exact() {
+            // A difference of residuals from the tangent at `x`, for which the engine has the slopes already.
+            return Ok(false);
+        }
         self.find_curvature(x, v)?;
         let place = self.evaluate(x)?;
         let width = self.memory.width;
         self.residuals_of(Place::Point(place), first / width..(first + second.len()) / width, second);
-        let Memory { buffers, curvature, .. } = &*self.memory;
-        let change = &curvature[first..first + second.len()];
-        self.loss.residual_derivatives(buffers, width, Some(change), (0, width), second);
+        let Memory { buffers, curvature, slopes, .. } = &*self.memory;
+        let rows = first..first + second.len();
+        self.loss.residual_derivatives(buffers, width, Some(&curvature[rows.clone()]), (0, width), second);
+        if let Some(slopes) = slopes.get(rows) {
+            add_scaled(second, T::from_f64(-2.0 / PROBE), slopes);
+        }
         Ok(true)
     }
 
@@ -354,8 +368,9 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         if memory.is_recorded {
             return Some(memory.factors.recorded_work(memory.samples, memory.width));
         }
-        let product = Work::product(m as f64, n as f64, 1.0);
-        Some(ProductWork { linearize: product, row_gram: None, product, jacobian: None, numbers: m + n })
+        // A pass takes each parameter to each sample once, if no more often; a pull goes there and back.
+        let pass = Work::new(Rate::Product, 2.0 * memory.samples as f64 * n as f64, (m + n) as f64);
+        Some(ProductWork { linearize: pass, row_gram: None, product: pass * 2.0, jacobian: None, numbers: m + n })
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
@@ -367,10 +382,10 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         Ok(self.residuals_of(Place::Linearized, 0..samples, r))
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         if self.memory.is_recorded {
             self.memory.factors.multiply(v, product);
-            return Ok(());
+            return Ok(true);
         }
         let (samples, width) = (self.memory.samples, self.memory.width);
         let mut tangents = std::mem::take(&mut self.memory.ahead);
@@ -378,7 +393,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         self.residuals_of(Place::Linearized, 0..samples, product);
         self.loss.residual_derivatives(&self.memory.buffers, width, Some(&tangents), (0, width), product);
         self.memory.ahead = tangents;
-        pushed
+        pushed.map(|()| true)
     }
 
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
