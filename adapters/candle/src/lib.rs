@@ -69,6 +69,8 @@ struct Readme;
 
 mod batch_norm;
 mod conv;
+#[cfg(test)]
+mod derivatives;
 mod dropout;
 mod element;
 mod embedding;
