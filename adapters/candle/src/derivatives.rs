@@ -64,9 +64,8 @@ fn compare<T: Element, L: Loss<T> + 'static>(
         var.set(&Tensor::from_slice(&at[start..], var.shape(), &Device::Cpu).unwrap()).unwrap();
         // Where the network has this variable.
         let own = variables.iter().find(|&own| variables.name(own) == name).unwrap();
-        let before: usize = variables.iter().take_while(|&other| other != own).map(|other| other.len()).sum();
-        variables.values_mut()[before..before + var.elem_count()].copy_from_slice(&at[start..]);
-        order.extend(before..before + var.elem_count());
+        variables.values_mut()[own.range()].copy_from_slice(&at[start..]);
+        order.extend(own.range());
         places.insert(var.id(), start);
         vars.push(Place { name, var, start });
     }
