@@ -47,8 +47,8 @@ impl Net {
 }
 
 /// The letters of a number: 1 to 7 for I, V, X, L, C, D, M.
-fn numeral(mut number: u32) -> Vec<u32> {
-    const PARTS: [(u32, &[u32]); 13] = [
+fn numeral(mut number: usize) -> Vec<u32> {
+    const PARTS: [(usize, &[u32]); 13] = [
         (1000, &[7]),
         (900, &[5, 7]),
         (500, &[6]),
@@ -75,7 +75,7 @@ fn numeral(mut number: u32) -> Vec<u32> {
 
 /// Numerals with nothing behind them, and thousandths of their numbers, in a random order.
 fn data(seed: u64) -> candle_core::Result<Data> {
-    let mut numbers: Vec<u32> = (1..4000).collect();
+    let mut numbers: Vec<usize> = (1..4000).collect();
     random::shuffle(&mut numbers, &mut ChaCha8Rng::seed_from_u64(seed));
     let letters = numbers.iter().flat_map(|&number| {
         let mut letters = numeral(number);

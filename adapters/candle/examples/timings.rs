@@ -13,7 +13,7 @@ use candle_core::{Device, Module, Result, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::Optimizer;
-use marquardt::{LevenbergMarquardt, Real, Variables};
+use marquardt::{LevenbergMarquardt, Number, Real, Variables};
 use marquardt_candle::{Element, LeastSquaresTrainer};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
@@ -62,11 +62,11 @@ fn time<T: Element, L: Module>(
     let (mut last, mut is_recorded) = ((T::ZERO, T::ZERO), false);
     for _ in 0..steps {
         let x = Array2::from_shape_simple_fn((batch, sizes[0]), || {
-            <T as Real>::from_f64((random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+            <T as Number>::from_f64((random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
         });
         let y = Array2::from_shape_fn((batch, 1), |(sample, _)| {
             let row = x.row(sample);
-            <T as Real>::from_f64(row.iter().enumerate().map(|(i, &x)| (x.to_f64() * (1.0 + i as f64)).sin()).sum::<f64>() / 2.0)
+            <T as Number>::from_f64(row.iter().enumerate().map(|(i, &x)| (Real::to_f64(x) * (1.0 + i as f64)).sin()).sum::<f64>() / 2.0)
         });
         let tensors = (
             Tensor::from_vec(x.iter().copied().collect(), (batch, sizes[0]), &Device::Cpu)?,
@@ -86,8 +86,8 @@ fn time<T: Element, L: Module>(
         "{title:24} recorded={is_recorded:5} here {here:8.3} ms (middle {here_middle:8.3})  own {there:8.3} ms (middle \
          {there_middle:8.3})  ratio {:6.2}  last losses {:.3e} {:.3e}",
         here / there,
-        last.0.to_f64(),
-        last.1.to_f64(),
+        Real::to_f64(last.0),
+        Real::to_f64(last.1),
     );
     Ok(())
 }

@@ -7,6 +7,9 @@ use marquardt::nn::RecordedLayer;
 use crate::recorder;
 
 /// candle's [`Conv1d`](candle_nn::Conv1d), recorded, with any stride, padding, dilation and groups.
+///
+/// Its outputs are candle's but for rounding. Gradients by its weight are right, which on the processor those of candle 0.11.1's are
+/// not.
 #[derive(Clone, Debug)]
 pub struct Conv1d(candle_nn::Conv1d);
 
@@ -146,7 +149,22 @@ impl Conv1d {
         self.0.bias()
     }
 
-    /// As that of images of one row.
+    /// The layer as that of images of one row: on the processor candle 0.11.1 reads the wrong numbers where the gradient of a `conv1d`
+    /// by its weight is computed, and a model's gradient would not be that of its layers.
+    fn by_images(&self, x: &Tensor) -> Result<Tensor> {
+        let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
+        if x.rank() != 3 || !x.device().is_cpu() {
+            return self.0.forward(x);
+        }
+        let x = x.pad_with_zeros(2, padding, padding)?.unsqueeze(2)?;
+        let y = x.conv2d(&self.weight().unsqueeze(2)?, 0, stride, dilation, groups)?.squeeze(2)?;
+        match self.bias() {
+            Some(bias) => y.broadcast_add(&bias.reshape((1, (), 1))?),
+            None => Ok(y),
+        }
+    }
+
+    /// As that of images of one row, recorded.
     fn record(&self, x: &Tensor) -> Result<Option<Tensor>> {
         let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
         let (3, Ok((_, _, taps))) = (x.rank(), self.weight().dims3()) else { return Ok(None) };
@@ -162,7 +180,7 @@ impl Module for Conv1d {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match self.record(x)? {
             Some(y) => Ok(y),
-            None => self.0.forward(x),
+            None => self.by_images(x),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use candle_core::{Device, IndexOp, Module, Result, Tensor};
 use candle_nn::{Conv2dConfig, VarBuilder, VarMap};
 use marquardt::nn::{Conv2D, External, Loss, MeanSquaredError, Network, Sequential, SparseCategoricalCrossentropy};
-use marquardt::{LeastSquares, Real, Variables};
+use marquardt::{LeastSquares, Number, Real, Variables};
 use ndarray::Array2;
 
 use crate::element::dtype;
@@ -60,7 +60,7 @@ fn compare<T: Element, L: Loss<T> + 'static>(
     let (mut vars, mut places, mut at, mut order) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
     for (index, (name, var)) in named.into_iter().enumerate() {
         let start = at.len();
-        at.extend(wave::<T>(var.elem_count(), index as f64).into_iter().map(|number| number * T::from_f64(0.4)));
+        at.extend(wave::<T>(var.elem_count(), index as f64).into_iter().map(|number| number * <T as Number>::from_f64(0.4)));
         var.set(&Tensor::from_slice(&at[start..], var.shape(), &Device::Cpu).unwrap()).unwrap();
         // Where the network has this variable.
         let own = variables.iter().find(|&own| variables.name(own) == name).unwrap();
@@ -85,13 +85,27 @@ fn compare<T: Element, L: Loss<T> + 'static>(
     assert!(batch.is_recorded());
     let same: Vec<usize> = (0..at.len()).collect();
     let found = derivatives(&mut batch, &at, &same);
-    for (what, (found, expected)) in ["r", "J", "Jv", "Jᵀu", "JJᵀ"].iter().zip(found.iter().zip(&expected)) {
-        let size = expected.iter().fold(0.0_f64, |size, &number| size.max(Real::to_f64(number).abs()));
-        let difference = found.iter().zip(expected).fold(0.0_f64, |largest, (&found, &expected)| {
+    // Rounding of a sum is judged by the sizes of what is summed.
+    let [sizes_of_rows, sizes_of_columns] = sums_of_sizes(&expected[1], at.len());
+    let size = |numbers: &[T]| numbers.iter().fold(0.0_f64, |size, &number| size.max(Real::to_f64(number).abs()));
+    let sizes = [size(&expected[0]), size(&expected[1]), sizes_of_rows, sizes_of_columns, size(&expected[4])];
+    for (index, what) in ["r", "J", "Jv", "Jᵀu", "JJᵀ"].iter().enumerate() {
+        let difference = found[index].iter().zip(&expected[index]).fold(0.0_f64, |largest, (&found, &expected)| {
             largest.max((Real::to_f64(found) - Real::to_f64(expected)).abs())
         });
-        assert!(difference <= tolerance * size, "{what}: {difference:e} of {size:e}");
+        assert!(difference <= tolerance * sizes[index], "{what}: {difference:e} of {:e}", sizes[index]);
     }
+}
+
+/// The largest sum of the sizes of the numbers in a row of `J`, and in a column.
+fn sums_of_sizes<T: Real>(jacobian: &[T], n: usize) -> [f64; 2] {
+    let mut of_columns = vec![0.0; n];
+    let mut of_row: f64 = 0.0;
+    for row in jacobian.chunks_exact(n) {
+        of_row = of_row.max(row.iter().map(|&number| Real::to_f64(number).abs()).sum());
+        of_columns.iter_mut().zip(row).for_each(|(sum, &number)| *sum += Real::to_f64(number).abs());
+    }
+    [of_row, of_columns.into_iter().fold(0.0, f64::max)]
 }
 
 fn dense<T: Element, L: Loss<T> + 'static>(targets: &Array2<T>, loss: fn() -> L, tolerance: f64) {
@@ -134,7 +148,7 @@ fn derivatives_are_those_of_the_same_network() {
         let values = Array2::from_shape_vec((SAMPLES, 4), wave::<T>(SAMPLES * 4, 1.1)).unwrap();
         dense(&values, || MeanSquaredError, tolerance);
         convolutional(&values, || MeanSquaredError, tolerance);
-        let labels = Array2::from_shape_fn((SAMPLES, 1), |(sample, _)| <T as Real>::from_f64((sample * sample % 4) as f64));
+        let labels = Array2::from_shape_fn((SAMPLES, 1), |(sample, _)| <T as Number>::from_f64((sample * sample % 4) as f64));
         dense(&labels, || SparseCategoricalCrossentropy, tolerance);
         convolutional(&labels, || SparseCategoricalCrossentropy, tolerance);
     }

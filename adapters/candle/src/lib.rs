@@ -56,7 +56,8 @@
 //! | `batch_norm`, `BatchNorm` | the same | by running statistics; training mode is refused |
 //! | `Dropout` | the same | masks are held during a step |
 //!
-//! Activations, pooling and arithmetic stay candle's. Outside of steps the layers are candle's to the last bit. The first dimension of
+//! Activations, pooling and arithmetic stay candle's. Outside of steps the layers are candle's to the last bit
+//! (`Conv1d` to rounding). The first dimension of
 //! what goes into a layer is that of the samples.
 //!
 //! A model may be made of other layers, in part or altogether: if the recorded ones do not cover all variables, steps are those of

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use candle_core::{Device, Result, Tensor, Var};
-use marquardt::EvaluationError;
+use marquardt::{EvaluationError, Scalar};
 use marquardt::nn::{ExternalModel, RecordedLayer};
 
 use crate::element::{dtype, read};
@@ -103,7 +103,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
         read(&graph.output, &mut before)?;
         read(&again, &mut now)?;
         graph.plain.get_or_insert(again);
-        let size = before.iter().fold(T::ZERO, |size, &output| size.max(output.abs()));
+        let size = before.iter().fold(T::ZERO, |size, &output| Scalar::max(size, output.abs()));
         let differs = |(&before, &now): (&T, &T)| !((before - now).abs() <= T::EPSILON.sqrt() * size);
         if before.iter().zip(&now).any(differs) { Err(TrainerError::RandomOutputs) } else { Ok(()) }
     }

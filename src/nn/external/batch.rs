@@ -193,8 +193,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.model.pull(seeds, gradient)
     }
 
-    /// Second derivatives of the outputs at `x` along `v`, by a central difference; where the layers are recorded, by a difference
-    /// from the tangent, whose slopes are left to be subtracted from the rows.
+    /// Second derivatives of the outputs at `x` along `v`, by a central difference.
     fn find_curvature(&mut self, x: &[T], v: &[T]) -> Result<(), EvaluationError> {
         let of = self.memory.curvature_of.as_ref();
         if of.is_some_and(|[at, along]| at == x && along == v) {
@@ -203,23 +202,17 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.memory.curvature_of = None;
         let here = self.evaluate(x)?;
         let probe = T::from_f64(PROBE);
-        let knows_slopes = self.memory.is_recorded && self.memory.linearized.as_deref() == Some(x);
-        let Memory { points, curvature, ahead, moved, slopes, factors, .. } = &mut *self.memory;
-        let (steps, weight) = if knows_slopes { (&[probe][..], T::from_f64(2.0)) } else { (&[probe, -probe][..], T::ONE) };
-        curvature.fill(T::ZERO);
-        for &step in steps {
+        let Memory { points, curvature, ahead, moved, .. } = &mut *self.memory;
+        for (curvature, &output) in curvature.iter_mut().zip(&points[here].outputs) {
+            *curvature = -(output + output);
+        }
+        for step in [probe, -probe] {
             moved.clear();
             moved.extend(x.iter().zip(v).map(|(&x, &v)| x + step * v));
             self.model.outputs(moved, ahead)?;
-            for (curvature, (&ahead, &here)) in curvature.iter_mut().zip(ahead.iter().zip(&points[here].outputs)) {
-                *curvature += (ahead - here) * weight / (probe * probe);
-            }
+            add_scaled(curvature, T::ONE, ahead);
         }
-        slopes.clear();
-        if knows_slopes {
-            slopes.resize(curvature.len(), T::ZERO);
-            factors.multiply(v, slopes);
-        }
+        curvature.iter_mut().for_each(|curvature| *curvature /= probe * probe);
         self.memory.curvature_of = Some([x.to_vec(), v.to_vec()]);
         Ok(())
     }
@@ -335,12 +328,9 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         let place = self.evaluate(x)?;
         let width = self.memory.width;
         self.residuals_of(Place::Point(place), first / width..(first + second.len()) / width, second);
-        let Memory { buffers, curvature, slopes, .. } = &*self.memory;
-        let rows = first..first + second.len();
-        self.loss.residual_derivatives(buffers, width, Some(&curvature[rows.clone()]), (0, width), second);
-        if let Some(slopes) = slopes.get(rows) {
-            add_scaled(second, T::from_f64(-2.0 / PROBE), slopes);
-        }
+        let Memory { buffers, curvature, .. } = &*self.memory;
+        let change = &curvature[first..first + second.len()];
+        self.loss.residual_derivatives(buffers, width, Some(change), (0, width), second);
         Ok(true)
     }
 

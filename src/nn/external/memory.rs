@@ -29,8 +29,6 @@ pub(super) struct Memory<T> {
     /// Second derivatives of the outputs along a direction, and that point and direction.
     pub(super) curvature: Vec<T>,
     pub(super) curvature_of: Option<[Vec<T>; 2]>,
-    /// Slopes of the rows along that direction, where it is they that were found; otherwise none.
-    pub(super) slopes: Vec<T>,
     /// The cost of the rows that were evaluated last.
     pub(super) cost: T,
     /// Inputs of each layer.
@@ -66,7 +64,6 @@ impl<T: Real> Default for Memory<T> {
             is_recorded: false,
             curvature: Vec::new(),
             curvature_of: None,
-            slopes: Vec::new(),
             cost: T::ZERO,
             inputs: Vec::new(),
             seeds: Vec::new(),

@@ -83,10 +83,10 @@ fn convolutions_agree<T: Element>(tolerance: f64) {
     let mut trainer =
         LeastSquaresTrainer::<T>::new(&varmap, LevenbergMarquardt::new(), SparseCategoricalCrossentropy).unwrap();
     for step in 0..20 {
-        let pixels: Vec<T> = wave(SAMPLES * 200, step as f64).into_iter().map(<T as marquardt::Real>::from_f64).collect();
+        let pixels: Vec<T> = wave(SAMPLES * 200, step as f64).into_iter().map(<T as marquardt::Number>::from_f64).collect();
         let classes: Vec<T> =
             (0..SAMPLES).map(|sample| num(pixels[200 * sample]) + 0.3 * num(pixels[200 * sample + 7])).map(|sum| {
-                <T as marquardt::Real>::from_f64(if sum > 0.4 { 2.0 } else if sum > -0.4 { 1.0 } else { 0.0 })
+                <T as marquardt::Number>::from_f64(if sum > 0.4 { 2.0 } else if sum > -0.4 { 1.0 } else { 0.0 })
             }).collect();
         let images = ndarray::Array2::from_shape_vec((SAMPLES, 200), pixels.clone()).unwrap();
         let labels = ndarray::Array2::from_shape_vec((SAMPLES, 1), classes.clone()).unwrap();

@@ -29,7 +29,7 @@ fn tensor<T: Element>(shape: (usize, usize), phase: f64) -> Result<Tensor> {
 fn start(varmap: &VarMap) {
     for (name, var) in varmap.data().lock().unwrap().iter() {
         let values = wave(var.elem_count(), name.len() as f64);
-        var.set(&Tensor::from_vec(values, var.shape(), &Device::Cpu).unwrap()).unwrap();
+        var.set(&Tensor::from_vec(values, var.shape(), &Device::Cpu).unwrap().to_dtype(var.dtype()).unwrap()).unwrap();
     }
 }
 
