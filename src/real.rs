@@ -3,7 +3,6 @@
 use std::fmt::{Display, LowerExp};
 
 use crate::Number;
-use crate::distributed::Message;
 use crate::kernels::{Elementary, Kernels, Vectorized};
 use crate::precision::Compiled;
 
@@ -15,7 +14,6 @@ pub trait Real:
     + Kernels
     + Elementary
     + Vectorized
-    + Message
     + Default
     + Display
     + LowerExp
@@ -37,6 +35,13 @@ pub trait Real:
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
 
+    /// Appends the bytes of numbers, in the order of the machine.
+    #[doc(hidden)]
+    fn write_bytes(numbers: &[Self], bytes: &mut Vec<u8>);
+    /// Appends the numbers of [bytes](Self::write_bytes).
+    #[doc(hidden)]
+    fn read_bytes(bytes: &[u8], numbers: &mut Vec<Self>);
+
     /// Runs a call by the code that is compiled for this float.
     #[doc(hidden)]
     fn run_compiled<C: Compiled>(call: C::Call<Self>) -> C::Output<Self>;
@@ -57,6 +62,13 @@ macro_rules! float_is_real {
             #[inline]
             fn is_finite(self) -> bool {
                 $float::is_finite(self)
+            }
+            fn write_bytes(numbers: &[$float], bytes: &mut Vec<u8>) {
+                bytes.reserve(size_of_val(numbers));
+                numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_ne_bytes()));
+            }
+            fn read_bytes(bytes: &[u8], numbers: &mut Vec<$float>) {
+                numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| $float::from_ne_bytes(bytes)));
             }
             #[inline]
             fn run_compiled<C: Compiled>(call: C::Call<$float>) -> C::Output<$float> {

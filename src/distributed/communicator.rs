@@ -8,7 +8,7 @@ use super::launcher::{Launch, launch};
 #[cfg(feature = "mpi")]
 use super::mpi::Mpi;
 use super::threads::Thread;
-use super::transport::{Message, Transport};
+use super::transport::{Transport, all_sum};
 use super::{CommunicatorError, Traffic};
 use crate::Real;
 use crate::checksum::checksum;
@@ -115,7 +115,7 @@ impl Communicator {
     pub fn all_sum<T: Real>(&self, numbers: &mut [T]) -> Result<(), CommunicatorError> {
         let Some(transport) = self.transport() else { return Ok(()) };
         transport.counters().sum(numbers.len());
-        T::all_sum(transport, numbers)
+        all_sum(transport, numbers)
     }
 
     /// The numbers of every rank, by rank; there may be more on one than on another. Collective.
@@ -126,10 +126,10 @@ impl Communicator {
     pub fn all_gather<T: Real>(&self, numbers: &[T]) -> Result<Vec<Vec<T>>, CommunicatorError> {
         let Some(transport) = self.transport() else { return Ok(vec![numbers.to_vec()]) };
         let mut bytes = Vec::new();
-        Message::write(numbers, &mut bytes);
+        T::write_bytes(numbers, &mut bytes);
         let read = |bytes: Vec<u8>| {
             let mut numbers = Vec::with_capacity(bytes.len() / size_of::<T>());
-            Message::read(&bytes, &mut numbers);
+            T::read_bytes(&bytes, &mut numbers);
             numbers
         };
         Ok(gather(transport, &bytes)?.into_iter().map(read).collect())
@@ -160,7 +160,7 @@ impl Communicator {
     pub fn first_to_differ<T: Real>(&self, numbers: &[T]) -> Result<Option<usize>, CommunicatorError> {
         let Some(transport) = self.transport() else { return Ok(None) };
         let mut bytes = Vec::new();
-        Message::write(numbers, &mut bytes);
+        T::write_bytes(numbers, &mut bytes);
         let said = gather(transport, &checksum(&bytes).to_ne_bytes())?;
         Ok(said.iter().position(|sum| *sum != said[0]))
     }

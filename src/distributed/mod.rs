@@ -48,4 +48,3 @@ pub use communicator::Communicator;
 pub use error::{CommunicatorError, RankError};
 pub use threads::on_threads;
 pub use traffic::Traffic;
-pub(crate) use transport::Message;

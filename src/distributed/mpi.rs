@@ -15,7 +15,8 @@ use mpi::{Count, Threading};
 use super::CommunicatorError;
 use super::launcher::{Launch, launch};
 use super::traffic::Counters;
-use super::transport::{Exchange, Message, Transport};
+use super::transport::{Exchange, Transport};
+use crate::Real;
 
 /// MPI's world, as long as someone has a handle to it.
 static WORLD: Mutex<Weak<Mpi>> = Mutex::new(Weak::new());
@@ -174,7 +175,7 @@ impl World {
         buffers: fn(&mut Self) -> &mut Buffers<T>,
     ) -> Result<(), CommunicatorError>
     where
-        T: Message + Equivalence + AddAssign + Default,
+        T: Real + Equivalence + AddAssign + Default,
     {
         let length = size_of_val(numbers);
         if length > SHORT {
@@ -185,13 +186,13 @@ impl World {
         }
         let mut message = mem::take(&mut self.sent);
         message.clear();
-        T::write(numbers, &mut message);
+        T::write_bytes(numbers, &mut message);
         let begun = self.begin(exchange, &message);
         self.sent = message;
         begun?;
         let mut heard = mem::take(&mut buffers(self).heard);
         heard.clear();
-        (0..self.exchanges.len()).for_each(|rank| T::read(self.message(rank, length), &mut heard));
+        (0..self.exchanges.len()).for_each(|rank| T::read_bytes(self.message(rank, length), &mut heard));
         numbers.fill(T::default());
         for said in heard.chunks_exact(numbers.len().max(1)) {
             numbers.iter_mut().zip(said).for_each(|(sum, &number)| *sum += number);

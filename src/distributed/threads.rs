@@ -5,8 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{panic, thread};
 
 use super::traffic::Counters;
-use super::transport::{Exchange, Message, Transport};
+use super::transport::{Exchange, Transport};
 use super::{Communicator, CommunicatorError};
+use crate::Real;
 
 /// What `work` gives on each of so many ranks, by rank: threads of this process, for trying a program on several ranks
 /// without MPI. See [`Communicator::threads`].
@@ -88,14 +89,14 @@ impl Thread {
     }
 
     /// Sums in the order of the ranks.
-    fn all_sum<T: Message + AddAssign>(&self, exchange: Exchange, numbers: &mut [T]) -> Result<(), CommunicatorError> {
+    fn all_sum<T: Real + AddAssign>(&self, exchange: Exchange, numbers: &mut [T]) -> Result<(), CommunicatorError> {
         let mut bytes = Vec::new();
-        T::write(numbers, &mut bytes);
+        T::write_bytes(numbers, &mut bytes);
         let said = self.exchange(exchange, bytes)?;
         let mut others = Vec::new();
         for (rank, bytes) in said.iter().enumerate() {
             others.clear();
-            T::read(bytes, &mut others);
+            T::read_bytes(bytes, &mut others);
             match rank {
                 0 => numbers.copy_from_slice(&others),
                 _ => numbers.iter_mut().zip(&others).for_each(|(sum, &number)| *sum += number),

@@ -1,7 +1,11 @@
 //! What carries numbers from rank to rank.
 
+use std::marker::PhantomData;
+
 use super::CommunicatorError;
 use super::traffic::Counters;
+use crate::Real;
+use crate::precision::Compiled;
 
 /// What carries numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {
@@ -87,48 +91,25 @@ impl Exchange {
     }
 }
 
-/// A number that can be sent. Implemented for the floats, and sealed with [`Real`](crate::Real).
-pub trait Message: Copy {
-    /// Sums over all ranks.
-    #[doc(hidden)]
-    fn all_sum(transport: &dyn Transport, numbers: &mut [Self]) -> Result<(), CommunicatorError>
-    where
-        Self: Sized;
+/// Replaces numbers by their sums over all ranks.
+pub(super) fn all_sum<T: Real>(transport: &dyn Transport, numbers: &mut [T]) -> Result<(), CommunicatorError> {
+    struct AllSum<'a>(PhantomData<&'a ()>);
 
-    /// Appends the bytes of numbers.
-    #[doc(hidden)]
-    fn write(numbers: &[Self], bytes: &mut Vec<u8>)
-    where
-        Self: Sized;
+    impl<'a> Compiled for AllSum<'a> {
+        type Call<T: Real> = (&'a dyn Transport, &'a mut [T]);
+        type Output<T: Real> = Result<(), CommunicatorError>;
 
-    /// Appends the numbers of bytes.
-    #[doc(hidden)]
-    fn read(bytes: &[u8], numbers: &mut Vec<Self>)
-    where
-        Self: Sized;
-}
-
-macro_rules! float_is_message {
-    ($float:ident, $all_sum:ident) => {
-        impl Message for $float {
-            fn all_sum(transport: &dyn Transport, numbers: &mut [$float]) -> Result<(), CommunicatorError> {
-                transport.$all_sum(numbers)
-            }
-
-            fn write(numbers: &[$float], bytes: &mut Vec<u8>) {
-                bytes.reserve(size_of_val(numbers));
-                numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_ne_bytes()));
-            }
-
-            fn read(bytes: &[u8], numbers: &mut Vec<$float>) {
-                numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| $float::from_ne_bytes(bytes)));
-            }
+        fn in_single((transport, numbers): Self::Call<f32>) -> Self::Output<f32> {
+            transport.all_sum_f32(numbers)
         }
-    };
-}
 
-float_is_message!(f32, all_sum_f32);
-float_is_message!(f64, all_sum_f64);
+        fn in_double((transport, numbers): Self::Call<f64>) -> Self::Output<f64> {
+            transport.all_sum_f64(numbers)
+        }
+    }
+
+    T::run_compiled::<AllSum>((transport, numbers))
+}
 
 #[cfg(test)]
 mod tests {
