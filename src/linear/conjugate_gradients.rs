@@ -88,12 +88,7 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`, with the last [`damp`](Self::damp)ing.
-    pub(super) fn solve(
-        &mut self,
-        products: &mut BothProducts<'_, T>,
-        lambda: T,
-        b: &mut [T],
-    ) -> Result<(), Unsolved> {
+    pub(super) fn solve(&mut self, products: &mut BothProducts<'_, T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
         self.residual.copy_from_slice(b);
         b.fill(T::ZERO);
         self.precondition();

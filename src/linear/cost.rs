@@ -94,9 +94,10 @@ impl LinearForm {
             LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
             LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
             LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
-            LinearForm::FactoredDual => {
-                of_products()?.saturating_add(square(m).saturating_mul(2)).saturating_add(m.saturating_mul(8)).saturating_add(n.saturating_mul(2))
-            }
+            LinearForm::FactoredDual => of_products()?
+                .saturating_add(square(m).saturating_mul(2))
+                .saturating_add(m.saturating_mul(8))
+                .saturating_add(n.saturating_mul(2)),
             LinearForm::ConjugateGradients => {
                 let columns = group.saturating_mul(2).saturating_add(12);
                 of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n.saturating_mul(3))

@@ -66,7 +66,9 @@ fn time<T: Element, L: Module>(
         });
         let y = Array2::from_shape_fn((batch, 1), |(sample, _)| {
             let row = x.row(sample);
-            <T as Number>::from_f64(row.iter().enumerate().map(|(i, &x)| (Real::to_f64(x) * (1.0 + i as f64)).sin()).sum::<f64>() / 2.0)
+            <T as Number>::from_f64(
+                row.iter().enumerate().map(|(i, &x)| (Real::to_f64(x) * (1.0 + i as f64)).sin()).sum::<f64>() / 2.0,
+            )
         });
         let tensors = (
             Tensor::from_vec(x.iter().copied().collect(), (batch, sizes[0]), &Device::Cpu)?,

@@ -119,8 +119,7 @@ impl Module for Conv2d {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let &Conv2dConfig { padding, stride, dilation, groups, .. } = self.config();
         let kernel = self.weight().dims4().map_or([0, 0], |(_, _, rows, columns)| [rows, columns]);
-        let geometry =
-            Geometry { kernel, padding: [padding; 2], stride: [stride; 2], dilation: [dilation; 2], groups };
+        let geometry = Geometry { kernel, padding: [padding; 2], stride: [stride; 2], dilation: [dilation; 2], groups };
         match geometry.record(x, self.weight(), self.bias())? {
             Some(y) => Ok(y),
             None => self.0.forward(x),
@@ -169,8 +168,7 @@ impl Conv1d {
         let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
         let (3, Ok((_, _, taps))) = (x.rank(), self.weight().dims3()) else { return Ok(None) };
         let kernel = [1, taps];
-        let geometry =
-            Geometry { kernel, padding: [0, padding], stride: [1, stride], dilation: [1, dilation], groups };
+        let geometry = Geometry { kernel, padding: [0, padding], stride: [1, stride], dilation: [1, dilation], groups };
         let y = geometry.record(&x.unsqueeze(2)?, self.weight(), self.bias())?;
         y.map(|y| y.squeeze(2)).transpose()
     }

@@ -55,12 +55,15 @@ fn compare<T: Element, L: Loss<T> + 'static>(
 ) {
     let mut variables = Variables::new();
     let mut network: Network<T> = layers.compile(&mut variables, 0, loss()).unwrap();
-    let mut named: Vec<_> = varmap.data().lock().unwrap().iter().map(|(name, var)| (name.clone(), var.clone())).collect();
+    let mut named: Vec<_> =
+        varmap.data().lock().unwrap().iter().map(|(name, var)| (name.clone(), var.clone())).collect();
     named.sort_by(|(a, _), (b, _)| a.cmp(b));
     let (mut vars, mut places, mut at, mut order) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
     for (index, (name, var)) in named.into_iter().enumerate() {
         let start = at.len();
-        at.extend(wave::<T>(var.elem_count(), index as f64).into_iter().map(|number| number * <T as Number>::from_f64(0.4)));
+        at.extend(
+            wave::<T>(var.elem_count(), index as f64).into_iter().map(|number| number * <T as Number>::from_f64(0.4)),
+        );
         var.set(&Tensor::from_slice(&at[start..], var.shape(), &Device::Cpu).unwrap()).unwrap();
         // Where the network has this variable.
         let own = variables.iter().find(|&own| variables.name(own) == name).unwrap();
@@ -77,8 +80,7 @@ fn compare<T: Element, L: Loss<T> + 'static>(
 
     let (places, token) = (Rc::new(places), token::<T>(&Device::Cpu).unwrap());
     let parts = (vars.as_slice(), &places, &token);
-    let mut model =
-        CandleModel::new(parts, &mut forward, Masks::new(0, 0), (SAMPLES, true), at.clone()).unwrap();
+    let mut model = CandleModel::new(parts, &mut forward, Masks::new(0, 0), (SAMPLES, true), at.clone()).unwrap();
     let outputs = model.width();
     let mut external = External::new(loss());
     let mut batch = external.bind(&mut model, (&at, outputs), targets.view(), None).unwrap();
@@ -148,7 +150,8 @@ fn derivatives_are_those_of_the_same_network() {
         let values = Array2::from_shape_vec((SAMPLES, 4), wave::<T>(SAMPLES * 4, 1.1)).unwrap();
         dense(&values, || MeanSquaredError, tolerance);
         convolutional(&values, || MeanSquaredError, tolerance);
-        let labels = Array2::from_shape_fn((SAMPLES, 1), |(sample, _)| <T as Number>::from_f64((sample * sample % 4) as f64));
+        let labels =
+            Array2::from_shape_fn((SAMPLES, 1), |(sample, _)| <T as Number>::from_f64((sample * sample % 4) as f64));
         dense(&labels, || SparseCategoricalCrossentropy, tolerance);
         convolutional(&labels, || SparseCategoricalCrossentropy, tolerance);
     }

@@ -85,7 +85,9 @@ pub enum TrainerError {
         name: String,
     },
     /// The outputs of a sample depend on other samples.
-    #[error("the outputs of some samples depend on what layer `{layer}` computes for others: something after it mixes samples")]
+    #[error(
+        "the outputs of some samples depend on what layer `{layer}` computes for others: something after it mixes samples"
+    )]
     MixedSamples {
         /// The layer before it.
         layer: String,

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use candle_core::{Device, Result, Tensor, Var};
-use marquardt::{EvaluationError, Scalar};
 use marquardt::nn::{ExternalModel, RecordedLayer};
+use marquardt::{EvaluationError, Scalar};
 
 use crate::element::{dtype, read};
 use crate::masks::Masks;
@@ -111,7 +111,9 @@ impl<'a, T: Element> CandleModel<'a, T> {
     /// What the layer of this place among those recorded is called: as its variables are.
     pub(crate) fn layer_name(&self, layer: usize) -> String {
         let start = match self.layers.get(layer) {
-            Some(&(RecordedLayer::Dense { weight: start, .. } | RecordedLayer::Embedding { table: start, .. })) => Some(start),
+            Some(&(RecordedLayer::Dense { weight: start, .. } | RecordedLayer::Embedding { table: start, .. })) => {
+                Some(start)
+            }
             Some(&RecordedLayer::Scale { weight, bias, .. }) => weight.or(bias),
             _ => None,
         };

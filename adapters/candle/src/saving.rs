@@ -48,10 +48,9 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<(), TrainerError> {
         let path = path.as_ref();
         let mut tensors = candle_core::safetensors::load(path, &Device::Cpu)?;
-        let (state, steps, seed, values) = self.match_file(&mut tensors).map_err(|difference| TrainerError::File {
-            path: path.display().to_string(),
-            difference,
-        })?;
+        let (state, steps, seed, values) = self
+            .match_file(&mut tensors)
+            .map_err(|difference| TrainerError::File { path: path.display().to_string(), difference })?;
         self.optimizer.restore(&state, &self.variables)?;
         (self.steps, self.seed) = (steps, seed);
         let data = self.varmap.data().lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -8,7 +8,9 @@ use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::batch::Batch;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
 use crate::variables::Gradients;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Real, Work};
+use crate::{
+    EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Real, Work,
+};
 
 /// A [model of another library](ExternalModel) with a loss and targets, of [`External::bind`](super::External::bind).
 ///

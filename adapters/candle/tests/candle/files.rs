@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{VarBuilder, VarMap};
+use marquardt::LevenbergMarquardt;
 use marquardt::nn::MeanSquaredError;
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::LevenbergMarquardt;
 use marquardt_candle::{Dropout, LeastSquaresTrainer, Linear, TrainerError, linear};
 
 use crate::{Net, SAMPLES, SIZES, numbers_of, start, tensor};

@@ -12,7 +12,7 @@ use marquardt_candle::{
     conv2d, conv2d_no_bias, embedding, layer_norm, linear, linear_no_bias,
 };
 
-use crate::{SAMPLES, SIZES, Net, num, numbers_of, own_network, start, tensor, wave};
+use crate::{Net, SAMPLES, SIZES, num, numbers_of, own_network, start, tensor, wave};
 
 /// A table, positions, a normalisation, and a layer that is used at all positions.
 struct Sequence {
@@ -83,11 +83,20 @@ fn convolutions_agree<T: Element>(tolerance: f64) {
     let mut trainer =
         LeastSquaresTrainer::<T>::new(&varmap, LevenbergMarquardt::new(), SparseCategoricalCrossentropy).unwrap();
     for step in 0..20 {
-        let pixels: Vec<T> = wave(SAMPLES * 200, step as f64).into_iter().map(<T as marquardt::Number>::from_f64).collect();
-        let classes: Vec<T> =
-            (0..SAMPLES).map(|sample| num(pixels[200 * sample]) + 0.3 * num(pixels[200 * sample + 7])).map(|sum| {
-                <T as marquardt::Number>::from_f64(if sum > 0.4 { 2.0 } else if sum > -0.4 { 1.0 } else { 0.0 })
-            }).collect();
+        let pixels: Vec<T> =
+            wave(SAMPLES * 200, step as f64).into_iter().map(<T as marquardt::Number>::from_f64).collect();
+        let classes: Vec<T> = (0..SAMPLES)
+            .map(|sample| num(pixels[200 * sample]) + 0.3 * num(pixels[200 * sample + 7]))
+            .map(|sum| {
+                <T as marquardt::Number>::from_f64(if sum > 0.4 {
+                    2.0
+                } else if sum > -0.4 {
+                    1.0
+                } else {
+                    0.0
+                })
+            })
+            .collect();
         let images = ndarray::Array2::from_shape_vec((SAMPLES, 200), pixels.clone()).unwrap();
         let labels = ndarray::Array2::from_shape_vec((SAMPLES, 1), classes.clone()).unwrap();
         let batch = network.batch(&[images.view()], &[labels.view()]).unwrap();
@@ -136,7 +145,8 @@ fn all_settings_of_convolutions_are_recorded() {
         let bits = |y: Tensor| y.flatten_all().unwrap().to_vec1::<f64>().unwrap();
         assert_eq!(bits(image.forward(&x).unwrap()), bits(plain.forward(&x).unwrap()));
         let targets = tensor::<f64>((SAMPLES, 2), 1.1).unwrap();
-        let mut trainer = LeastSquaresTrainer::<f64>::new(&varmap, LevenbergMarquardt::new(), MeanSquaredError).unwrap();
+        let mut trainer =
+            LeastSquaresTrainer::<f64>::new(&varmap, LevenbergMarquardt::new(), MeanSquaredError).unwrap();
         let reports: Vec<_> = (0..8).map(|_| trainer.step(&targets, forward).unwrap()).collect();
         assert!(reports.iter().all(|report| report.is_recorded), "{padding} {stride} {dilation} {groups}");
         assert!(reports[7].step.loss < reports[0].step.loss);
@@ -222,8 +232,8 @@ fn batch_normalisation_is_recorded_where_it_normalises_by_running_statistics() {
     };
     let plain = {
         let data = varmap.data().lock().unwrap();
-        let [mean, var, weight, bias] =
-            ["running_mean", "running_var", "weight", "bias"].map(|name| data[&format!("rows.{name}")].as_tensor().clone());
+        let [mean, var, weight, bias] = ["running_mean", "running_var", "weight", "bias"]
+            .map(|name| data[&format!("rows.{name}")].as_tensor().clone());
         candle_nn::BatchNorm::new(5, mean, var, weight, bias, 1e-3).unwrap()
     };
     let row = tensor::<f64>((SAMPLES, 5), 0.1).unwrap();
@@ -249,8 +259,7 @@ fn selected_variables_are_trained_alone() {
     let targets = tensor::<f64>((SAMPLES, SIZES[2]), 1.1).unwrap();
     let of_output = |name: &str| name.starts_with("2.");
     let optimizer = LevenbergMarquardt::new();
-    let mut trainer =
-        LeastSquaresTrainer::<f64>::of_selected(&varmap, optimizer, MeanSquaredError, of_output).unwrap();
+    let mut trainer = LeastSquaresTrainer::<f64>::of_selected(&varmap, optimizer, MeanSquaredError, of_output).unwrap();
     let report = trainer.step(&targets, || net.forward(&x)).unwrap();
     assert!(report.is_recorded && report.step.applied);
     for ((name, before), (_, after)) in before.iter().zip(numbers_of(&varmap)) {

@@ -126,10 +126,14 @@ fn random_outputs_are_refused() {
     let held = Dropout::new(0.5);
     let error = error_of_step(|net, _, x| {
         calls.set(calls.get() + 1);
-        let mask = held.forward(&Tensor::ones(if calls.get() == 3 { 4 } else { 5 }, DType::F64, &Device::Cpu)?, true)?;
+        let mask =
+            held.forward(&Tensor::ones(if calls.get() == 3 { 4 } else { 5 }, DType::F64, &Device::Cpu)?, true)?;
         net.forward(x)?.broadcast_mul(&(mask.sum_all()? * 0.0)?.exp()?)
     });
-    assert!(matches!(&error, TrainerError::ChangingDropout { before, now } if (&before[..], &now[..]) == (&[5], &[4])), "{error}");
+    assert!(
+        matches!(&error, TrainerError::ChangingDropout { before, now } if (&before[..], &now[..]) == (&[5], &[4])),
+        "{error}"
+    );
 }
 
 #[test]

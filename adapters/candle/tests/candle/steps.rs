@@ -7,7 +7,9 @@ use marquardt::optim::{Adam, Optimizer};
 use marquardt::{Acceleration, LevenbergMarquardt, LinearForm};
 use marquardt_candle::{Element, LeastSquaresTrainer, linear};
 
-use crate::{BoxedLoss, Net, SAMPLES, SIZES, array, labels, largest_difference, num, own_layers, own_network, start, tensor};
+use crate::{
+    BoxedLoss, Net, SAMPLES, SIZES, array, labels, largest_difference, num, own_layers, own_network, start, tensor,
+};
 
 fn agree<T: Element>(loss: fn() -> BoxedLoss<T>, targets: &Tensor, tolerance: f64) {
     let x = tensor::<T>((SAMPLES, SIZES[0]), 0.2).unwrap();
