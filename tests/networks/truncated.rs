@@ -187,7 +187,8 @@ fn products_with_the_transpose_are_enough() {
         variables.values().to_vec()
     };
     let difference = steps(true).iter().zip(steps(false)).fold(0.0_f64, |largest, (a, b)| largest.max((a - b).abs()));
-    assert!(difference > 0.0 && difference < 1e-4, "{difference:e}");
+    // Rounds of conjugate gradients multiply the errors of differences, of about `√ε`.
+    assert!(difference > 0.0 && difference < 1e-3, "{difference:e}");
 
     // Residuals that stand for a loss have another derivative than `J`.
     let (mut problem, mut variables) = classification();
