@@ -15,7 +15,8 @@ pub struct Conv1d(candle_nn::Conv1d);
 
 /// candle's [`Conv2d`](candle_nn::Conv2d), recorded, with any stride, padding, dilation and groups.
 ///
-/// In a step it is computed as a dense layer of patches, and so its outputs are candle's but for rounding.
+/// In a step it is computed as a dense layer of patches, and so its outputs are candle's but for rounding; so are gradients there, also
+/// for images that are not square and strides that leave a rest, for which candle 0.11.1 has none.
 #[derive(Clone, Debug)]
 pub struct Conv2d(candle_nn::Conv2d);
 
@@ -53,23 +54,24 @@ impl Geometry {
         pixels
     }
 
-    /// The convolution of images of `samples × channels × rows × columns`, recorded; `None` where no pass is, or candle should say
-    /// what does not fit.
-    fn record(&self, x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Option<Tensor>> {
+    /// The convolution of images of `samples × channels × rows × columns`, recorded where a pass is; `None` where candle should say what
+    /// does not fit.
+    fn convolve(&self, x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Option<Tensor>> {
         let (Ok((images, channels, rows, columns)), &[outputs, inputs, ..]) = (x.dims4(), weight.dims()) else {
             return Ok(None);
         };
         let fits = channels == inputs * self.groups && outputs.is_multiple_of(self.groups.max(1));
         let Some([high, wide]) = self.outputs([rows, columns]).filter(|_| fits) else { return Ok(None) };
         let (positions, taps) = (high * wide, self.kernel[0] * self.kernel[1]);
-        let Some(found) = recorder::places(weight, bias, images * positions, x.dims()) else { return Ok(None) };
+        let found = recorder::places(weight, bias, images * positions, x.dims());
         let pixels = Tensor::from_vec(self.pixels([rows, columns], [high, wide]), positions * taps, x.device())?;
         let padded = x.pad_with_zeros(2, self.padding[0], self.padding[0])?;
         let padded = padded.pad_with_zeros(3, self.padding[1], self.padding[1])?;
         let patches = padded.flatten_from(2)?.contiguous()?.index_select(&pixels, 2)?;
         let patches = patches.reshape((images, channels, positions, taps))?.transpose(1, 2)?;
-        let weight = weight.detach().reshape((outputs, inputs * taps))?;
-        let bias = bias.map(Tensor::detach);
+        let of_layer = |of: &Tensor| if found.is_some() { of.detach() } else { of.clone() };
+        let weight = of_layer(weight).reshape((outputs, inputs * taps))?;
+        let bias = bias.map(of_layer);
         // Each group is a layer of its own, with a part of the weight.
         let (of_group, inputs) = (outputs / self.groups, inputs * taps);
         let mut parts = Vec::with_capacity(self.groups);
@@ -79,6 +81,10 @@ impl Geometry {
             let first = group * of_group;
             let bias = bias.as_ref().map(|bias| bias.narrow(0, first, of_group)).transpose()?;
             let affine = candle_nn::Linear::new(weight.narrow(0, first, of_group)?.contiguous()?, bias);
+            let Some(found) = &found else {
+                parts.push(affine.forward(&x)?);
+                continue;
+            };
             let layer = RecordedLayer::Dense {
                 weight: found.weight + first * inputs,
                 bias: found.bias.map(|bias| bias + first),
@@ -120,10 +126,12 @@ impl Module for Conv2d {
         let &Conv2dConfig { padding, stride, dilation, groups, .. } = self.config();
         let kernel = self.weight().dims4().map_or([0, 0], |(_, _, rows, columns)| [rows, columns]);
         let geometry = Geometry { kernel, padding: [padding; 2], stride: [stride; 2], dilation: [dilation; 2], groups };
-        match geometry.record(x, self.weight(), self.bias())? {
-            Some(y) => Ok(y),
-            None => self.0.forward(x),
+        if recorder::is_in_step()
+            && let Some(y) = geometry.convolve(x, self.weight(), self.bias())?
+        {
+            return Ok(y);
         }
+        self.0.forward(x)
     }
 }
 
@@ -148,37 +156,23 @@ impl Conv1d {
         self.0.bias()
     }
 
-    /// The layer as that of images of one row: on the processor candle 0.11.1 reads the wrong numbers where the gradient of a `conv1d`
-    /// by its weight is computed, and a model's gradient would not be that of its layers.
-    fn by_images(&self, x: &Tensor) -> Result<Tensor> {
-        let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
-        if x.rank() != 3 || !x.device().is_cpu() {
-            return self.0.forward(x);
-        }
-        let x = x.pad_with_zeros(2, padding, padding)?.unsqueeze(2)?;
-        let y = x.conv2d(&self.weight().unsqueeze(2)?, 0, stride, dilation, groups)?.squeeze(2)?;
-        match self.bias() {
-            Some(bias) => y.broadcast_add(&bias.reshape((1, (), 1))?),
-            None => Ok(y),
-        }
-    }
-
-    /// As that of images of one row, recorded.
-    fn record(&self, x: &Tensor) -> Result<Option<Tensor>> {
+    /// As that of images of one row. On the processor candle 0.11.1 reads the wrong numbers where it computes the gradient of a
+    /// `conv1d` by its weight (huggingface/candle#3836), and so it is not candle's outside of steps either.
+    fn convolve(&self, x: &Tensor) -> Result<Option<Tensor>> {
         let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
         let (3, Ok((_, _, taps))) = (x.rank(), self.weight().dims3()) else { return Ok(None) };
-        let kernel = [1, taps];
-        let geometry = Geometry { kernel, padding: [0, padding], stride: [1, stride], dilation: [1, dilation], groups };
-        let y = geometry.record(&x.unsqueeze(2)?, self.weight(), self.bias())?;
+        let geometry =
+            Geometry { kernel: [1, taps], padding: [0, padding], stride: [1, stride], dilation: [1, dilation], groups };
+        let y = geometry.convolve(&x.unsqueeze(2)?, self.weight(), self.bias())?;
         y.map(|y| y.squeeze(2)).transpose()
     }
 }
 
 impl Module for Conv1d {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        match self.record(x)? {
+        match self.convolve(x)? {
             Some(y) => Ok(y),
-            None => self.by_images(x),
+            None => self.0.forward(x),
         }
     }
 }

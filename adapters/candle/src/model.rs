@@ -165,7 +165,9 @@ impl<'a, T: Element> CandleModel<'a, T> {
 
     /// Runs a pass in which nothing is recorded, with the numbers that the variables hold.
     fn plain_pass(&mut self) -> std::result::Result<Tensor, TrainerError> {
-        Ok(run(&self.masks, None, self.forward)?.0)
+        let (output, _) = run(&self.masks, None, self.forward)?;
+        self.check_shape(&output)?;
+        Ok(output)
     }
 
     fn check_shape(&mut self, output: &Tensor) -> std::result::Result<(), TrainerError> {
@@ -194,7 +196,6 @@ impl<'a, T: Element> CandleModel<'a, T> {
         }
         self.set(x)?;
         let output = self.plain_pass()?;
-        self.check_shape(&output)?;
         Ok(read(&output, outputs)?)
     }
 

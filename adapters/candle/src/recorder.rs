@@ -114,6 +114,11 @@ pub(crate) fn refuse(error: impl FnOnce() -> TrainerError) -> Option<candle_core
     })
 }
 
+/// Whether a forward pass of a step is under way.
+pub(crate) fn is_in_step() -> bool {
+    PASS.with_borrow(Option::is_some)
+}
+
 /// The next mask of the pass under way, of numbers that are zero with probability `p` and otherwise `1/(1 − p)`; `None` outside of
 /// steps.
 pub(crate) fn mask(shape: &[usize], p: f64, device: &Device) -> Option<Result<Tensor>> {
