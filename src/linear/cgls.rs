@@ -2,6 +2,7 @@
 
 use super::choice::Plan;
 use super::form::LinearForm;
+use super::forward_product::{BothProducts, ForwardProduct};
 use super::held::Held;
 use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
 use super::model::{IllConditioned, LinearModel, Products};
@@ -34,6 +35,7 @@ pub(crate) struct Cgls<T> {
     n: usize,
     truncation: Truncation,
     r: Vec<T>,
+    forward: ForwardProduct<T>,
     /// `Jᵀr`.
     gradient: Vec<T>,
     /// `‖J‖²`, estimated, where a full solve has asked for it.
@@ -74,6 +76,7 @@ impl<T: Real> Cgls<T> {
             n: plan.n,
             truncation: plan.truncation,
             r: Vec::new(),
+            forward: ForwardProduct::new(),
             gradient: Vec::new(),
             trace: T::ZERO,
             lambda: T::ZERO,
@@ -91,7 +94,8 @@ impl<T: Real> Cgls<T> {
     /// Minimises for the residuals in the descent's `data`, which are those of the point itself if their gradient is known.
     fn descend(&mut self, products: &mut dyn JacobianProducts<T>, is_point: bool) -> Result<(), IllConditioned> {
         let gradient = if is_point { Some(self.gradient.as_slice()) } else { None };
-        let outcome = self.descent.run(products, self.truncation, self.lambda, gradient);
+        let mut products = self.forward.with(products, &self.r);
+        let outcome = self.descent.run(&mut products, self.truncation, self.lambda, gradient);
         keep_failure(&mut self.failure, outcome)
     }
 }
@@ -114,7 +118,7 @@ impl<T: Real> Descent<T> {
     /// Minimises for the residuals that it has [begun](Self::begin) with, whose `gradient` `Jᵀr` may be known.
     fn run(
         &mut self,
-        products: &mut dyn JacobianProducts<T>,
+        products: &mut BothProducts<'_, T>,
         truncation: Truncation,
         lambda: T,
         gradient: Option<&[T]>,
@@ -162,6 +166,7 @@ impl<T: Real> MatrixFree<T> for Cgls<T> {
         if !(cost.is_finite() && all_finite(&self.r)) {
             return Ok(None);
         }
+        self.forward.linearize(x, &self.r, cost);
         products.multiply_transposed(&self.r, &mut self.gradient)?;
         Ok(all_finite(&self.gradient).then_some(cost))
     }
@@ -269,7 +274,8 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
     ) -> Result<(), IllConditioned> {
         // λ(JᵀJ + λI)⁻¹a = a − (JᵀJ + λI)⁻¹JᵀJa.
         let products = products.ok_or(IllConditioned)?;
-        keep_failure(&mut self.failure, products.multiply(a, &mut self.descent.change))?;
+        let product = self.forward.with(products, &self.r).multiply(a, &mut self.descent.change);
+        keep_failure(&mut self.failure, product)?;
         add_scaled(&mut self.step, T::ONE, a);
         add_scaled(&mut self.image, T::ONE, &self.descent.change);
         let Descent { data, change, .. } = &mut self.descent;

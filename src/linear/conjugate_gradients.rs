@@ -1,5 +1,6 @@
 //! Preconditioned conjugate gradients for `(K + λI)w = b`, where `K = JJᵀ` is only multiplied by.
 
+use super::forward_product::BothProducts;
 use super::matrix_free::Unsolved;
 use super::model::IllConditioned;
 use crate::kernels::Scratch;
@@ -79,7 +80,7 @@ impl<T: Real> ConjugateGradients<T> {
     /// `K u`.
     pub(super) fn multiply(
         &mut self,
-        products: &mut dyn JacobianProducts<T>,
+        products: &mut BothProducts<'_, T>,
         u: &[T],
         product: &mut [T],
     ) -> Result<(), EvaluationError> {
@@ -87,12 +88,7 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`, with the last [`damp`](Self::damp)ing.
-    pub(super) fn solve(
-        &mut self,
-        products: &mut dyn JacobianProducts<T>,
-        lambda: T,
-        b: &mut [T],
-    ) -> Result<(), Unsolved> {
+    pub(super) fn solve(&mut self, products: &mut BothProducts<'_, T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
         self.residual.copy_from_slice(b);
         b.fill(T::ZERO);
         self.precondition();
@@ -138,7 +134,7 @@ impl<T: Real> ConjugateGradients<T> {
 
 /// `product = JJᵀu`, with room for `Jᵀu`.
 fn gram_times<T: Real>(
-    products: &mut dyn JacobianProducts<T>,
+    products: &mut BothProducts<'_, T>,
     room: &mut [T],
     u: &[T],
     product: &mut [T],

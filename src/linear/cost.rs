@@ -94,15 +94,16 @@ impl LinearForm {
             LinearForm::Cholesky => square(n).saturating_mul(3).saturating_add(n.saturating_mul(4)),
             LinearForm::Qr => square(n).saturating_mul(4).saturating_add(n.saturating_mul(8)),
             LinearForm::Dual => m.saturating_mul(n).saturating_mul(3).saturating_add(square(m).saturating_mul(2)),
-            LinearForm::FactoredDual => {
-                of_products()?.saturating_add(square(m).saturating_mul(2)).saturating_add(m.saturating_mul(8))
-            }
+            LinearForm::FactoredDual => of_products()?
+                .saturating_add(square(m).saturating_mul(2))
+                .saturating_add(m.saturating_mul(8))
+                .saturating_add(n.saturating_mul(2)),
             LinearForm::ConjugateGradients => {
                 let columns = group.saturating_mul(2).saturating_add(12);
-                of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n)
+                of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n.saturating_mul(3))
             }
             LinearForm::TruncatedConjugateGradients => {
-                of_products()?.saturating_add(m.saturating_mul(6)).saturating_add(n.saturating_mul(5))
+                of_products()?.saturating_add(m.saturating_mul(6)).saturating_add(n.saturating_mul(7))
             }
             LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => m,
         })

@@ -21,6 +21,7 @@ mod curvature;
 mod dispatch;
 mod elimination;
 mod form;
+mod forward_product;
 mod held;
 mod inexact_normal;
 mod iterative_schur;

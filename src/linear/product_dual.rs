@@ -3,6 +3,7 @@
 use super::choice::Plan;
 use super::conjugate_gradients::ConjugateGradients;
 use super::form::LinearForm;
+use super::forward_product::{BothProducts, ForwardProduct};
 use super::held::Held;
 use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
 use super::model::{IllConditioned, LinearModel, Products};
@@ -22,6 +23,7 @@ pub(crate) struct ProductDual<T> {
     n: usize,
     solver: Solver<T>,
     r: Vec<T>,
+    forward: ForwardProduct<T>,
     /// `Jᵀr`, where it was asked for.
     gradient: Vec<T>,
     /// `‖J‖²`, the sum of squares; `None` until it is estimated where the blocks of `K` are not known.
@@ -74,6 +76,7 @@ impl<T: Real> ProductDual<T> {
             n: plan.n,
             solver,
             r: Vec::new(),
+            forward: ForwardProduct::new(),
             gradient: Vec::new(),
             trace: None,
             lambda: T::ZERO,
@@ -94,6 +97,7 @@ impl<T: Real> ProductDual<T> {
 impl<T: Real> MatrixFree<T> for ProductDual<T> {
     fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError> {
         let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
+        self.forward.linearize(x, &self.r, cost);
         self.trace = match &mut self.solver {
             Solver::Dense(dense) => {
                 products.row_gram(&mut dense.gram)?;
@@ -165,8 +169,9 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         let products = products.ok_or(IllConditioned)?;
         self.lambda = lambda + self.ridge;
         self.solver.damp(self.lambda)?;
-        let ProductDual { solver, failure, coefficients, image, .. } = self;
-        coefficients.copy_from_slice(&self.r);
+        let ProductDual { solver, failure, coefficients, image, forward, r, .. } = self;
+        let products = &mut forward.with(products, r);
+        coefficients.copy_from_slice(r);
         keep_failure(failure, solver.solve(products, self.lambda, coefficients))?;
         keep_failure(failure, solver.multiply(products, coefficients, image))?;
         self.squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
@@ -190,6 +195,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         let Some(products) = products else { return T::ZERO };
         // wᵀK(K + λI)⁻¹w.
         self.work.copy_from_slice(&self.coefficients);
+        let products = &mut self.forward.with(products, &self.r);
         match keep_failure(&mut self.failure, self.solver.solve(products, self.lambda, &mut self.work)) {
             Ok(()) => -dot(&self.image, &self.work),
             Err(IllConditioned) => T::ZERO,
@@ -198,6 +204,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
 
     fn gradient_norm(&mut self, products: Products<'_, T>, _: &[T]) -> T {
         let Some(products) = products else { return T::ZERO };
+        let products = &mut self.forward.with(products, &self.r);
         match keep_failure(&mut self.failure, self.solver.multiply(products, &self.r, &mut self.product)) {
             Ok(()) => dot(&self.r, &self.product).max(T::ZERO).sqrt(),
             Err(IllConditioned) => T::ZERO,
@@ -224,8 +231,8 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         _: &mut [T],
     ) -> Result<(), IllConditioned> {
         // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja, of which a itself is added where the step is formed.
-        let products = products.ok_or(IllConditioned)?;
-        let ProductDual { solver, failure, work, product, .. } = self;
+        let ProductDual { solver, failure, work, product, forward, r, .. } = self;
+        let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
         keep_failure(failure, products.multiply(a, product))?;
         work.copy_from_slice(product);
         keep_failure(failure, solver.solve(products, self.lambda, work))?;
@@ -260,8 +267,8 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         _: &mut [T],
         _: &mut [T],
     ) -> Result<T, IllConditioned> {
-        let products = products.ok_or(IllConditioned)?;
-        let ProductDual { solver, failure, work, product, .. } = self;
+        let ProductDual { solver, failure, work, product, forward, r, .. } = self;
+        let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
         work.copy_from_slice(&self.forcing);
         keep_failure(failure, solver.solve(products, self.lambda, work))?;
         keep_failure(failure, solver.multiply(products, work, product))?;
@@ -310,7 +317,7 @@ impl<T: Real> Solver<T> {
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`.
-    fn solve(&mut self, products: &mut dyn JacobianProducts<T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
+    fn solve(&mut self, products: &mut BothProducts<'_, T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
         match self {
             Solver::Dense(dense) => {
                 solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
@@ -323,7 +330,7 @@ impl<T: Real> Solver<T> {
     /// `Ku`.
     fn multiply(
         &mut self,
-        products: &mut dyn JacobianProducts<T>,
+        products: &mut BothProducts<'_, T>,
         u: &[T],
         product: &mut [T],
     ) -> Result<(), EvaluationError> {

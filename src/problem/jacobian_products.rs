@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{EvaluationError, Work};
+use super::{EvaluationError, LeastSquares, Work};
 use crate::Real;
 
 /// A problem that multiplies by its Jacobian without forming it.
@@ -11,9 +11,10 @@ use crate::Real;
 /// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
 /// [`products`](crate::LeastSquares::products); a sparse Jacobian is another example.
 ///
-/// [`row_gram`](Self::row_gram) and its blocks are optional. A problem that knows neither, because another library
-/// differentiates it, multiplies by `J` and `Jᵀ` alone, and is solved by truncated conjugate gradients on `JᵀJ`
-/// ([`LinearForm::TruncatedConjugateGradients`](crate::LinearForm::TruncatedConjugateGradients)).
+/// Only `Jᵀu` has to be known: what another library gives by a backward pass. [`row_gram`](Self::row_gram) and its blocks are
+/// optional; a problem without them is solved by truncated conjugate gradients on `JᵀJ`
+/// ([`LinearForm::TruncatedConjugateGradients`](crate::LinearForm::TruncatedConjugateGradients)). [`multiply`](Self::multiply) is
+/// optional where residuals may be differenced.
 ///
 /// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
 /// there, whatever else is evaluated in between.
@@ -23,7 +24,7 @@ use crate::Real;
 /// Where the problem is one rank's [shard](crate::LeastSquares::communicator), residuals, cost, work and products are those
 /// of the rows of all ranks, in the order of the ranks. Linearising is collective, and gathers what products take; products
 /// then need no exchange. Networks gather the layers' inputs and sensitivities, not the Jacobian.
-pub trait JacobianProducts<T: Real> {
+pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     /// Work of the products for the parameters of `columns`, ascending ranges; `None` when these cannot be had without
     /// forming the Jacobian.
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
@@ -36,12 +37,20 @@ pub trait JacobianProducts<T: Real> {
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError>;
 
-    /// Fills `product` with `Jv`, for a number in `v` for each of the parameters of the columns. A difference of outputs will do.
+    /// Fills `product` with `Jv`, for a number in `v` for each of the parameters of the columns, and returns `true`; `false`, the
+    /// default, where that is not known.
+    ///
+    /// A difference of [`residuals`](LeastSquares::residuals) then stands for it, which costs an evaluation and is exact to `√ε`. There
+    /// is none for residuals that only stand for a loss, or of which other ranks have a part: such a problem has to know `Jv`. Two
+    /// backward passes give it exactly, `Jᵀu` being linear in `u`: `Jv` is the gradient of `vᵀ(Jᵀu)` with respect to `u`.
     ///
     /// # Errors
     ///
     /// Whatever ends the solve, as do those of the other methods: the step is not taken, and nothing has changed.
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError>;
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
+        let _ = (v, product);
+        Ok(false)
+    }
 
     /// Fills `product` with `Jᵀu`, a number for each of the parameters of the columns.
     ///
@@ -80,7 +89,7 @@ pub struct ProductWork {
     pub linearize: Work,
     /// `JJᵀ`; `None` where it is not known.
     pub row_gram: Option<Work>,
-    /// `Jv` or `Jᵀu`.
+    /// `Jv` or `Jᵀu`, whichever takes longer; an evaluation of the residuals for a `Jv` that is not known.
     pub product: Work,
     /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows; `None`
     /// where these should not be taken.

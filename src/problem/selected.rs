@@ -170,7 +170,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, 
         products.linearize_products(&self.memory.all, self.columns, r)
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         self.own_products()?.multiply(v, product)
     }
 

@@ -14,6 +14,8 @@ use ndarray::Array2;
 struct ByProducts<T> {
     network: Network<T>,
     products_left: usize,
+    /// Whether it multiplies by its Jacobian, too, and not by the transpose alone.
+    knows_forward: bool,
 }
 
 impl<T: Real> ByProducts<T> {
@@ -73,9 +75,9 @@ impl<T: Real> JacobianProducts<T> for ByProducts<T> {
         self.network.linearize_products(x, columns, r)
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         self.count()?;
-        self.network.multiply(v, product)
+        if self.knows_forward { self.network.multiply(v, product) } else { Ok(false) }
     }
 
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
@@ -106,7 +108,7 @@ fn regression<T: Real>() -> (ByProducts<T>, Variables<T>) {
     let x = Array2::from_shape_fn((25, 1), |(i, _)| T::from_f64(i as f64 / 12.0 - 1.0));
     let y = x.mapv(|x| (T::from_f64(3.0) * x).sin());
     network.batch(&[x.view()], &[y.view()]).unwrap();
-    (ByProducts { network, products_left: usize::MAX }, variables)
+    (ByProducts { network, products_left: usize::MAX, knows_forward: true }, variables)
 }
 
 /// The variables after a few steps.
@@ -151,19 +153,50 @@ fn a_few_rounds_train() {
     }
 }
 
-#[test]
-fn classes_are_learnt() {
+/// Three classes in the plane.
+fn classification() -> (ByProducts<f64>, Variables<f64>) {
     let mut variables = Variables::<f64>::new();
     let layers = Sequential::new(2).dense(6).tanh().dense(3);
     let mut network = layers.compile(&mut variables, 3, SparseCategoricalCrossentropy).unwrap();
     let x = Array2::from_shape_fn((30, 2), |(i, j)| ((1.7 * i as f64 + 0.4 * j as f64).sin() + (i % 3) as f64) / 2.0);
     let y = Array2::from_shape_fn((30, 1), |(i, _)| (i % 3) as f64);
     network.batch(&[x.view()], &[y.view()]).unwrap();
-    let mut problem = ByProducts { network, products_left: usize::MAX };
+    (ByProducts { network, products_left: usize::MAX, knows_forward: true }, variables)
+}
+
+#[test]
+fn classes_are_learnt() {
+    let (mut problem, mut variables) = classification();
     let mut optimizer = LevenbergMarquardt::new();
     let steps = (0..40).map(|_| optimizer.step(&mut problem, &mut variables).unwrap().loss_after.unwrap());
     let last = steps.last().unwrap();
     assert!(last < 0.2, "{last}");
+}
+
+/// Of the Jacobian only the transpose is known, and residuals are differenced.
+#[test]
+fn products_with_the_transpose_are_enough() {
+    let steps = |knows_forward: bool| {
+        let (mut problem, mut variables) = regression::<f64>();
+        problem.knows_forward = knows_forward;
+        // Momentum takes a product of its own.
+        let mut optimizer = LevenbergMarquardt::new().with_momentum(0.3);
+        for _ in 0..5 {
+            assert!(optimizer.step(&mut problem, &mut variables).unwrap().applied);
+        }
+        variables.values().to_vec()
+    };
+    let difference = steps(true).iter().zip(steps(false)).fold(0.0_f64, |largest, (a, b)| largest.max((a - b).abs()));
+    // Rounds of conjugate gradients multiply the errors of differences, of about `√ε`.
+    assert!(difference > 0.0 && difference < 1e-3, "{difference:e}");
+
+    // Residuals that stand for a loss have another derivative than `J`.
+    let (mut problem, mut variables) = classification();
+    problem.knows_forward = false;
+    let before = variables.values().to_vec();
+    let error = LevenbergMarquardt::new().step(&mut problem, &mut variables).unwrap_err();
+    assert!(error.to_string().contains("Jv is not known"), "{error}");
+    assert_eq!(variables.values(), before);
 }
 
 #[test]

@@ -43,39 +43,86 @@
 //! # Recorded layers
 //!
 //! The layers of this crate are candle's own. In a step they record what goes into them and the sensitivities of what comes
-//! out, from which steps are computed exactly. Taking them is a change of an import: [`linear`], [`linear_no_bias`], [`Linear`],
-//! [`embedding`], [`Embedding`], [`layer_norm`], [`LayerNorm`]. Activations, pooling and arithmetic stay candle's. Outside of steps
-//! the layers are candle's to the last bit.
+//! out, from which steps are computed exactly, to rounding those of the same [`marquardt::nn::Network`]. Taking them is a change of an
+//! import:
 //!
-//! Models with other layers train as well, by truncated conjugate gradients on products with the Jacobian
-//! ([`with_truncation`](marquardt::LevenbergMarquardt::with_truncation)): steps are worse, and each takes some forty passes. The report
-//! says which way was taken.
+//! | candle_nn | here | |
+//! |---|---|---|
+//! | `linear`, `linear_no_bias`, `linear_b`, `Linear` | the same | rows, and sequences of the shape `samples × positions × inputs` |
+//! | `conv1d`, `conv1d_no_bias`, `Conv1d` | the same | any stride, padding, dilation and groups |
+//! | `conv2d`, `conv2d_no_bias`, `Conv2d` | the same | likewise |
+//! | `embedding`, `Embedding` | the same | |
+//! | `layer_norm`, `LayerNorm` | the same | |
+//! | `batch_norm`, `BatchNorm` | the same | by running statistics; training mode is refused |
+//! | `Dropout` | the same | masks are held during a step |
+//!
+//! Activations, pooling and arithmetic stay candle's. Outside of steps the layers are candle's to the last bit
+//! (`Conv1d` to rounding). The first dimension of
+//! what goes into a layer is that of the samples.
+//!
+//! A model may be made of other layers, in part or altogether: if the recorded ones do not cover all variables, steps are those of
+//! truncated conjugate gradients on products with the Jacobian
+//! ([`with_truncation`](marquardt::LevenbergMarquardt::with_truncation)). They are worse, and each takes some forty passes.
+//! [`TrainerReport::is_recorded`] says which way was taken. In the first step, and wherever the layers change, a gradient from what was
+//! recorded is compared with candle's, so that a weight which acts outside of its layer as well is noticed.
 //!
 //! # Why not candle's `Optimizer`
 //!
-//! [`candle_nn::Optimizer`] is given gradients, or one loss whose graph is private: neither holds the residuals, nor can a step be
-//! tried and taken back. Hence the closure, which is called two to four times in a step. What it draws at random, such as the masks of
-//! dropout, has to be the same in each call: draw it before the step. Samples must not depend on each other: batch normalisation in
-//! training mode is refused, by the first step of a trainer and wherever the recorded layers change.
+//! [`candle_nn::Optimizer`] is given gradients, or one loss whose graph is private: neither holds the residuals of the samples, nor can
+//! a step be tried and taken back. Hence the closure, and one line that changes:
 //!
-//! # Devices
+//! ```text
+//! optimizer.backward_step(&loss(&net.forward(&x)?, &y)?)?;      // candle
+//! let report = optimizer.step(&y, || net.forward(&x))?;         // here
+//! ```
 //!
-//! Models run where their tensors are. What the solve needs is copied to the processor: the layers' inputs and sensitivities, and the
-//! variables.
+//! The closure is called two to four times in a step, with other weights in the map each time, and once more in the first. It has to give
+//! the same outputs for the same weights: what it draws at random is to be drawn before the step, or by the [`Dropout`] of this crate.
+//! candle's own dropout draws anew in each call, and is refused ([`TrainerError::RandomOutputs`]).
+//!
+//! Samples must not depend on each other. Batch normalisation in training mode is refused by name, whether it is this crate's or
+//! candle's; what else mixes samples is noticed in the first step, where layers are recorded.
+//!
+//! # Files
+//!
+//! [`LeastSquaresTrainer::save`] writes the variables and the state of the optimizer into one safetensors file, which
+//! [`VarMap::load`](candle_nn::VarMap::load) reads as well. After [`LeastSquaresTrainer::load`] a training goes on to the last bit as if
+//! it had not been interrupted, masks of dropout included.
+//!
+//! # Numbers and devices
+//!
+//! Variables are `f32` or `f64`, and all on one device. Models run where their tensors are. What the solve needs is copied to the
+//! processor: the layers' inputs and sensitivities, and the variables. On CUDA and Metal sensitivities are the gradients of added zeros,
+//! since operations of one's own would need kernels there; that way is tested on the processor only.
+//!
+//! # Versions
+//!
+//! marquardt-candle 0.1 goes with marquardt 0.1 and candle 0.11.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod batch_norm;
+mod conv;
+#[cfg(test)]
+mod derivatives;
+mod dropout;
 mod element;
 mod embedding;
 mod error;
 mod layer_norm;
 mod linear;
+mod masks;
 mod model;
 mod recorder;
+mod saving;
+mod taps;
 mod trainer;
 
+pub use batch_norm::{BatchNorm, batch_norm};
+pub use conv::{Conv1d, Conv2d, conv1d, conv1d_no_bias, conv2d, conv2d_no_bias};
+pub use dropout::Dropout;
 pub use element::Element;
 pub use embedding::{Embedding, embedding};
 pub use error::TrainerError;

@@ -1,11 +1,15 @@
 //! A closure that gives outputs, as a model of marquardt's.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use candle_core::{Device, Result, Tensor, Var};
-use marquardt::EvaluationError;
 use marquardt::nn::{ExternalModel, RecordedLayer};
+use marquardt::{EvaluationError, Scalar};
 
 use crate::element::{dtype, read};
-use crate::recorder::{Places, Recorded, record};
+use crate::masks::Masks;
+use crate::recorder::{Places, Recorded, Recorder, run};
 use crate::{Element, TrainerError};
 
 /// A variable of the map, and where its numbers begin among those of all.
@@ -25,6 +29,7 @@ pub(crate) struct CandleModel<'a, T> {
     token: &'a Var,
     count: usize,
     forward: &'a mut dyn FnMut() -> Result<Tensor>,
+    masks: Rc<RefCell<Masks>>,
     /// Samples of the targets.
     samples: usize,
     /// Whether layers are to record.
@@ -53,8 +58,8 @@ impl<'a, T: Element> CandleModel<'a, T> {
     pub(crate) fn new(
         (vars, places, token): (&'a [Place], &'a Places, &'a Var),
         forward: &'a mut dyn FnMut() -> Result<Tensor>,
-        samples: usize,
-        records: bool,
+        masks: Masks,
+        (samples, records): (usize, bool),
         at: Vec<T>,
     ) -> std::result::Result<Self, TrainerError> {
         let count = at.len();
@@ -65,6 +70,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
             token,
             count,
             forward,
+            masks: Rc::new(RefCell::new(masks)),
             samples,
             records,
             at,
@@ -75,7 +81,45 @@ impl<'a, T: Element> CandleModel<'a, T> {
         };
         let x = model.at.clone();
         model.pass(&x)?;
+        model.check_finite()?;
         Ok(model)
+    }
+
+    /// Refuses outputs that are not finite.
+    fn check_finite(&mut self) -> std::result::Result<(), TrainerError> {
+        let Some(graph) = &self.graph else { return Ok(()) };
+        self.gradient.resize(graph.output.elem_count(), T::ZERO);
+        read(&graph.output, &mut self.gradient)?;
+        let Some(place) = self.gradient.iter().position(|&output| !output.is_finite()) else { return Ok(()) };
+        let (sample, output) = (place / self.width(), place % self.width());
+        Err(TrainerError::NonFiniteOutput { sample, output, value: marquardt::Real::to_f64(self.gradient[place]) })
+    }
+
+    /// Refuses a closure that gives other outputs when it is called again.
+    pub(crate) fn check_repetition(&mut self) -> std::result::Result<(), TrainerError> {
+        let again = self.plain_pass()?;
+        let Some(graph) = &mut self.graph else { return Ok(()) };
+        let (mut before, mut now) = (vec![T::ZERO; again.elem_count()], vec![T::ZERO; again.elem_count()]);
+        read(&graph.output, &mut before)?;
+        read(&again, &mut now)?;
+        graph.plain.get_or_insert(again);
+        let size = before.iter().fold(T::ZERO, |size, &output| Scalar::max(size, output.abs()));
+        let differs = |(&before, &now): (&T, &T)| !((before - now).abs() <= T::EPSILON.sqrt() * size);
+        if before.iter().zip(&now).any(differs) { Err(TrainerError::RandomOutputs) } else { Ok(()) }
+    }
+
+    /// What the layer of this place among those recorded is called: as its variables are.
+    pub(crate) fn layer_name(&self, layer: usize) -> String {
+        let start = match self.layers.get(layer) {
+            Some(&(RecordedLayer::Dense { weight: start, .. } | RecordedLayer::Embedding { table: start, .. })) => {
+                Some(start)
+            }
+            Some(&RecordedLayer::Scale { weight, bias, .. }) => weight.or(bias),
+            _ => None,
+        };
+        let var = start.and_then(|start| self.vars.iter().rfind(|place| place.start <= start));
+        let name = var.map_or("?", |place| place.name.as_str());
+        name.rsplit_once('.').map_or(name, |(layer, _)| layer).to_owned()
     }
 
     /// Outputs of a sample.
@@ -104,14 +148,12 @@ impl<'a, T: Element> CandleModel<'a, T> {
         self.graph = None;
         self.set(x)?;
         let graph = if self.records {
-            let record = record(self.places, self.samples, self.token, self.forward)?;
-            if let Some(shape) = record.misfit {
-                return Err(TrainerError::LayerInput { shape, samples: self.samples });
-            }
-            let plain = record.layers.is_empty().then(|| record.output.clone());
-            Graph { x: x.to_vec(), output: record.output, layers: record.layers, plain }
+            let recorder = Recorder::new(self.places.clone(), self.samples, self.token.clone());
+            let (output, layers) = run(&self.masks, Some(recorder), self.forward)?;
+            let plain = layers.is_empty().then(|| output.clone());
+            Graph { x: x.to_vec(), output, layers, plain }
         } else {
-            let output = (self.forward)()?;
+            let output = self.plain_pass()?;
             Graph { x: x.to_vec(), plain: Some(output.clone()), output, layers: Vec::new() }
         };
         self.check_shape(&graph.output)?;
@@ -119,6 +161,13 @@ impl<'a, T: Element> CandleModel<'a, T> {
         self.layers.extend(graph.layers.iter().map(|recorded| recorded.layer));
         self.graph = Some(graph);
         Ok(())
+    }
+
+    /// Runs a pass in which nothing is recorded, with the numbers that the variables hold.
+    fn plain_pass(&mut self) -> std::result::Result<Tensor, TrainerError> {
+        let (output, _) = run(&self.masks, None, self.forward)?;
+        self.check_shape(&output)?;
+        Ok(output)
     }
 
     fn check_shape(&mut self, output: &Tensor) -> std::result::Result<(), TrainerError> {
@@ -146,8 +195,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
             return Ok(read(&graph.output, outputs)?);
         }
         self.set(x)?;
-        let output = (self.forward)()?;
-        self.check_shape(&output)?;
+        let output = self.plain_pass()?;
         Ok(read(&output, outputs)?)
     }
 
@@ -162,7 +210,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
         self.set(&graph.x)?;
         let plain = match graph.plain.take() {
             Some(plain) => plain,
-            None => (self.forward)()?,
+            None => self.plain_pass()?,
         };
         let gradients = self.seed(&plain, cotangents)?.backward()?;
         graph.plain = Some(plain);

@@ -1,4 +1,5 @@
-//! The record of a forward pass: what went into the layers, and how to find the sensitivities of what came out.
+//! The forward pass that is under way: what went into its layers, how to find the sensitivities of what came out, and the masks that
+//! all passes of a step share.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,16 +7,30 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use candle_core::backprop::GradStore;
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, TensorId, Var};
+use candle_core::{Device, Result, Tensor, TensorId, Var};
 use marquardt::nn::RecordedLayer;
 
+use crate::TrainerError;
+use crate::masks::Masks;
+use crate::taps::{Affine, Identity};
+
 thread_local! {
-    /// The record of the pass that is under way on this thread.
-    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+    /// The pass that is under way on this thread.
+    static PASS: RefCell<Option<Pass>> = const { RefCell::new(None) };
 }
 
 /// Where the numbers of variables begin among those of all.
 pub(crate) type Places = Rc<HashMap<TensorId, usize>>;
+
+/// A forward pass of a step.
+struct Pass {
+    masks: Rc<RefCell<Masks>>,
+    /// Masks that this pass has taken.
+    masks_taken: usize,
+    recorder: Option<Recorder>,
+    /// Why the pass cannot be one of a step.
+    refusal: Option<TrainerError>,
+}
 
 /// The layers that a pass has come through.
 pub(crate) struct Recorder {
@@ -24,11 +39,17 @@ pub(crate) struct Recorder {
     /// A variable that makes candle track what comes out of layers, whatever goes in.
     token: Var,
     layers: Vec<Recorded>,
-    /// Shape of what went into a layer, but is not made of samples.
-    misfit: Option<Vec<usize>>,
+}
+
+impl Recorder {
+    /// A recorder of layers whose variables have these places, in a batch of so many samples.
+    pub(crate) fn new(places: Places, samples: usize, token: Var) -> Self {
+        Recorder { places, samples, token, layers: Vec::new() }
+    }
 }
 
 /// A layer, what went into it, and where its sensitivities will be.
+#[derive(Clone)]
 pub(crate) struct Recorded {
     pub(crate) layer: RecordedLayer,
     pub(crate) input: Tensor,
@@ -36,6 +57,7 @@ pub(crate) struct Recorded {
 }
 
 /// Where the gradient by what came out of a layer is found after a backward pass.
+#[derive(Clone)]
 enum Tap {
     /// An operation has put it there.
     Slot(Slot),
@@ -43,7 +65,7 @@ enum Tap {
     Zeros(Var),
 }
 
-type Slot = Arc<Mutex<Option<Tensor>>>;
+pub(crate) type Slot = Arc<Mutex<Option<Tensor>>>;
 
 impl Recorded {
     /// The sensitivities after a backward pass; `None` where the outputs do not depend on the layer.
@@ -55,55 +77,82 @@ impl Recorded {
     }
 }
 
-/// Outputs and layers that a pass has recorded.
-pub(crate) struct Record {
-    pub(crate) output: Tensor,
-    pub(crate) layers: Vec<Recorded>,
-    pub(crate) misfit: Option<Vec<usize>>,
-}
-
-/// Ends recording, also where a pass panics.
+/// Ends the pass, also where it panics.
 struct Ending;
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        RECORDER.take();
+        PASS.take();
     }
 }
 
-/// Runs a forward pass with layers that record.
-pub(crate) fn record(
-    places: &Places,
-    samples: usize,
-    token: &Var,
+/// Runs a forward pass of a step, with layers that record if there is a recorder; returns the outputs and what was recorded.
+pub(crate) fn run(
+    masks: &Rc<RefCell<Masks>>,
+    recorder: Option<Recorder>,
     forward: &mut dyn FnMut() -> Result<Tensor>,
-) -> Result<Record> {
-    let recorder = Recorder { places: places.clone(), samples, token: token.clone(), layers: Vec::new(), misfit: None };
-    RECORDER.set(Some(recorder));
+) -> std::result::Result<(Tensor, Vec<Recorded>), TrainerError> {
+    PASS.set(Some(Pass { masks: masks.clone(), masks_taken: 0, recorder, refusal: None }));
     let _ending = Ending;
-    let output = forward()?;
-    let (layers, misfit) = RECORDER.take().map_or_else(Default::default, |recorder| (recorder.layers, recorder.misfit));
-    Ok(Record { output, layers, misfit })
+    let output = forward();
+    let Some(Pass { recorder, refusal, .. }) = PASS.take() else { return Err(TrainerError::Nested) };
+    // A layer that refuses the pass says so by an error of candle's, too, unless the model has made something of it.
+    if let Some(refusal) = refusal {
+        return Err(refusal);
+    }
+    Ok((output?, recorder.map_or_else(Vec::new, |recorder| recorder.layers)))
+}
+
+/// Ends the pass under way with an error of this crate; `None` outside of steps.
+pub(crate) fn refuse(error: impl FnOnce() -> TrainerError) -> Option<candle_core::Error> {
+    PASS.with_borrow_mut(|pass| {
+        let pass = pass.as_mut()?;
+        let error = error();
+        let message = candle_core::Error::msg(error.to_string());
+        pass.refusal.get_or_insert(error);
+        Some(message)
+    })
+}
+
+/// Whether a forward pass of a step is under way.
+pub(crate) fn is_in_step() -> bool {
+    PASS.with_borrow(Option::is_some)
+}
+
+/// The next mask of the pass under way, of numbers that are zero with probability `p` and otherwise `1/(1 − p)`; `None` outside of
+/// steps.
+pub(crate) fn mask(shape: &[usize], p: f64, device: &Device) -> Option<Result<Tensor>> {
+    let (masks, place) = PASS.with_borrow_mut(|pass| {
+        let pass = pass.as_mut()?;
+        pass.masks_taken += 1;
+        Some((pass.masks.clone(), pass.masks_taken - 1))
+    })?;
+    match masks.borrow_mut().at(place, shape, p, device) {
+        Ok(mask) => Some(mask),
+        Err(before) => refuse(|| TrainerError::ChangingDropout { before, now: shape.to_vec() }).map(Err),
+    }
 }
 
 /// The places of a layer's weight and bias, and the number of positions in a sample of the `rows` that go in; `None` where no pass
 /// is recorded, or these are not variables of the trainer.
 pub(crate) fn places(weight: &Tensor, bias: Option<&Tensor>, rows: usize, shape: &[usize]) -> Option<Found> {
-    RECORDER.with_borrow_mut(|recorder| {
-        let recorder = recorder.as_mut()?;
+    PASS.with_borrow_mut(|pass| {
+        let pass = pass.as_mut()?;
+        let recorder = pass.recorder.as_mut()?;
         let weight = *recorder.places.get(&weight.id())?;
         let bias = match bias {
             Some(bias) => Some(*recorder.places.get(&bias.id())?),
             None => None,
         };
+        let samples = recorder.samples;
         if rows == 0
-            || !rows.is_multiple_of(recorder.samples)
-            || shape.first().is_none_or(|&first| !first.is_multiple_of(recorder.samples))
+            || !rows.is_multiple_of(samples)
+            || shape.first().is_none_or(|&first| !first.is_multiple_of(samples))
         {
-            recorder.misfit = Some(shape.to_vec());
+            pass.refusal.get_or_insert(TrainerError::LayerInput { shape: shape.to_vec(), samples });
             return None;
         }
-        Some(Found { weight, bias, positions: rows / recorder.samples, token: recorder.token.clone() })
+        Some(Found { weight, bias, positions: rows / samples, token: recorder.token.clone() })
     })
 }
 
@@ -123,110 +172,70 @@ impl Found {
             let op = Identity { slot: slot.clone() };
             (y.contiguous()?.apply_op2(self.token.as_tensor(), op)?, Tap::Slot(slot))
         } else {
-            let zeros = Var::zeros(y.shape(), y.dtype(), y.device())?;
-            ((y + zeros.as_tensor())?, Tap::Zeros(zeros))
+            tap_by_zeros(&y)?
         };
         keep(Recorded { layer, input: input.detach(), tap });
         Ok(y)
     }
 
-    /// As [`tap`](Self::tap), for the rows `y = x Wᵀ + b` of a weight: the backward pass computes nothing for the weight and the
-    /// bias.
-    pub(crate) fn tap_affine(&self, layer: RecordedLayer, x: &Tensor, weight: Tensor, y: Tensor) -> Result<Tensor> {
-        if !y.device().is_cpu() {
-            return self.tap(layer, x, y);
+    /// Records the rows `y = x Wᵀ + b` of a weight and bias that are [detached](Tensor::detach): the backward pass computes nothing for
+    /// these.
+    pub(crate) fn tap_affine(&self, layer: RecordedLayer, x: &Tensor, affine: &candle_nn::Linear) -> Result<Tensor> {
+        let x = x.contiguous()?;
+        if !x.device().is_cpu() {
+            return self.tap(layer, &x, candle_core::Module::forward(affine, &x)?);
         }
+        let y = candle_core::Module::forward(affine, &x.detach())?.contiguous()?;
         let slot = Slot::default();
-        let op = Affine { slot: slot.clone(), weight, y };
+        let op = Affine { slot: slot.clone(), weight: affine.weight().clone(), y };
         let y = x.apply_op2(self.token.as_tensor(), op)?;
         keep(Recorded { layer, input: x.detach(), tap: Tap::Slot(slot) });
         Ok(y)
     }
 }
 
+/// What comes out of a layer with zeros added to it, whose gradient is the layer's sensitivities: for devices on which operations of
+/// one's own would have to be written.
+fn tap_by_zeros(y: &Tensor) -> Result<(Tensor, Tap)> {
+    let zeros = Var::zeros(y.shape(), y.dtype(), y.device())?;
+    Ok(((y + zeros.as_tensor())?, Tap::Zeros(zeros)))
+}
+
 fn keep(recorded: Recorded) {
-    RECORDER
-        .with_borrow_mut(|recorder| recorder.iter_mut().for_each(|recorder| recorder.layers.push(recorded.clone())));
-}
-
-impl Clone for Recorded {
-    fn clone(&self) -> Self {
-        let tap = match &self.tap {
-            Tap::Slot(slot) => Tap::Slot(slot.clone()),
-            Tap::Zeros(zeros) => Tap::Zeros(zeros.clone()),
-        };
-        Recorded { layer: self.layer, input: self.input.clone(), tap }
-    }
-}
-
-/// Passes numbers on, and keeps their gradient.
-struct Identity {
-    slot: Slot,
-}
-
-/// `x Wᵀ + b`, which has been computed already; keeps its gradient.
-struct Affine {
-    slot: Slot,
-    weight: Tensor,
-    y: Tensor,
-}
-
-fn store(slot: &Slot, gradient: &Tensor) {
-    if let Ok(mut slot) = slot.lock() {
-        *slot = Some(gradient.clone());
-    }
-}
-
-impl CustomOp2 for Identity {
-    fn name(&self) -> &'static str {
-        "recorded layer"
-    }
-
-    fn cpu_fwd(&self, y: &CpuStorage, layout: &Layout, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
-        copy(y, layout)
-    }
-
-    fn bwd(&self, y: &Tensor, _: &Tensor, _: &Tensor, gradient: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        store(&self.slot, gradient);
-        Ok((y.track_op().then(|| gradient.clone()), None))
-    }
-}
-
-impl CustomOp2 for Affine {
-    fn name(&self) -> &'static str {
-        "recorded linear layer"
-    }
-
-    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
-        let (storage, layout) = self.y.storage_and_layout();
-        match &*storage {
-            Storage::Cpu(storage) => copy(storage, layout),
-            _ => candle_core::bail!("a tensor has left the processor"),
+    PASS.with_borrow_mut(|pass| {
+        if let Some(recorder) = pass.as_mut().and_then(|pass| pass.recorder.as_mut()) {
+            recorder.layers.push(recorded);
         }
-    }
-
-    fn bwd(&self, x: &Tensor, _: &Tensor, _: &Tensor, gradient: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        store(&self.slot, gradient);
-        if !x.track_op() {
-            return Ok((None, None));
-        }
-        let (outputs, _) = self.weight.dims2()?;
-        let rows = gradient.elem_count() / outputs;
-        let back = gradient.reshape((rows, outputs))?.matmul(&self.weight)?.reshape(x.shape())?;
-        Ok((Some(back), None))
-    }
+    });
 }
 
-/// The numbers of a contiguous tensor, by themselves.
-fn copy(storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-    let (start, end) = match layout.contiguous_offsets() {
-        Some(offsets) => offsets,
-        None => candle_core::bail!("a recorded tensor is not contiguous"),
-    };
-    let copy = match storage {
-        CpuStorage::F32(numbers) => CpuStorage::F32(numbers[start..end].to_vec()),
-        CpuStorage::F64(numbers) => CpuStorage::F64(numbers[start..end].to_vec()),
-        _ => candle_core::bail!("recorded layers compute in f32 or f64"),
-    };
-    Ok((copy, layout.shape().clone()))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way of devices that are not the processor, on the processor.
+    #[test]
+    fn added_zeros_have_the_sensitivities() {
+        let x = Var::new(&[1.0, -2.0, 0.5], &Device::Cpu).unwrap();
+        let y = (x.as_tensor() * 3.0).unwrap();
+        let (tapped, tap) = tap_by_zeros(&y.detach()).unwrap();
+        let gradients = tapped.tanh().unwrap().sum_all().unwrap().backward().unwrap();
+        let layer = RecordedLayer::Embedding { table: 0, rows: 1, columns: 3, positions: 1 };
+        let recorded = Recorded { layer, input: x.as_detached_tensor(), tap };
+        let found = recorded.take_sensitivities(&gradients).unwrap().to_vec1::<f64>().unwrap();
+        for (found, y) in found.iter().zip([3.0_f64, -6.0, 1.5]) {
+            assert!((found - (1.0 - y.tanh() * y.tanh())).abs() < 1e-15);
+        }
+        // A layer that nothing depends on has none.
+        let recorded = Recorded { tap: Tap::Slot(Slot::default()), ..recorded };
+        assert!(recorded.take_sensitivities(&gradients).is_none());
+    }
+
+    #[test]
+    fn outside_of_steps_nothing_is_refused_and_nothing_recorded() {
+        assert!(refuse(|| TrainerError::NoVariables).is_none());
+        assert!(mask(&[2], 0.5, &Device::Cpu).is_none());
+        let weight = Tensor::zeros((2, 2), candle_core::DType::F32, &Device::Cpu).unwrap();
+        assert!(places(&weight, None, 4, &[4, 2]).is_none());
+    }
 }

@@ -9,7 +9,9 @@ use crate::nn::batch::Batch;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
 use crate::problem::{KroneckerFactored, NotKroneckerFactored};
 use crate::variables::Gradients;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Real, Work};
+use crate::{
+    EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Real, Work,
+};
 
 /// A [model of another library](ExternalModel) with a loss and targets, of [`External::bind`](super::External::bind).
 ///
@@ -331,6 +333,10 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
+        if self.is_exact() {
+            // A difference of residuals from the tangent at `x`, for which the engine has the slopes already.
+            return Ok(false);
+        }
         self.find_curvature(x, v)?;
         let place = self.evaluate(x)?;
         let width = self.memory.width;
@@ -365,8 +371,9 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         if memory.is_recorded {
             return Some(memory.factors.recorded_work(memory.samples, memory.width));
         }
-        let product = Work::product(m as f64, n as f64, 1.0);
-        Some(ProductWork { linearize: product, row_gram: None, product, jacobian: None, numbers: m + n })
+        // A pass takes each parameter to each sample once, if no more often; a pull goes there and back.
+        let pass = Work::new(Rate::Product, 2.0 * memory.samples as f64 * n as f64, (m + n) as f64);
+        Some(ProductWork { linearize: pass, row_gram: None, product: pass * 2.0, jacobian: None, numbers: m + n })
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
@@ -378,10 +385,10 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         Ok(self.residuals_of(Place::Linearized, 0..samples, r))
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         if self.memory.is_recorded {
             self.memory.factors.multiply(v, product);
-            return Ok(());
+            return Ok(true);
         }
         let (samples, width) = (self.memory.samples, self.memory.width);
         let mut tangents = std::mem::take(&mut self.memory.ahead);
@@ -389,7 +396,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         self.residuals_of(Place::Linearized, 0..samples, product);
         self.loss.residual_derivatives(&self.memory.buffers, width, Some(&tangents), (0, width), product);
         self.memory.ahead = tangents;
-        pushed
+        pushed.map(|()| true)
     }
 
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {

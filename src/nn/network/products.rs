@@ -26,9 +26,9 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         Ok(if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { cost })
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         self.factors.multiply(v, product);
-        Ok(())
+        Ok(true)
     }
 
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {

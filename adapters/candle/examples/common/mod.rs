@@ -56,6 +56,12 @@ impl Data {
         self.x.dim(0)
     }
 
+    /// So many samples from one on.
+    #[allow(dead_code, reason = "not all examples test what they have trained")]
+    pub fn part(&self, start: usize, count: usize) -> Result<Data> {
+        Ok(Data { x: self.x.narrow(0, start, count)?, y: self.y.narrow(0, start, count)? })
+    }
+
     /// Samples in this order.
     fn select(&self, order: &[u32]) -> Result<Data> {
         let order = Tensor::new(order, &Device::Cpu)?;
