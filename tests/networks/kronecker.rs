@@ -65,8 +65,9 @@ fn factors<T: Real>(network: &mut Network<T>, variables: &Variables<T>, signs: [
     let mut factors = KroneckerFactors::new(problem.kronecker_blocks(), NONE);
     let sample = Some(FactorSample { factors: &mut factors, share: 1.0, signs });
     let mut gradients = Gradients::new(variables);
-    let all: [Range<usize>; 1] = [0..n];
-    problem.linearize_factored(variables.values(), &all, &mut gradients, sample, false).unwrap();
+    let all = 0..n;
+    let all = std::slice::from_ref(&all);
+    problem.linearize_factored(variables.values(), all, &mut gradients, sample, false).unwrap();
     factors
 }
 
@@ -184,7 +185,7 @@ fn diagonal_factors_are_the_diagonals_of_full_ones() {
     let sample = Some(FactorSample { factors: &mut factors, share: 1.0, signs: [1, 1] });
     let x = task.variables.values();
     let mut gradients = Gradients::new(&task.variables);
-    problem.linearize_factored(x, &[0..x.len()], &mut gradients, sample, false).unwrap();
+    problem.linearize_factored(x, std::slice::from_ref(&(0..x.len())), &mut gradients, sample, false).unwrap();
     for block in 0..factors.blocks().len() {
         let size = [factors.blocks()[block].input_size(), factors.blocks()[block].output_size()];
         for ((found, whole), size) in factors.of(block).into_iter().zip(full_factors.of(block)).zip(size) {
