@@ -53,7 +53,7 @@ pub(super) struct MatrixProduct<'a, T> {
     pub(super) b: Matrix<'a, T>,
 }
 
-/// Computes a product. Memory for copies, at most 2 MiB, is kept by the thread.
+/// Computes a product. Memory for copies, less than 1 MiB, is kept by the thread.
 pub(super) fn multiply<T: Vectors>(product: MatrixProduct<'_, T>) {
     T::with_room(|room| T::run_in_vectors(InTiles { product, room }));
 }
@@ -323,7 +323,7 @@ fn copy<T: Real, V: Vector<T>>(
     if !across {
         for (k, to) in rows.zip(to.chunks_exact_mut(width)) {
             let row = &numbers[k * stride + columns.start..][..count];
-            if width % V::LANES == 0 {
+            if width.is_multiple_of(V::LANES) {
                 for (to, part) in to.chunks_exact_mut(V::LANES).zip(row.chunks(V::LANES)) {
                     let part = if part.len() == V::LANES { V::load(part) } else { V::load_few(part) };
                     part.store(to);
