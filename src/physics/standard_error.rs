@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
-
 use super::PhysicsError;
+use crate::kernels::triangular::solve_cholesky;
+use crate::kernels::vector::dot;
+use crate::kernels::{Factor, Kernels, Scratch};
 use crate::nn::Network;
 use crate::variables::Variables;
 use crate::{LeastSquares, Real};
@@ -25,17 +25,20 @@ pub(super) fn of<T: Real>(
     let (m, n, group) = (network.residual_count(), network.parameter_count(), network.row_group());
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
     network.linearize(variables.values(), 0, &mut r, &mut jacobian)?;
-    let j = Mat::from_fn(m, n, |i, k| jacobian[i * n + k].to_f64());
-    let mut h = j.transpose() * &j;
-    let largest = (0..n).map(|k| h[(k, k)]).fold(0.0, f64::max);
-    (0..n).for_each(|k| h[(k, k)] += DAMPING * largest);
-    let unit = Mat::from_fn(n, 1, |k, _| if k == parameter { 1.0 } else { 0.0 });
-    let sensitivity = match h.llt(Side::Lower) {
-        Ok(factor) => factor.solve(&unit),
-        Err(_) => return Ok(T::from_f64(f64::INFINITY)),
-    };
+    let j: Vec<f64> = jacobian.iter().map(|derivative| derivative.to_f64()).collect();
+    let mut h = vec![0.0; n * n];
+    f64::multiply(&mut h, false, Factor::Transposed(&j), &j, m, n);
+    let largest = h.iter().step_by(n + 1).copied().fold(0.0, f64::max);
+    h.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += DAMPING * largest);
+    let mut inverse_pivots = vec![0.0; n];
+    if !f64::cholesky(&mut h, &mut inverse_pivots, &mut Scratch::default()) {
+        return Ok(T::from_f64(f64::INFINITY));
+    }
+    let mut sensitivity = vec![0.0; n];
+    sensitivity[parameter] = 1.0;
+    solve_cholesky(&h, &inverse_pivots, &mut sensitivity);
     let rows = data.start * group..data.end * group;
-    let moved = |i: usize| (0..n).map(|k| j[(i, k)] * sensitivity[(k, 0)]).sum::<f64>();
+    let moved = |i: usize| dot(&j[i * n..(i + 1) * n], &sensitivity);
     let squares: f64 = rows.clone().map(|i| r[i].to_f64().powi(2)).sum();
     let variance = squares / (rows.len().saturating_sub(coefficients).max(1)) as f64;
     let gain: f64 = rows.map(|i| moved(i).powi(2)).sum();

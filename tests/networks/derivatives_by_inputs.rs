@@ -55,7 +55,7 @@ proptest! {
         let moved = |by: usize, h: f64| { let mut moved = at; moved[by] += h; moved };
         let (found, bent) = (value(at, first), value(at, mixed));
         let bent_too = value(at, swapped);
-        let mut sum = vec![0.0; 2];
+        let mut sum = [0.0; 2];
         for &second in &seconds {
             sum.iter_mut().zip(value(at, second)).for_each(|(sum, part)| *sum += part);
         }

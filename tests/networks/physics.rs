@@ -96,7 +96,7 @@ fn products_are_those_of_the_rows() {
     let (m, n) = (network.residual_count(), network.parameter_count());
     let (mut r, mut again, mut jacobian) = (vec![0.0; m], vec![0.0; m], vec![0.0; m * n]);
     network.linearize(variables.values(), 0, &mut r, &mut jacobian).unwrap();
-    network.linearize_products(variables.values(), &[0..n], &mut again).unwrap();
+    network.linearize_products(variables.values(), std::slice::from_ref(&(0..n)), &mut again).unwrap();
     assert!(distance(&r, &again) < 1e-12);
     let row = |i: usize| &jacobian[i * n..(i + 1) * n];
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

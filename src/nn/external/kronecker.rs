@@ -104,7 +104,10 @@ impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
         derivatives.resize(size * count, T::ZERO);
         let mut outcome = Ok(());
         for (direction, derivatives) in directions.iter().zip(derivatives.chunks_exact_mut(size)) {
-            outcome = outcome.and_then(|()| self.multiply(direction, derivatives));
+            outcome = outcome.and_then(|()| match self.multiply(direction, derivatives)? {
+                true => Ok(()),
+                false => Err(EvaluationError::new(NotKroneckerFactored::Layers)),
+            });
         }
         for (place, product) in products.iter_mut().enumerate() {
             let [a, b] = [place / count, place % count].map(|k| &derivatives[k * size..(k + 1) * size]);

@@ -61,8 +61,11 @@ impl<T: Real> Network<T> {
     /// Finds the blocks, or why there are none.
     pub(super) fn plan_factors(&mut self) -> Result<(), NotKroneckerFactored> {
         self.check_forms()?;
+        if self.sets.count > 1 {
+            return Err(NotKroneckerFactored::SampleSets);
+        }
         if self.factor_plan.is_none() {
-            self.factor_plan = Some(FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes)?);
+            self.factor_plan = Some(FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes[0])?);
         }
         Ok(())
     }
@@ -108,7 +111,7 @@ impl<T: Real> Network<T> {
         for rows in tiles.into_iter().flatten() {
             let is_sampled = sampled.contains(&rows.start);
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward_once(&tile, loss_nodes, keep);
+            workspace.forward_once(&tile, &loss_nodes[0], keep);
             workspace.clear_derivatives();
             for term in &*terms {
                 loss += term.loss(&tile, workspace, buffers);
@@ -151,9 +154,9 @@ impl<T: Real> Network<T> {
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
             let size = rows.len() * group;
             signs.resize(signs.len().max(size * count), T::ZERO);
-            workspace.forward_once(&tile, loss_nodes, count > 1);
+            workspace.forward_once(&tile, &loss_nodes[0], count > 1);
             for (direction, derivatives) in directions.iter().zip(signs.chunks_exact_mut(size.max(1))) {
-                workspace.tangent(&tile, loss_nodes, direction);
+                workspace.tangent(&tile, &loss_nodes[0], direction);
                 for term in &*terms {
                     term.residuals(&tile, workspace, buffers, &mut residuals[..size], group);
                     let change = workspace.derivative(&tile, term.output);

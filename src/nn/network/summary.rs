@@ -80,10 +80,10 @@ impl<T: Real> Network<T> {
     /// every second step, by one more reverse sweep; inverses in every tenth; a tangent sweep, about two forward sweeps, in
     /// every fifth.
     fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
-        if self.terms.is_empty() || rows == 0 || self.check_forms().is_err() {
+        if self.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
             return None;
         }
-        let blocks = FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes).ok()?.blocks;
+        let blocks = FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes[0]).ok()?.blocks;
         let (parameters, sampled) = (self.variables.values().len(), rows.div_ceil(4));
         let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
         let work = forward

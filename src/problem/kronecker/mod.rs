@@ -84,6 +84,9 @@ pub enum NotKroneckerFactored {
     /// The objective knows of no layers.
     #[error("the objective knows of no layers to form Kronecker factors of: take another optimizer")]
     Layers,
+    /// The samples of a batch are of several sets, with losses of their own.
+    #[error("a batch of several sets of samples has no Kronecker factors: take another optimizer")]
+    SampleSets,
     /// The loss has no second derivative that residuals could stand for.
     #[error(transparent)]
     Loss(#[from] NotLeastSquares),
