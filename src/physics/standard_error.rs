@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use super::PhysicsError;
-use crate::kernels::triangular::solve_cholesky;
+use crate::kernels::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
 use crate::kernels::vector::dot;
-use crate::kernels::{Factor, Kernels, Scratch};
 use crate::nn::Network;
 use crate::variables::Variables;
 use crate::{LeastSquares, Real};
@@ -26,17 +25,15 @@ pub(super) fn of<T: Real>(
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
     network.linearize(variables.values(), 0, &mut r, &mut jacobian)?;
     let j: Vec<f64> = jacobian.iter().map(|derivative| derivative.to_f64()).collect();
-    let mut h = vec![0.0; n * n];
-    f64::multiply(&mut h, false, Factor::Transposed(&j), &j, m, n);
-    let largest = h.iter().step_by(n + 1).copied().fold(0.0, f64::max);
-    h.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += DAMPING * largest);
-    let mut inverse_pivots = vec![0.0; n];
-    if !f64::cholesky(&mut h, &mut inverse_pivots, &mut Scratch::default()) {
-        return Ok(T::from_f64(f64::INFINITY));
-    }
+    let squares = |k: usize| j.iter().skip(k).step_by(n).map(|derivative| derivative * derivative).sum::<f64>();
+    let damping = (DAMPING * (0..n).map(squares).fold(0.0, f64::max)).sqrt();
+    let mut triangle = vec![0.0; n * n];
+    triangle.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal = damping);
+    absorb_rows(&mut triangle, &mut vec![0.0; n], &mut j.clone(), &mut vec![0.0; m], &mut vec![0.0; n]);
     let mut sensitivity = vec![0.0; n];
     sensitivity[parameter] = 1.0;
-    solve_cholesky(&h, &inverse_pivots, &mut sensitivity);
+    solve_upper_transposed(&triangle, &mut sensitivity);
+    solve_upper(&triangle, &mut sensitivity);
     let rows = data.start * group..data.end * group;
     let moved = |i: usize| dot(&j[i * n..(i + 1) * n], &sensitivity);
     let squares: f64 = rows.clone().map(|i| r[i].to_f64().powi(2)).sum();

@@ -33,7 +33,7 @@ where
     }
 
     /// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
-    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 16 evaluations of the residuals;
+    /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 19 evaluations of the residuals;
     /// `false` where the Jacobian is not formed.
     pub(super) fn derivatives_are_wrong<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -47,25 +47,38 @@ where
         let noise = self.squared_noise(problem)?.sqrt();
         let noise = noise * (self.squares.sqrt() + noise) + T::EPSILON * self.cost.abs();
         let slope = dot(self.model.gradient(), self.step.as_ref());
-        for length in LENGTHS {
-            let length = T::from_f64(length);
-            if length * slope.abs() * T::from_f64(ROUNDING) <= noise {
+        // The quotient of this length is off by no more than the permitted share of the slope.
+        let shortest = noise / (T::from_f64(ROUNDING) * slope.abs());
+        for length in LENGTHS.map(T::from_f64) {
+            if length <= shortest {
                 return Ok(false);
             }
-            let halves = [T::ONE, T::from_f64(0.5), T::from_f64(0.25)].map(|half| half * length);
-            let mut quotients = [T::ZERO; 3];
-            for (quotient, length) in quotients.iter_mut().zip(halves) {
-                *quotient = (self.cost_along(problem, length)? - self.cost) / length;
-            }
-            // Richardson's extrapolation to length zero, twice.
-            let [whole, half, quarter] = quotients;
-            let (coarse, fine) = (half + half - whole, quarter + quarter - half);
-            let size = fine.abs().max(slope.abs());
-            if (fine - coarse).abs() <= T::from_f64(AGREEMENT) * size {
-                return Ok((fine - slope).abs() > T::from_f64(CONTRADICTION) * size);
+            if let Some(found) = self.slope_along(problem, length, slope)? {
+                // The far side of a sudden change may look like a straight line; next to the point there is none of it.
+                let near = if contradicts(found, slope) { self.slope_along(problem, shortest, slope)? } else { None };
+                return Ok(near.is_some_and(|near| contradicts(near, slope)));
             }
         }
         Ok(false)
+    }
+
+    /// The slope of the cost along the step by differences of this length and shorter ones, if they agree with each other.
+    fn slope_along<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        length: T,
+        slope: T,
+    ) -> Result<Option<T>, EvaluationError> {
+        let halves = [T::ONE, T::from_f64(0.5), T::from_f64(0.25)].map(|half| half * length);
+        let mut quotients = [T::ZERO; 3];
+        for (quotient, length) in quotients.iter_mut().zip(halves) {
+            *quotient = (self.cost_along(problem, length)? - self.cost) / length;
+        }
+        // Richardson's extrapolation to length zero, twice.
+        let [whole, half, quarter] = quotients;
+        let (coarse, fine) = (half + half - whole, quarter + quarter - half);
+        let size = fine.abs().max(slope.abs());
+        Ok(((fine - coarse).abs() <= T::from_f64(AGREEMENT) * size).then_some(fine))
     }
 
     /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where it is zero, or not
@@ -91,4 +104,9 @@ where
         self.look_ahead(problem, length);
         self.trial_cost(problem)
     }
+}
+
+/// A slope by differences shows that the one by derivatives is wrong.
+fn contradicts<T: Real>(found: T, slope: T) -> bool {
+    (found - slope).abs() > T::from_f64(CONTRADICTION) * found.abs().max(slope.abs())
 }
