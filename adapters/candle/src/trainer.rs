@@ -150,10 +150,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
             Err(_) => {
                 self.variables.values_mut().copy_from_slice(&before);
                 let restored = self.statistics.iter().zip(&statistics);
-                restored
-                    .map(|((_, var), before)| Ok(var.set(before)?))
-                    .collect::<std::result::Result<(), _>>()
-                    .and(self.write())
+                restored.try_for_each(|((_, var), before)| Ok(var.set(before)?)).and(self.write())
             }
         };
         let report = outcome?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::models::{Guess, Named};
 use marquardt::{
-    Curve, CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, Report, RobustLoss, Scalar,
+    Curve, CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, Report, RobustLoss,
 };
 
 use crate::choices::Choices;
