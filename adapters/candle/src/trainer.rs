@@ -149,7 +149,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
             Ok(_) => self.write(),
             Err(_) => {
                 self.variables.values_mut().copy_from_slice(&before);
-                let restored = self.statistics.iter().zip(&statistics);
+                let mut restored = self.statistics.iter().zip(&statistics);
                 restored.try_for_each(|((_, var), before)| Ok(var.set(before)?)).and(self.write())
             }
         };
