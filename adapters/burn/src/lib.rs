@@ -61,7 +61,7 @@
 //! Levenberg–Marquardt needs all at once; nor can a step be tried and taken back. Hence the closure, which is called two to four
 //! times in a step, and for a loss of several outputs once more for each of them: burn's graphs can be pulled through once only.
 //!
-//! What burn's layers draw at random, such as the masks of dropout, is the same in each call, and another in the next step: where a
+//! Random draws of burn's layers, such as the masks of dropout, are the same in each call, and others in the next step: where a
 //! module has such layers, burn's generator is seeded before each call with a number that was drawn from it. Samples must not depend
 //! on each other: [`BatchNorm`](burn::nn::BatchNorm) in training mode is refused, and what mixes samples otherwise is looked for in
 //! the first step of a trainer and wherever the recorded layers change.

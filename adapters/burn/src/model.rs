@@ -36,7 +36,7 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     sensitivities: Vec<T>,
 }
 
-/// What is known at a point.
+/// Values and derivatives known at a point.
 struct Point<T, M, const D: usize> {
     x: Vec<T>,
     outputs: Vec<T>,

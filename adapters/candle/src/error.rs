@@ -117,7 +117,7 @@ pub enum TrainerError {
     File {
         /// The file.
         path: String,
-        /// What it lacks, or has otherwise.
+        /// The part that is missing or differs.
         difference: String,
     },
     /// The variables cannot be named as they are.

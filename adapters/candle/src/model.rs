@@ -108,7 +108,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
         if before.iter().zip(&now).any(differs) { Err(TrainerError::RandomOutputs) } else { Ok(()) }
     }
 
-    /// What the layer of this place among those recorded is called: as its variables are.
+    /// Name of the layer at this place among those recorded, taken from its variables.
     pub(crate) fn layer_name(&self, layer: usize) -> String {
         let start = match self.layers.get(layer) {
             Some(&(RecordedLayer::Dense { weight: start, .. } | RecordedLayer::Embedding { table: start, .. })) => {

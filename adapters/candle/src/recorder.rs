@@ -194,7 +194,7 @@ impl Found {
     }
 }
 
-/// What comes out of a layer with zeros added to it, whose gradient is the layer's sensitivities: for devices on which operations of
+/// Output of a layer with zeros added to it, whose gradient is the layer's sensitivities: for devices on which operations of
 /// one's own would have to be written.
 fn tap_by_zeros(y: &Tensor) -> Result<(Tensor, Tap)> {
     let zeros = Var::zeros(y.shape(), y.dtype(), y.device())?;

@@ -32,7 +32,7 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
     places: Places,
     token: Var,
     targets: Vec<T>,
-    /// Of the masks of dropout.
+    /// Seed of the masks of dropout.
     pub(crate) seed: u64,
     /// Steps that were begun.
     pub(crate) steps: u64,
@@ -193,7 +193,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
         })
     }
 
-    /// What the running statistics are.
+    /// A copy of the running statistics.
     fn copy_statistics(&self) -> Result<Vec<Tensor>> {
         self.statistics.iter().map(|(_, var)| var.as_detached_tensor().copy()).collect()
     }

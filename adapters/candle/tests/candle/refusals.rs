@@ -1,4 +1,4 @@
-//! What goes wrong: errors that say what, and a map that is as before.
+//! Refused input: errors that name it, and a map that is as before.
 
 use candle_core::{DType, Device, Module, ModuleT, Result, Tensor};
 use candle_nn::{VarBuilder, VarMap};
