@@ -3,6 +3,7 @@
 use super::curvature::{DOUBTFUL, is_faithful};
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use super::scaling::Influences;
 use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
@@ -82,11 +83,14 @@ where
     }
 
     /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where it is zero, or not
-    /// finite.
+    /// finite. It leaves out parameters whose influence is lost among the others': differences do not see them.
     fn follow_the_gradient(&mut self, reach: T) -> bool {
+        let influences = Influences::of(self.column_norms.as_ref(), self.sizes());
         for j in 0..self.plan.n {
             let (g, d) = (self.model.gradient()[j], self.d.as_ref()[j]);
-            self.step.as_mut()[j] = if self.held_by(j).is_some() { T::ZERO } else { -g / (d * d) };
+            let is_lost = influences.is_lost(self.column_norms.as_ref()[j], self.sizes()[j]);
+            let is_still = self.held_by(j).is_some() || is_lost;
+            self.step.as_mut()[j] = if is_still { T::ZERO } else { -g / (d * d) };
         }
         let factor = reach / scaled_norm(self.d.as_ref(), self.step.as_ref());
         for (j, (step, &x)) in self.step.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {

@@ -7,6 +7,8 @@
 
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
+use super::manifold::PointSizes;
+use super::scaling::Influences;
 use super::{Scaling, Settings, Status};
 use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::LinearModel;
@@ -51,9 +53,16 @@ where
         if has_no_weight && norms.iter().all(|&norm| norm == T::ZERO) {
             return T::ONE;
         }
+        self.squared_cosine_among(|_| true)
+    }
+
+    /// Square of the largest cosine of the columns that count.
+    #[inline]
+    fn squared_cosine_among(&self, counts: impl Fn(usize) -> bool) -> T {
+        let norms = self.column_norms.as_ref();
         let columns = self.model.gradient()[..norms.len()].iter().zip(norms).enumerate();
         let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
-            if norm > T::ZERO && self.held_by(j).is_none() {
+            if norm > T::ZERO && self.held_by(j).is_none() && counts(j) {
                 largest.max((gradient / norm) * (gradient / norm))
             } else {
                 largest
@@ -69,20 +78,35 @@ where
     }
 
     /// Brings `D` to the column norms at the current point and lets the damping start afresh, with the Gauss–Newton step if it
-    /// is short enough. Returns `false`, and changes nothing, where `D` is up to date, or where the Jacobian is not formed.
+    /// is short enough. Parameters whose influence is lost among the others' are held in proportion to their size, as long as the
+    /// others are not stationary: their columns may be rounding errors, and ask for long steps that lead nowhere. Returns `false`, and
+    /// changes nothing, where `D` is up to date, or where the Jacobian is not formed.
     ///
     /// A scaling other than the default gives way to it: it has led to where no step is left although the gradient is not zero.
-    pub(super) fn renew_scaling(&mut self) -> bool {
+    pub(super) fn renew_scaling(&mut self, settings: &Settings<T>) -> bool {
         if self.plan.form.multiplies() {
             return false;
         }
         let norms = self.column_norms.as_ref();
-        let mut pairs = self.d.as_mut().iter_mut().zip(norms).filter(|(_, norm)| **norm > T::ZERO);
+        let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
+        let influences = Influences::of(norms, sizes);
+        let is_lost = |j: usize| influences.is_lost(norms[j], sizes[j]);
+        let tolerance = largest_cosine(settings);
+        let holds_lost = self.squared_cosine_among(|j| !is_lost(j)) > tolerance * tolerance;
+        let renewed = self.correction.as_mut();
+        for (j, (renewed, &d)) in renewed.iter_mut().zip(self.d.as_ref()).enumerate() {
+            *renewed = match norms[j] {
+                _ if holds_lost && is_lost(j) => d.max(influences.largest / sizes[j].abs()),
+                norm if norm > T::ZERO => norm,
+                _ => d,
+            };
+        }
         let limit = T::from_f64(OUT_OF_DATE);
-        if !pairs.any(|(d, &norm)| *d > limit * norm || norm > limit * *d) {
+        let mut pairs = self.d.as_ref().iter().zip(self.correction.as_ref());
+        if !pairs.any(|(&d, &renewed)| d > limit * renewed || renewed > limit * d) {
             return false;
         }
-        Scaling::Marquardt.update(self.d.as_mut(), norms);
+        self.d.as_mut().copy_from_slice(self.correction.as_ref());
         self.scaling = Scaling::default();
         self.start_damping();
         true

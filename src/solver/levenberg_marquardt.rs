@@ -140,8 +140,9 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// The scaling `D` of the damping. By default it is the [`FadingMaximum`](Scaling::FadingMaximum), and the
-    /// [`Identity`](Scaling::Identity) where the Jacobian is not formed, which allows for no other.
+    /// The scaling `D` of the damping. By default it is the [`FadingMaximum`](Scaling::FadingMaximum); the
+    /// [`RunningMaximum`](Scaling::RunningMaximum) for variables, as of a network; and the [`Identity`](Scaling::Identity) where the
+    /// Jacobian is not formed, which allows for no other.
     pub fn with_scaling(self, scaling: Scaling) -> Self {
         self.set(|settings| settings.scaling = Some(scaling))
     }

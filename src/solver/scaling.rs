@@ -13,7 +13,7 @@ pub enum Scaling {
     /// `D_jj = ‖J_j‖` at the current point (Marquardt 1963). Changing the unit of a parameter changes nothing.
     Marquardt,
     /// `D_jj` is the largest `‖J_j‖` so far (Moré 1978): as Marquardt's, and a parameter that loses its influence on the
-    /// way is not set free.
+    /// way is not set free. The default for variables, as of a network.
     RunningMaximum,
     /// `D_jj` is the largest `‖J_j‖` so far, fading by a factor of 0.7 with each step: as the running maximum, but an
     /// early excursion to where the model explodes is forgotten.
@@ -22,6 +22,11 @@ pub enum Scaling {
 }
 
 impl Scaling {
+    /// That of a network's weights, by default. Neurons saturate and return: the fading maximum would set the weights of a saturated one
+    /// free, for steps that are long and lead nowhere. Over 16 trainings of sinc to 1e-6, the running maximum takes 0.83 of its steps;
+    /// on the differential equations of the example `pinn`, 0.6, and none of five seeds is lost.
+    pub(crate) const OF_WEIGHTS: Scaling = Scaling::RunningMaximum;
+
     /// Brings `d` up to date at a point with these column norms; `d` is zero before the first point.
     #[inline]
     pub(crate) fn update<T: Real>(self, d: &mut [T], column_norms: &[T]) {
@@ -36,5 +41,49 @@ impl Scaling {
                 Scaling::FadingMaximum => (T::from_f64(FADE) * *d).max(norm),
             };
         }
+    }
+}
+
+/// The influences of all parameters, `‖J_j‖·|x_j|`: how far a change of a parameter by its own size moves the residuals.
+pub(super) struct Influences<T> {
+    /// The largest.
+    pub(super) largest: T,
+    /// The largest `‖J_j‖`.
+    largest_norm: T,
+    /// `ε^¾`: 1.8e-12 in double precision, 6.4e-6 in single.
+    share: T,
+}
+
+impl<T: Real> Influences<T> {
+    #[inline]
+    pub(super) fn of(column_norms: &[T], sizes: &[T]) -> Self {
+        let influences = column_norms.iter().zip(sizes).map(|(&norm, &size)| norm * size.abs());
+        let root = T::EPSILON.sqrt();
+        Influences {
+            largest: influences.fold(T::ZERO, T::max),
+            largest_norm: column_norms.iter().copied().fold(T::ZERO, T::max),
+            share: root * root.sqrt(),
+        }
+    }
+
+    /// The influence of a parameter that is not zero is lost among the others', and so is its column. Such a column may be rounding
+    /// errors alone, as that of a saturated neuron is.
+    #[inline]
+    pub(super) fn is_lost(&self, norm: T, size: T) -> bool {
+        let influence = norm * size.abs();
+        influence > T::ZERO && influence < self.share * self.largest && norm < self.share * self.largest_norm
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_small_column_nor_a_small_parameter_is_lost() {
+        let (norms, sizes) = ([1.0, 1e-16, 1e-16, 1.0, 0.0], [2.0, -20.0, 1e15, 1e-100, 1.0]);
+        let influences = Influences::of(&norms, &sizes);
+        let lost = [0, 1, 2, 3, 4].map(|j| influences.is_lost(norms[j], sizes[j]));
+        assert_eq!(lost, [false, true, false, false, false]);
     }
 }

@@ -14,6 +14,8 @@ use crate::{LeastSquares, Real};
 pub(crate) struct Settings<T> {
     /// Where it was not set, it follows the form of the linear system.
     pub(crate) scaling: Option<Scaling>,
+    /// The scaling that was not set, where the Jacobian is formed.
+    pub(crate) formed_scaling: Scaling,
     pub(crate) acceleration: Acceleration,
     pub(crate) linear_solver: LinearSolver,
     pub(crate) memory_budget: usize,
@@ -37,6 +39,7 @@ impl<T: Real> Default for Settings<T> {
     fn default() -> Self {
         Settings {
             scaling: None,
+            formed_scaling: Scaling::default(),
             acceleration: Acceleration::default(),
             linear_solver: LinearSolver::default(),
             memory_budget: MEMORY_BUDGET,
@@ -168,7 +171,7 @@ impl<T: Real> Settings<T> {
 
     /// The scaling of a problem that is solved in this form.
     pub(super) fn scaling_for(&self, form: LinearForm) -> Scaling {
-        let default = if form.multiplies() { Scaling::Identity } else { Scaling::default() };
+        let default = if form.multiplies() { Scaling::Identity } else { self.formed_scaling };
         self.scaling.unwrap_or(default)
     }
 }

@@ -161,7 +161,7 @@ where
         if self.is_stationary(settings) {
             return Some(claim);
         }
-        let goes_on = self.renew_scaling() || claim.is_converged() || self.damping.relax();
+        let goes_on = self.renew_scaling(settings) || claim.is_converged() || self.damping.relax();
         (!goes_on).then_some(claim)
     }
 

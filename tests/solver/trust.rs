@@ -103,6 +103,32 @@ fn wrong_derivatives_are_named() {
     assert!(report.is_converged(), "{report}");
 }
 
+/// The derivatives of a saturated neuron are rounding errors, to which no difference of residuals agrees.
+#[test]
+fn derivatives_that_are_rounding_errors_are_not_called_wrong() {
+    let mut problem = Analytic::new(4, 12, |x: &[f64], r: &mut [f64], mut jacobian: Option<&mut [f64]>| {
+        for (i, r) in r.iter_mut().enumerate() {
+            let t = i as f64;
+            let decayed = (-x[1] * t).exp();
+            let neuron = (x[2] * (t + 1.0) + x[3]).tanh();
+            *r = x[0] * decayed + neuron - (3.0 * (-0.4 * t).exp() + 1.0 + 0.1 * (5.0 * t).sin());
+            if let Some(jacobian) = jacobian.as_deref_mut() {
+                // As layers work it out.
+                let slope = 1.0 - neuron * neuron;
+                jacobian[4 * i..4 * i + 4].copy_from_slice(&[decayed, -x[0] * t * decayed, slope * (t + 1.0), slope]);
+            }
+        }
+        Ok(())
+    });
+    for (weight, bias) in
+        [1.0, 5.0, 15.0, 18.0].iter().flat_map(|&weight| [0.0, 0.3, 1.5, 3.0].map(|bias| (weight, bias)))
+    {
+        let report = solver().minimize(&mut problem, &[1.0, 0.2, weight, bias]).unwrap();
+        assert_ne!(report.status, Status::WrongDerivatives, "{weight}, {bias}: {report}");
+        assert!((report.x[0] - 3.0).abs() < 0.2 && (report.x[1] - 0.4).abs() < 0.2, "{weight}, {bias}: {report}");
+    }
+}
+
 /// Derivatives by differences are inexact, but not wrong.
 #[test]
 fn inexact_derivatives_are_not_called_wrong() {

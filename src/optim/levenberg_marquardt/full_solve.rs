@@ -4,7 +4,7 @@ use crate::damping::DampingPolicy;
 use crate::optim::OptimizerError;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::variables::Variables;
-use crate::{Bounds, LevenbergMarquardt, Objective, Observer, Real, Report, SolveError};
+use crate::{Bounds, LevenbergMarquardt, Objective, Observer, Real, Report, Scaling, SolveError};
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises the loss over the trainable variables: a full solve, to convergence.
@@ -76,13 +76,21 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         memory.bounds = problem.bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
+        let solver = self.for_weights();
         let report = if start.len() == variables.values().len() {
-            self.minimize_observed(problem, &start, observer)?
+            solver.minimize_observed(problem, &start, observer)?
         } else {
             let mut selected = Selected { problem, columns: &columns, memory: &mut memory };
-            self.minimize_observed(&mut selected, &start, observer)?
+            solver.minimize_observed(&mut selected, &start, observer)?
         };
         scatter(variables.values_mut(), &report.x, &columns);
         Ok(report)
+    }
+
+    /// The same solver, with the scaling of weights unless another was set.
+    fn for_weights(&self) -> Self {
+        let mut settings = self.settings.clone();
+        settings.formed_scaling = Scaling::OF_WEIGHTS;
+        LevenbergMarquardt { damping: self.damping.clone(), settings, training: None }
     }
 }

@@ -257,7 +257,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
         let plan = settings.plan_for(problem, shards.as_ref(), self.scaling, ridge)?;
         iteration.shards = shards;
-        iteration.scaling = self.scaling.unwrap_or_else(|| settings.scaling_for(plan.form));
+        iteration.scaling = self.scaling.unwrap_or_else(|| scaling_of_weights(plan.form));
         let may_orthogonalize = plan.may_orthogonalize && damping_would_be_high::<T>();
         let plan = if self.orthogonal && may_orthogonalize && plan.form == LinearForm::Cholesky {
             Plan { form: LinearForm::Qr, may_orthogonalize: false, ..plan }
@@ -335,7 +335,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         (self.underway, self.iteration.accelerate) = (underway != 0.0, accelerate != 0.0);
         self.orthogonal = orthogonal != 0.0;
         if self.scaling.is_none() && self.steps > 0 {
-            self.scaling = Some(if uniform != 0.0 { Scaling::Identity } else { Scaling::default() });
+            self.scaling = Some(if uniform != 0.0 { Scaling::Identity } else { Scaling::OF_WEIGHTS });
         }
         self.iteration.damping.restore(damping)
     }
@@ -390,6 +390,11 @@ fn decays<T: Real>(exclusions: &[String], variables: &Variables<T>) -> Vec<T> {
         }
     }
     decays
+}
+
+/// The scaling of weights that nobody has set.
+fn scaling_of_weights(form: LinearForm) -> Scaling {
+    if form.multiplies() { Scaling::Identity } else { Scaling::OF_WEIGHTS }
 }
 
 /// An iteration over `n` numbers that stays where it arrives.

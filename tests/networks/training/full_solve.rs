@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use marquardt::nn::{HalfSumOfSquares, Network, Tape};
 use marquardt::optim::Optimizer;
 use marquardt::{
-    AutoDiff, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Objective, Residuals, Scalar, Status,
-    SumOfSquares, Variables,
+    AutoDiff, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Objective, Residuals, Scalar,
+    Scaling, Status, SumOfSquares, Variables,
 };
 use ndarray::{Array2, array};
 
@@ -87,12 +87,13 @@ fn several_residual_functions_in_several_variables() {
     assert!((report.cost - by_hand.cost).abs() < 1e-12);
 }
 
-/// It is `minimize` on the flat vector.
+/// It is `minimize` on the flat vector, with the scaling of weights.
 #[test]
 fn it_is_the_solve_of_the_flat_problem() {
     let (mut network, mut variables) = decay();
-    let solver = LevenbergMarquardt::new().with_max_iterations(7);
+    let solver = LevenbergMarquardt::new().with_max_iterations(7).with_scaling(Scaling::RunningMaximum);
     let flat = solver.minimize(bind(&mut network), variables.values()).unwrap();
+    let solver = LevenbergMarquardt::new().with_max_iterations(7);
     let report = solver.minimize_variables(bind(&mut network), &mut variables).unwrap();
     assert_eq!(report.status, flat.status);
     assert_same_bits(&report.x, &flat.x, "x");
