@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench fits
 //! cargo bench --bench fits -- misra1a
+//! cargo bench --bench fits -- formula
 //! ```
 
 #[path = "problems/mod.rs"]
@@ -13,7 +14,9 @@ mod workloads;
 use divan::{Bencher, black_box};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use marquardt::{AutoDiff, CurveFit, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Report};
+use marquardt::{
+    AutoDiff, CurveFit, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Model, Report, model,
+};
 use nalgebra::SVector;
 use problems::{Analytic, Misra1aResiduals, Peaks};
 use rand_chacha::ChaCha8Rng;
@@ -80,6 +83,33 @@ fn overlapping_gaussians_model(bencher: Bencher, peaks: usize) {
     let start = workload.start(SEED, Difficulty::Easy);
     let samples = workload.samples();
     bencher.bench_local(|| CurveFit::model(Peaks(peaks), &samples.x, &samples.y, black_box(&start)).fit());
+}
+
+/// Many points of one curve, whose formula is known to the compiler or at run time only.
+mod formula {
+    use marquardt::Formula;
+
+    use super::*;
+
+    const POINTS: usize = 100_000;
+
+    fn bench(bencher: Bencher, model: impl Model<f64> + Clone) {
+        let x: Vec<f64> = (0..POINTS).map(|i| 10.0 * i as f64 / POINTS as f64).collect();
+        let noise = |i: usize| 0.01 * (i as f64 * 0.7).sin();
+        let y: Vec<f64> = x.iter().enumerate().map(|(i, x)| 3.0 * (-0.7 * x).exp() + 0.5 + noise(i)).collect();
+        let start = [1.0, 1.0, 0.0];
+        bencher.bench_local(|| CurveFit::model(model.clone(), &x, &y, black_box(&start)).fit());
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn of_macro(bencher: Bencher) {
+        bench(bencher, model!(|x; a, k, c| a * exp(-k * x) + c));
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn of_text(bencher: Bencher) {
+        bench(bencher, Formula::parse("a*exp(-k*x) + c").expect("a formula"));
+    }
 }
 
 /// What one linearisation takes where derivatives cost a copy, and what its `JᵀJ` alone takes as a full product.

@@ -163,23 +163,24 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod solver;
+mod special;
 pub mod statistics;
 pub mod train;
 mod variables;
 
 pub use autodiff::{Difference, Dual, Taylor};
 #[doc(hidden)]
-pub use curve::formula;
+pub use curve::model_functions;
 pub use curve::models;
 pub use curve::{
     BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
     CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
     FailedStart, FitFailure, FitMany, FitManyError, FitStatistics, FitSummary, FittedCurve, FittedDataSet,
-    FittedParameter, FromClosure, FromModel, FromNumeric, FromNumericRows, FromVector, GlobalCurve, GlobalError,
-    GlobalFit, Influence, Interval, IntervalEnd, IntervalSummary, LossSummary, ManyFits, Minima, Minimum, Model,
-    MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary, Parameters, PerFit, Predictors,
-    PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling, Rows, StatisticsError, Tie,
-    curve_fit, f_test, likelihood_ratio_test,
+    FittedParameter, Formula, FormulaError, FormulaProblem, FromClosure, FromModel, FromNumeric, FromNumericRows,
+    FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd, IntervalSummary, LossSummary,
+    ManyFits, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary,
+    Parameters, PerFit, Predictors, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+    Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
 };
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use curve::{Plot, PlotError, Series};

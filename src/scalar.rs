@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::Number;
+use crate::{Number, special};
 
 /// A number that a residual function can be written over.
 ///
@@ -110,6 +110,19 @@ pub trait Scalar:
     /// Absolute value; the derivative at zero is taken as zero.
     fn abs(self) -> Self;
 
+    /// The error function, `2/√π ∫₀ˣ exp(−t²) dt`.
+    fn erf(self) -> Self;
+    /// The complementary error function, `1 - erf(self)`, accurate where that is small.
+    fn erfc(self) -> Self;
+    /// The gamma function, `(self - 1)!`; NaN at the negative integers.
+    fn gamma(self) -> Self;
+    /// The logarithm of the absolute value of the gamma function.
+    fn lgamma(self) -> Self;
+    /// The Bessel function of the first kind and order 0.
+    fn j0(self) -> Self;
+    /// The Bessel function of the first kind and order 1.
+    fn j1(self) -> Self;
+
     /// `then` where `self < other` by value, `otherwise` elsewhere; both have been computed by then, and what is not chosen may
     /// be NaN. A formula that branches so can be evaluated for several fits at once.
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
@@ -130,6 +143,15 @@ pub trait Scalar:
     #[inline(always)]
     fn hypot(self, other: Self) -> Self {
         (self * self + other * other).sqrt()
+    }
+
+    /// The beta function of two positive numbers, by the logarithms of gamma functions; NaN where one is not positive.
+    #[inline(always)]
+    fn beta(self, other: Self) -> Self {
+        let zero = Self::constant(Self::Real::from_f64(0.0));
+        let undefined = Self::constant(Self::Real::from_f64(f64::NAN));
+        let value = (Scalar::lgamma(self) + Scalar::lgamma(other) - Scalar::lgamma(self + other)).exp();
+        zero.select_less(Scalar::min(self, other), value, undefined)
     }
 }
 
@@ -172,6 +194,7 @@ macro_rules! float_is_scalar {
             }
             float_is_scalar!(@forward $float: recip sqrt cbrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos
                 atan sinh cosh tanh asinh acosh atanh abs);
+            float_is_scalar!(@special $float: erf erfc gamma lgamma j0 j1);
         }
     };
     (@forward $float:ident: $($function:ident)*) => {
@@ -179,6 +202,14 @@ macro_rules! float_is_scalar {
             #[inline]
             fn $function(self) -> $float {
                 $float::$function(self)
+            }
+        )*
+    };
+    (@special $float:ident: $($function:ident)*) => {
+        $(
+            #[inline]
+            fn $function(self) -> $float {
+                special::$function(self)
             }
         )*
     };

@@ -1,6 +1,6 @@
 //! Reverse-mode numbers in the lanes of registers.
 
-use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
@@ -8,6 +8,7 @@ use super::functions::{for_each_function, lane_function, lane_operators};
 use super::jet::sign;
 use super::tape::{Place, Tape};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::special::{digamma, j1_slope};
 use crate::{Number, Real, Scalar};
 
 /// A value that remembers on a [`Tape`] what it was made of: all its derivatives cost a few times the value, however many

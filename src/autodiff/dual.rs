@@ -1,10 +1,11 @@
 //! Forward-mode dual numbers with a fixed number of tangents.
 
-use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::functions::{derived_operators, for_each_function, sign};
+use crate::special::{digamma, j1_slope};
 use crate::{Real, Scalar};
 
 /// A value together with its exact gradient with respect to `N` variables (Ceres calls it a jet).

@@ -28,6 +28,12 @@ macro_rules! for_each_function {
         $each! { acosh (x, f, c): (x * x - c(1.0)).sqrt().recip(), -x / ((x * x - c(1.0)) * (x * x - c(1.0)).sqrt()) }
         $each! { atanh (x, f, c): (c(1.0) - x * x).recip(), x * c(2.0) / ((c(1.0) - x * x) * (c(1.0) - x * x)) }
         $each! { abs (x, f, c): sign(x), c(0.0) }
+        $each! { erf (x, f, c): (-x * x).exp() * c(FRAC_2_SQRT_PI), x * (-x * x).exp() * c(-2.0 * FRAC_2_SQRT_PI) }
+        $each! { erfc (x, f, c): (-x * x).exp() * c(-FRAC_2_SQRT_PI), x * (-x * x).exp() * c(2.0 * FRAC_2_SQRT_PI) }
+        $each! { gamma (x, f, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }
+        $each! { lgamma (x, f, c): digamma(x), trigamma(x) }
+        $each! { j0 (x, f, c): -x.j1(), -j1_slope(x) }
+        $each! { j1 (x, f, c): j1_slope(x), j1_bend(x) }
     };
 }
 

@@ -1,11 +1,12 @@
 //! Forward-mode dual numbers in the lanes of registers.
 
-use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::functions::{for_each_function, lane_function, lane_operators};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::special::{digamma, j1_slope};
 use crate::{Number, Real, Scalar};
 
 /// As [`Dual`](crate::Dual), for several fits or points at once.

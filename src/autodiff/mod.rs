@@ -5,6 +5,7 @@ pub(crate) mod difference;
 mod dual;
 mod functions;
 pub(crate) mod jet;
+pub(crate) mod slopes;
 pub(crate) mod tape;
 mod taylor;
 

@@ -1,10 +1,11 @@
 //! Second-order Taylor numbers along one direction.
 
-use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::functions::{derived_operators, for_each_function, sign};
+use crate::special::{digamma, j1_bend, j1_slope, trigamma};
 use crate::{Real, Scalar};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.

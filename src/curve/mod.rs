@@ -10,7 +10,7 @@ mod estimate;
 mod failure;
 mod fit;
 mod fitted;
-pub mod formula;
+mod formula;
 mod global;
 mod global_curve;
 mod likelihood;
@@ -19,11 +19,13 @@ mod map;
 mod minima;
 mod misfit;
 mod model;
+pub mod model_functions;
 mod model_macro;
 mod model_rows;
 pub mod models;
 mod multi_start;
 mod nan_policy;
+mod near_names;
 mod nested;
 mod noise;
 mod numeric_rows;
@@ -57,6 +59,7 @@ pub use fitted::{
     BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
     FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
+pub use formula::{Formula, FormulaError, FormulaProblem};
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
 pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};

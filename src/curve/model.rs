@@ -1,6 +1,6 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
-use super::model_rows;
+use super::{Formula, model_rows};
 use crate::autodiff::Difference;
 use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
 
@@ -47,6 +47,12 @@ pub trait Model<T: Real>: Sync {
     /// What to call parameter `index`; `b1`, `b2`, … unless the model knows better.
     fn parameter_name(&self, index: usize) -> String {
         format!("b{}", index + 1)
+    }
+
+    /// The formula that the model is, if it is one: its program evaluates many rows at once.
+    #[doc(hidden)]
+    fn as_formula(&self) -> Option<&Formula> {
+        None
     }
 }
 
@@ -149,6 +155,10 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+        if let Some(formula) = self.0.as_formula() {
+            model_rows::backwards(formula.program(), x, width, b, y, &mut []);
+            return Ok(());
+        }
         if M::IN_LANES {
             model_rows::responses(&self.0, x, width, b, y);
             return Ok(());
@@ -164,6 +174,10 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
+        if let Some(formula) = self.0.as_formula() {
+            model_rows::backwards(formula.program(), x, width, b, y, jacobian);
+            return Ok(());
+        }
         if M::IN_LANES {
             model_rows::linearize(&self.0, x, width, b, y, jacobian);
             return Ok(());

@@ -124,7 +124,7 @@ macro_rules! __formula {
         $crate::__formula!(@$kind $names [$($done)* -] [$($rest)*] $($open)*)
     };
     (@$kind:ident $names:tt [$($done:tt)*] [$number:literal $($rest:tt)*] $($open:tt)*) => {
-        $crate::__formula!(@$kind $names [$($done)* $crate::formula::constant::<S>($number)] [$($rest)*] $($open)*)
+        $crate::__formula!(@$kind $names [$($done)* $crate::model_functions::constant::<S>($number)] [$($rest)*] $($open)*)
     };
     // Two tokens at once where that is safe, as the compiler counts the steps.
     (@$kind:ident $names:tt [$($done:tt)*] [$a:ident * $($rest:tt)*] $($open:tt)*) => {
@@ -155,7 +155,7 @@ macro_rules! __formula {
             #[allow(unused_imports, non_snake_case)]
             #[inline(always)]
             fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-                use $crate::formula::*;
+                use $crate::model_functions::*;
                 let [$($x),+] = predictors::<S, _>(x);
                 let [$($b),+] = parameters(b);
                 $(let $c = constant::<S>(self.$c);)*
@@ -181,13 +181,13 @@ macro_rules! __formula {
     }};
     (@value () [$($formula:tt)+] as []) => {{
         #[allow(unused_imports)]
-        use $crate::formula::*;
+        use $crate::model_functions::*;
         $($formula)+
     }};
     (@tie ([$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
         #[allow(unused_imports, non_snake_case)]
         fn value<S: $crate::Scalar>(b: &[S], constants: &[f64]) -> S {
-            use $crate::formula::*;
+            use $crate::model_functions::*;
             let [$($b),+] = parameters(b);
             let [$($c),*] = parameters(constants).map(constant::<S>);
             $($formula)+

@@ -28,6 +28,8 @@ pub(super) struct ReverseTile<T, R> {
     pub(super) responses: [Lanes<T, R>; TILE],
     /// Filled with the derivatives by each parameter. Without room for these there are none.
     pub(super) derivatives: Vec<[Lanes<T, R>; TILE]>,
+    /// Results of a formula's instructions, and derivatives by them.
+    pub(super) memory: Vec<[Lanes<T, R>; TILE]>,
     tape: Tape<T, R>,
     adjoints: Vec<Lanes<T, R>>,
 }
@@ -44,6 +46,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             b: vec![zero; parameters],
             responses: [zero; TILE],
             derivatives: vec![[zero; TILE]; derivatives],
+            memory: Vec::new(),
             tape: Tape::new(parameters),
             adjoints: Vec::new(),
         }

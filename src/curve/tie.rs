@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::model_rows::backwards;
+use super::{Formula, FormulaError};
 use crate::{Dual, Real};
 
 /// The value at the values of the parameters that a tie is to, and the gradient where there is room for it.
@@ -42,6 +44,32 @@ impl<T: Real> Tie<T> {
             result.value
         };
         Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value), formula: None }
+    }
+
+    /// A [`Formula`] of a text over the names of the parameters.
+    ///
+    /// ```
+    /// use marquardt::Tie;
+    ///
+    /// let rest = Tie::parse("1 - a - 2 * c")?;
+    /// assert_eq!(rest.of(), ["a", "c"]);
+    /// assert_eq!(rest.value(&[0.25, 0.125], None), 0.5);
+    /// # Ok::<(), marquardt::FormulaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FormulaError`] says what is wrong, and points at it.
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
+        let formula = Formula::with_predictors(text, [""; 0])?;
+        let of = formula.parameters().to_vec();
+        let text = Some(formula.text().to_owned());
+        let value = move |at: &[T], gradient: Option<&mut [T]>| {
+            let mut value = [T::ZERO];
+            backwards(formula.program(), &[], 0, at, &mut value, gradient.unwrap_or_default());
+            value[0]
+        };
+        Ok(Tie { of, value: Arc::new(value), formula: text })
     }
 
     /// The same, of parameters that are called otherwise.

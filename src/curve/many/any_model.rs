@@ -15,8 +15,8 @@ pub(super) const FORWARDS: [usize; 2] = [4, 8];
 /// All that is compiled for each model: its evaluation. Methods are for models that are evaluated in lanes, but for those that say
 /// otherwise.
 pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
-    /// The model is evaluated in lanes.
-    fn is_in_lanes(&self) -> bool;
+    /// How the model is evaluated.
+    fn evaluation(&self) -> Evaluation;
 
     /// Works out [`PointSums<T, R, N>`](PointSums), where `R` are these registers, and `N` is of [`FORWARDS`].
     fn add_points(&self, registers: Registers, sums: &mut dyn Any);
@@ -36,6 +36,17 @@ pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
     fn guess(&self, x: &[T], y: &[T]) -> Option<Vec<T>>;
 }
 
+/// How a model is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evaluation {
+    /// For a point of several fits at once, or in tiles.
+    InLanes,
+    /// For a tile of points of several fits at once.
+    InTiles,
+    /// For one point after the other.
+    OneByOne,
+}
+
 /// Starts from data.
 pub(super) type Guesses<M, T> = fn(&M, &[T], &[T]) -> Vec<T>;
 
@@ -47,15 +58,21 @@ pub(super) struct GivenModel<T, M> {
 
 impl<T: Real, M: Model<T>> TileModel<T> for GivenModel<T, M> {
     fn evaluate(&self, registers: Registers, tile: &mut dyn Any) {
-        if M::IN_LANES {
+        if let Some(formula) = self.model.as_formula() {
+            TileModel::<T>::evaluate(formula.program(), registers, tile);
+        } else if M::IN_LANES {
             InTiles(&self.model).evaluate(registers, tile);
         }
     }
 }
 
 impl<T: Real, M: Model<T> + Sync> AnyModel<T> for GivenModel<T, M> {
-    fn is_in_lanes(&self) -> bool {
-        M::IN_LANES
+    fn evaluation(&self) -> Evaluation {
+        match (self.model.as_formula(), M::IN_LANES) {
+            (Some(_), _) => Evaluation::InTiles,
+            (None, true) => Evaluation::InLanes,
+            (None, false) => Evaluation::OneByOne,
+        }
     }
 
     fn add_points(&self, registers: Registers, sums: &mut dyn Any) {

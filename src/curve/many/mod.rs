@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
 
-use self::any_model::{AnyModel, FORWARDS, GivenModel};
+use self::any_model::{AnyModel, Evaluation, FORWARDS, GivenModel};
 use self::block::Block;
 pub use self::error::FitManyError;
 pub use self::fits::ManyFits;
@@ -219,12 +219,17 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        if model.is_in_lanes() && study.parameters <= FEW {
-            T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
-        } else if model.is_in_lanes() && study.parameters <= SOME {
-            T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
-        } else if model.is_in_lanes() && study.parameters <= MOST {
-            T::run_in(registers, TiledBlock { study, model, registers, outcomes });
+        match (model.evaluation(), study.parameters) {
+            (Evaluation::InLanes, ..=FEW) => {
+                T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
+            }
+            (Evaluation::InLanes, ..=SOME) => {
+                T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
+            }
+            (Evaluation::InLanes | Evaluation::InTiles, ..=MOST) => {
+                T::run_in(registers, TiledBlock { study, model, registers, outcomes });
+            }
+            _ => {}
         }
         OneByOne { study, model, outcomes }.run();
     }

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
-use super::any_model::AnyModel;
+use super::any_model::{AnyModel, Evaluation};
 use super::outcomes::{Fitted, Outcomes, least_square};
 use super::study::Study;
 use super::{CurveError, default_ftol};
@@ -40,7 +40,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        if !self.model.is_in_lanes() {
+        if self.model.evaluation() == Evaluation::OneByOne {
             return self.model.evaluate_one_by_one(x, width, b, y, jacobian);
         }
         backwards(self.model, x, width, b, y, jacobian);

@@ -243,5 +243,5 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
         trigonometric: sin cos tan;
     }
 
-    lane_by_lane!(cbrt asin acos asinh acosh atanh);
+    lane_by_lane!(cbrt asin acos asinh acosh atanh erf erfc gamma lgamma j0 j1);
 }

@@ -66,4 +66,11 @@ functions! {
     acosh(x);
     atanh(x);
     abs(x);
+    erf(x);
+    erfc(x);
+    gamma(x);
+    lgamma(x);
+    beta(a, b);
+    j0(x);
+    j1(x);
 }

@@ -1,0 +1,22 @@
+//! Derivatives of the elementary functions in the lanes of registers, given the argument and the value.
+
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+
+use super::functions::for_each_function;
+use super::jet::sign;
+use crate::kernels::lanes::{Lanes, Register};
+use crate::special::{digamma, j1_slope};
+use crate::{Number, Real, Scalar};
+
+macro_rules! slope {
+    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[allow(unused_variables)]
+        pub(crate) fn $name<T: Real, R: Register<T>>($x: Lanes<T, R>, $f: Lanes<T, R>) -> Lanes<T, R> {
+            let $c = Lanes::<T, R>::from_f64;
+            $first
+        }
+    };
+}
+
+for_each_function!(slope);

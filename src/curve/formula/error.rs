@@ -1,0 +1,125 @@
+//! What is wrong with a formula, and where.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A text is no formula; the message points at the character.
+///
+/// ```
+/// use marquardt::Formula;
+///
+/// let error = Formula::parse("a*sine(x) + c").unwrap_err();
+/// assert_eq!(error.to_string(), "there is no function sine; did you mean sin?\n  a*sine(x) + c\n    ^");
+/// assert_eq!(error.position(), 3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct FormulaError {
+    /// What is wrong.
+    #[source]
+    problem: FormulaProblem,
+    text: String,
+    /// The byte of the text at which it is.
+    at: usize,
+}
+
+impl FormulaError {
+    pub(super) fn new(problem: FormulaProblem, text: &str, at: usize) -> Self {
+        FormulaError { problem, text: text.to_owned(), at }
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> &FormulaProblem {
+        &self.problem
+    }
+
+    /// Where in the text that is: the number of the character, counted from 1.
+    pub fn position(&self) -> usize {
+        1 + self.text[..self.at].chars().count()
+    }
+}
+
+/// What is wrong, the formula, and below it a mark.
+impl fmt::Display for FormulaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Characters that are shown on either side of the place.
+        const AROUND: usize = 60;
+        let line: Vec<char> = self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let place = self.position() - 1;
+        let from = place.saturating_sub(AROUND);
+        let shown: String = line[from..line.len().min(place + AROUND)].iter().collect();
+        write!(f, "{}\n  {}\n  {:>width$}", self.problem, shown.trim_end(), "^", width = place - from + 1)
+    }
+}
+
+/// What can be wrong with a formula.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FormulaProblem {
+    /// Something else ought to stand here.
+    #[error("{expected} is expected, but {found} found")]
+    Unexpected {
+        /// What may stand here.
+        expected: &'static str,
+        /// What stands here.
+        found: String,
+    },
+    /// A name that no function has stands before a parenthesis.
+    #[error("there is no function {name}{}", remedy(near))]
+    UnknownFunction {
+        /// The name.
+        name: String,
+        /// Names of functions that resemble it.
+        near: Vec<&'static str>,
+    },
+    /// A function has another number of arguments.
+    #[error("{name} takes {expected} argument{}, but {found} found", if *expected == 1 { "" } else { "s" })]
+    Arguments {
+        /// The function.
+        name: String,
+        /// Arguments that it takes.
+        expected: usize,
+        /// Arguments that it has here.
+        found: usize,
+    },
+    /// A function stands without its arguments.
+    #[error("{name} is a function: write {name}(…), or give the parameter another name")]
+    BareFunction {
+        /// The function.
+        name: String,
+    },
+    /// A comparison stands where a number ought to.
+    #[error("a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise")]
+    Comparison,
+    /// Where `if` or `?` asks for a comparison, there is none.
+    #[error("a comparison, such as x < a, is expected")]
+    NoComparison,
+    /// Parentheses, powers or conditions are within each other too often.
+    #[error("parentheses, powers and conditions are more than {most} deep")]
+    TooDeep {
+        /// As deep they may be.
+        most: usize,
+    },
+    /// The formula takes too many operations.
+    #[error("the formula takes more than {most} operations")]
+    TooLong {
+        /// As many it may take.
+        most: usize,
+    },
+    /// A predictor has a name that a formula cannot have, or one that another predictor has.
+    #[error(
+        "{name:?} cannot be the name of a predictor: a letter, then letters, digits and underscores, and each name once"
+    )]
+    Predictor {
+        /// The name.
+        name: String,
+    },
+}
+
+/// What to write instead of an unknown function.
+fn remedy(near: &[&str]) -> String {
+    match near {
+        [] => "; a product takes a *".to_owned(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    }
+}

@@ -1,0 +1,92 @@
+//! The functions that a formula can call.
+
+use crate::Scalar;
+
+/// One table of the functions of one argument: their names here, their methods, and the names of the field for the same.
+macro_rules! for_each_formula_function {
+    ($each:ident) => {
+        $each! {
+            Recip recip [], Sqrt sqrt [], Cbrt cbrt [], Exp exp [], Exp2 exp2 [], ExpM1 exp_m1 ["expm1"],
+            Ln ln ["log"], Ln1p ln_1p ["log1p"], Log2 log2 [], Log10 log10 [],
+            Sin sin [], Cos cos [], Tan tan [], Asin asin ["arcsin"], Acos acos ["arccos"], Atan atan ["arctan"],
+            Sinh sinh [], Cosh cosh [], Tanh tanh [],
+            Asinh asinh ["arcsinh"], Acosh acosh ["arccosh"], Atanh atanh ["arctanh"],
+            Abs abs [], Erf erf [], Erfc erfc [], Gamma gamma [], Lgamma lgamma ["ln_gamma", "gammaln"],
+            J0 j0 ["besj0"], J1 j1 ["besj1"],
+        }
+    };
+}
+
+pub(super) use for_each_formula_function;
+
+macro_rules! define {
+    ($($function:ident $method:ident [$($alias:literal),*],)*) => {
+        /// A function of one argument.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(super) enum Function {
+            $($function,)*
+        }
+
+        impl Function {
+            /// That of this name.
+            pub(super) fn of_name(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($method) $(| $alias)* => Some(Function::$function),)*
+                    _ => None,
+                }
+            }
+
+            /// All names.
+            pub(super) const NAMES: &[&str] = &[$(stringify!($method), $($alias,)*)*];
+
+            /// Its value.
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            pub(super) fn of<S: Scalar>(self, x: S) -> S {
+                match self {
+                    $(Function::$function => Scalar::$method(x),)*
+                }
+            }
+        }
+    };
+}
+
+for_each_formula_function!(define);
+
+/// A function of several arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compound {
+    Pow,
+    Atan2,
+    Hypot,
+    Max,
+    Min,
+    Beta,
+    Step,
+    SelectLess,
+    If,
+}
+
+impl Compound {
+    /// Names, and how many arguments they take.
+    const TABLE: [(&str, Compound, usize); 9] = [
+        ("pow", Compound::Pow, 2),
+        ("atan2", Compound::Atan2, 2),
+        ("hypot", Compound::Hypot, 2),
+        ("max", Compound::Max, 2),
+        ("min", Compound::Min, 2),
+        ("beta", Compound::Beta, 2),
+        ("step", Compound::Step, 1),
+        ("select_less", Compound::SelectLess, 4),
+        ("if", Compound::If, 3),
+    ];
+
+    /// That of this name, and how many arguments it takes.
+    pub(super) fn of_name(name: &str) -> Option<(Self, usize)> {
+        Compound::TABLE.into_iter().find(|(known, ..)| *known == name).map(|(_, compound, count)| (compound, count))
+    }
+
+    /// All names.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        Compound::TABLE.into_iter().map(|(name, ..)| name)
+    }
+}

@@ -1,0 +1,338 @@
+//! From a text to a [`Program`], by recursive descent.
+//!
+//! ```text
+//! expression = comparison [ "?" expression ":" expression ]
+//! comparison = sum [ ( "<" | "<=" | ">" | ">=" ) sum ]
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = signed { ( "*" | "/" ) signed }
+//! signed     = { "+" | "-" } power
+//! power      = atom [ ( "^" | "**" ) signed ]
+//! atom       = number | name | name "(" expression { "," expression } ")" | "(" expression ")"
+//! ```
+
+use super::error::{FormulaError, FormulaProblem};
+use super::function::{Compound, Function};
+use super::program::{Builder, Instruction, Operator, Program, Slot};
+use super::token::{Token, Word, Words, is_name};
+use crate::curve::near_names::near_names;
+
+/// Parentheses, powers and conditions within each other.
+const DEEPEST: usize = 64;
+
+/// Operations of a formula.
+const LONGEST: usize = 10_000;
+
+/// What was parsed.
+pub(super) struct Parsed {
+    pub(super) program: Program,
+    pub(super) parameters: Vec<String>,
+}
+
+/// Parses a formula over these predictors. All other names are parameters, in the order in which they occur.
+pub(super) fn parse(text: &str, predictors: &[String]) -> Result<Parsed, FormulaError> {
+    for (index, name) in predictors.iter().enumerate() {
+        if !is_name(name) || is_function(name) || predictors[..index].contains(name) {
+            return Err(FormulaError::new(FormulaProblem::Predictor { name: name.clone() }, text, 0));
+        }
+    }
+    let mut words = Words::of(text);
+    let word = next(&mut words, text)?;
+    let mut parser =
+        Parser { text, predictors, words, word, builder: Builder::default(), parameters: Vec::new(), depth: 0 };
+    let result = parser.number()?;
+    if parser.word.token != Token::End {
+        return Err(parser.unexpected("an operator"));
+    }
+    Ok(Parsed { program: parser.builder.finish(result), parameters: parser.parameters })
+}
+
+fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError> {
+    words.next().map_err(|(found, at)| {
+        FormulaError::new(FormulaProblem::Unexpected { expected: "a number, a name or an operator", found }, text, at)
+    })
+}
+
+fn is_function(name: &str) -> bool {
+    Function::of_name(name).is_some() || Compound::of_name(name).is_some()
+}
+
+/// What an expression makes.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Number(Slot),
+    /// The first is less than the second.
+    Less(Slot, Slot),
+    /// The first is not less than the second.
+    NotLess(Slot, Slot),
+}
+
+/// A text of which part has been read.
+struct Parser<'t> {
+    text: &'t str,
+    predictors: &'t [String],
+    words: Words<'t>,
+    /// The next word.
+    word: Word<'t>,
+    builder: Builder,
+    parameters: Vec<String>,
+    depth: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn error(&self, problem: FormulaProblem, at: usize) -> FormulaError {
+        FormulaError::new(problem, self.text, at)
+    }
+
+    fn unexpected(&self, expected: &'static str) -> FormulaError {
+        self.error(FormulaProblem::Unexpected { expected, found: self.word.token.to_string() }, self.word.at)
+    }
+
+    /// The next word, which is left behind.
+    fn take(&mut self) -> Result<Word<'t>, FormulaError> {
+        let following = next(&mut self.words, self.text)?;
+        Ok(std::mem::replace(&mut self.word, following))
+    }
+
+    /// Leaves one of these symbols behind, if it is next.
+    fn take_symbol(&mut self, symbols: &[&'static str]) -> Result<Option<&'static str>, FormulaError> {
+        match self.word.token {
+            Token::Symbol(symbol) if symbols.contains(&symbol) => self.take().map(|_| Some(symbol)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Leaves this symbol behind, which has to come next.
+    fn expect(&mut self, symbol: &'static str, expected: &'static str) -> Result<(), FormulaError> {
+        self.take_symbol(&[symbol])?.map(|_| ()).ok_or_else(|| self.unexpected(expected))
+    }
+
+    /// Reads what stands deeper within the formula.
+    fn deeper<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, FormulaError>) -> Result<R, FormulaError> {
+        if self.depth == DEEPEST {
+            return Err(self.error(FormulaProblem::TooDeep { most: DEEPEST }, self.word.at));
+        }
+        if self.builder.len() > LONGEST {
+            return Err(self.error(FormulaProblem::TooLong { most: LONGEST }, self.word.at));
+        }
+        self.depth += 1;
+        let found = read(self)?;
+        self.depth -= 1;
+        Ok(found)
+    }
+
+    /// An expression that is a number.
+    fn number(&mut self) -> Result<Slot, FormulaError> {
+        let at = self.word.at;
+        match self.expression()? {
+            Value::Number(slot) => Ok(slot),
+            _ => Err(self.error(FormulaProblem::Comparison, at)),
+        }
+    }
+
+    fn expression(&mut self) -> Result<Value, FormulaError> {
+        self.deeper(|parser| {
+            let at = parser.word.at;
+            let value = parser.comparison()?;
+            if parser.take_symbol(&["?"])?.is_none() {
+                return Ok(value);
+            }
+            let then = parser.number()?;
+            parser.expect(":", "a colon, and what holds otherwise,")?;
+            let otherwise = parser.number()?;
+            parser.choose(value, then, otherwise, at).map(Value::Number)
+        })
+    }
+
+    /// One of two numbers, by a comparison that begins here.
+    fn choose(&mut self, by: Value, then: Slot, otherwise: Slot, at: usize) -> Result<Slot, FormulaError> {
+        match by {
+            Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
+            Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
+            Value::Number(_) => Err(self.error(FormulaProblem::NoComparison, at)),
+        }
+    }
+
+    fn comparison(&mut self) -> Result<Value, FormulaError> {
+        let at = self.word.at;
+        let first = self.sum()?;
+        let Some(symbol) = self.take_symbol(&["<", "<=", ">", ">="])? else { return Ok(first) };
+        let first = self.as_number(first, at)?;
+        let at = self.word.at;
+        let second = self.sum()?;
+        let second = self.as_number(second, at)?;
+        Ok(match symbol {
+            "<" => Value::Less(first, second),
+            ">" => Value::Less(second, first),
+            "<=" => Value::NotLess(second, first),
+            _ => Value::NotLess(first, second),
+        })
+    }
+
+    fn as_number(&self, value: Value, at: usize) -> Result<Slot, FormulaError> {
+        match value {
+            Value::Number(slot) => Ok(slot),
+            _ => Err(self.error(FormulaProblem::Comparison, at)),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Value, FormulaError> {
+        self.chain([("+", Operator::Add), ("-", Operator::Subtract)], Self::product)
+    }
+
+    fn product(&mut self) -> Result<Value, FormulaError> {
+        self.chain([("*", Operator::Multiply), ("/", Operator::Divide)], Self::signed)
+    }
+
+    /// Terms with operators between them, from left to right.
+    fn chain(
+        &mut self,
+        operators: [(&'static str, Operator); 2],
+        term: fn(&mut Self) -> Result<Value, FormulaError>,
+    ) -> Result<Value, FormulaError> {
+        let at = self.word.at;
+        let mut value = term(self)?;
+        while let Some(symbol) = self.take_symbol(&operators.map(|(symbol, _)| symbol))? {
+            let first = self.as_number(value, at)?;
+            let at = self.word.at;
+            let second = term(self)?;
+            let second = self.as_number(second, at)?;
+            let operator = if symbol == operators[0].0 { operators[0].1 } else { operators[1].1 };
+            value = Value::Number(self.builder.join(operator, first, second));
+            if self.builder.len() > LONGEST {
+                return Err(self.error(FormulaProblem::TooLong { most: LONGEST }, at));
+            }
+        }
+        Ok(value)
+    }
+
+    fn signed(&mut self) -> Result<Value, FormulaError> {
+        let (mut has_sign, mut is_negative) = (false, false);
+        while let Some(sign) = self.take_symbol(&["+", "-"])? {
+            has_sign = true;
+            is_negative ^= sign == "-";
+        }
+        let at = self.word.at;
+        let value = self.power()?;
+        if !has_sign {
+            return Ok(value);
+        }
+        let slot = self.as_number(value, at)?;
+        Ok(Value::Number(if is_negative { self.builder.add(Instruction::Negate(slot)) } else { slot }))
+    }
+
+    fn power(&mut self) -> Result<Value, FormulaError> {
+        let at = self.word.at;
+        let base = self.atom()?;
+        if self.take_symbol(&["^", "**"])?.is_none() {
+            return Ok(base);
+        }
+        let base = self.as_number(base, at)?;
+        let at = self.word.at;
+        let exponent = self.deeper(Self::signed)?;
+        let exponent = self.as_number(exponent, at)?;
+        Ok(Value::Number(self.builder.power(base, exponent)))
+    }
+
+    fn atom(&mut self) -> Result<Value, FormulaError> {
+        match self.word.token {
+            Token::Number(value) => {
+                self.take()?;
+                Ok(Value::Number(self.builder.constant(value)))
+            }
+            Token::Name(name) => {
+                let at = self.take()?.at;
+                if self.word.token == Token::Symbol("(") {
+                    return self.call(name, at).map(Value::Number);
+                }
+                if is_function(name) {
+                    return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
+                }
+                Ok(Value::Number(self.named(name)))
+            }
+            Token::Symbol("(") => {
+                self.take()?;
+                let inner = self.expression()?;
+                self.expect(")", "a closing parenthesis")?;
+                Ok(inner)
+            }
+            _ => Err(self.unexpected("a number, a name or a parenthesis")),
+        }
+    }
+
+    /// A predictor, a constant, or a parameter.
+    fn named(&mut self, name: &str) -> Slot {
+        if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
+            return self.builder.add(Instruction::Predictor(index));
+        }
+        match name {
+            "pi" => return self.builder.constant(std::f64::consts::PI),
+            "e" => return self.builder.constant(std::f64::consts::E),
+            _ => {}
+        }
+        let index = self.parameters.iter().position(|parameter| parameter == name).unwrap_or_else(|| {
+            self.parameters.push(name.to_owned());
+            self.parameters.len() - 1
+        });
+        self.builder.add(Instruction::Parameter(index))
+    }
+
+    /// The value of a function, from its parenthesis on.
+    fn call(&mut self, name: &str, at: usize) -> Result<Slot, FormulaError> {
+        let (function, compound) = (Function::of_name(name), Compound::of_name(name));
+        if function.is_none() && compound.is_none() {
+            let known = Function::NAMES.iter().copied().chain(Compound::names());
+            let problem = FormulaProblem::UnknownFunction { name: name.to_owned(), near: near_names(name, known) };
+            return Err(self.error(problem, at));
+        }
+        self.take()?;
+        let mut arguments = Vec::new();
+        let mut places = Vec::new();
+        if self.take_symbol(&[")"])?.is_none() {
+            loop {
+                places.push(self.word.at);
+                arguments.push(self.expression()?);
+                if self.take_symbol(&[","])?.is_none() {
+                    break;
+                }
+            }
+            self.expect(")", "a comma or a closing parenthesis")?;
+        }
+        let expected = compound.map_or(1, |(_, count)| count);
+        if arguments.len() != expected {
+            let problem = FormulaProblem::Arguments { name: name.to_owned(), expected, found: arguments.len() };
+            return Err(self.error(problem, at));
+        }
+        let is_if = matches!(compound, Some((Compound::If, _)));
+        let mut numbers = Vec::new();
+        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(is_if)) {
+            numbers.push(self.as_number(value, at)?);
+        }
+        match (function, compound, &numbers[..]) {
+            (_, Some((Compound::If, _)), &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
+            (_, Some((compound, _)), numbers) => Ok(self.compound(compound, numbers)),
+            (Some(function), ..) => Ok(self.builder.apply(function, numbers[0])),
+            (None, None, _) => Err(self.unexpected("a function")),
+        }
+    }
+
+    /// The value of a function of several arguments, of which there are as many as it takes.
+    fn compound(&mut self, compound: Compound, arguments: &[Slot]) -> Slot {
+        let builder = &mut self.builder;
+        match (compound, arguments) {
+            (Compound::Pow, &[a, b]) => builder.power(a, b),
+            (Compound::Atan2, &[y, x]) => builder.join(Operator::Atan2, y, x),
+            (Compound::Hypot, &[a, b]) => builder.hypot(a, b),
+            (Compound::Max, &[a, b]) => builder.add(Instruction::SelectLess([a, b, b, a])),
+            (Compound::Min, &[a, b]) => builder.add(Instruction::SelectLess([b, a, b, a])),
+            (Compound::Beta, &[a, b]) => builder.beta(a, b),
+            (Compound::SelectLess, &[a, b, then, otherwise]) => {
+                builder.add(Instruction::SelectLess([a, b, then, otherwise]))
+            }
+            (_, arguments) => {
+                // Step, the last one: zero below zero, and one above.
+                let (zero, one) = (builder.constant(0.0), builder.constant(1.0));
+                builder.add(Instruction::SelectLess([arguments[0], zero, zero, one]))
+            }
+        }
+    }
+}

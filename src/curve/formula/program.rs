@@ -1,0 +1,237 @@
+//! A formula as straight-line code: each instruction makes one number of earlier ones.
+
+use std::collections::HashMap;
+
+use super::function::Function;
+use crate::problem::room_for;
+use crate::{Number, Scalar};
+
+/// The number of an instruction, and of its result.
+pub(super) type Slot = usize;
+
+/// The bits of a constant, which tell constants apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Bits(u64);
+
+impl Bits {
+    pub(super) fn of(value: f64) -> Self {
+        Bits(value.to_bits())
+    }
+
+    pub(super) fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+/// What makes a number of two others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Atan2,
+}
+
+/// What makes a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Instruction {
+    Constant(Bits),
+    Predictor(usize),
+    Parameter(usize),
+    Negate(Slot),
+    Join(Operator, Slot, Slot),
+    IntegerPower(Slot, i32),
+    ConstantPower(Slot, Bits),
+    Apply(Function, Slot),
+    /// Where the first is less than the second, the third, otherwise the fourth.
+    SelectLess([Slot; 4]),
+}
+
+impl Instruction {
+    /// The results that it takes.
+    pub(super) fn arguments(&self) -> Vec<Slot> {
+        match *self {
+            Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => Vec::new(),
+            Instruction::Negate(a)
+            | Instruction::IntegerPower(a, _)
+            | Instruction::ConstantPower(a, _)
+            | Instruction::Apply(_, a) => vec![a],
+            Instruction::Join(_, a, b) => vec![a, b],
+            Instruction::SelectLess(slots) => slots.to_vec(),
+        }
+    }
+
+    /// The same of results that stand elsewhere.
+    fn moved(self, to: impl Fn(Slot) -> Slot) -> Self {
+        match self {
+            Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
+            Instruction::Negate(a) => Instruction::Negate(to(a)),
+            Instruction::IntegerPower(a, n) => Instruction::IntegerPower(to(a), n),
+            Instruction::ConstantPower(a, p) => Instruction::ConstantPower(to(a), p),
+            Instruction::Apply(function, a) => Instruction::Apply(function, to(a)),
+            Instruction::Join(operator, a, b) => Instruction::Join(operator, to(a), to(b)),
+            Instruction::SelectLess(slots) => Instruction::SelectLess(slots.map(to)),
+        }
+    }
+}
+
+/// A formula that was compiled. The last instruction makes its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::curve) struct Program {
+    pub(super) instructions: Vec<Instruction>,
+    /// Whether the result of each instruction depends on a parameter.
+    pub(super) varies: Vec<bool>,
+}
+
+/// Results on the stack.
+const FEW: usize = 24;
+
+impl Program {
+    /// The value, in any scalar; NaN where the row has too few predictors.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
+        let real = |value: f64| S::Real::from_f64(value);
+        let (mut few, mut many) = ([S::constant(real(0.0)); FEW], Vec::new());
+        let slots = room_for(self.instructions.len(), &mut few, &mut many);
+        for (slot, instruction) in self.instructions.iter().enumerate() {
+            slots[slot] = match *instruction {
+                Instruction::Constant(value) => S::constant(real(value.value())),
+                Instruction::Predictor(index) => S::constant(x.get(index).copied().unwrap_or(real(f64::NAN))),
+                Instruction::Parameter(index) => b[index],
+                Instruction::Negate(a) => -slots[a],
+                Instruction::IntegerPower(a, n) => slots[a].powi(n),
+                Instruction::ConstantPower(a, p) => slots[a].powf(real(p.value())),
+                Instruction::Apply(function, a) => function.of(slots[a]),
+                Instruction::Join(operator, a, b) => {
+                    let (a, b) = (slots[a], slots[b]);
+                    match operator {
+                        Operator::Add => a + b,
+                        Operator::Subtract => a - b,
+                        Operator::Multiply => a * b,
+                        Operator::Divide => a / b,
+                        Operator::Power => a.pow(b),
+                        Operator::Atan2 => a.atan2(b),
+                    }
+                }
+                Instruction::SelectLess([a, b, then, otherwise]) => {
+                    slots[a].select_less(slots[b], slots[then], slots[otherwise])
+                }
+            };
+        }
+        slots[slots.len() - 1]
+    }
+}
+
+/// A program in the making: equal instructions are one, and constants are worked out at once.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    instructions: Vec<Instruction>,
+    known: HashMap<Instruction, Slot>,
+}
+
+impl Builder {
+    /// Instructions so far.
+    pub(super) fn len(&self) -> usize {
+        self.instructions.len()
+    }
+
+    pub(super) fn constant(&mut self, value: f64) -> Slot {
+        self.add(Instruction::Constant(Bits::of(value)))
+    }
+
+    pub(super) fn join(&mut self, operator: Operator, a: Slot, b: Slot) -> Slot {
+        self.add(Instruction::Join(operator, a, b))
+    }
+
+    pub(super) fn apply(&mut self, function: Function, a: Slot) -> Slot {
+        self.add(Instruction::Apply(function, a))
+    }
+
+    /// `a` to the power of `b`, by products where that is a small integer.
+    pub(super) fn power(&mut self, a: Slot, b: Slot) -> Slot {
+        const MOST_PRODUCTS: f64 = 64.0;
+        match self.constant_at(b) {
+            Some(0.5) => self.apply(Function::Sqrt, a),
+            Some(p) if p == p.trunc() && p.abs() <= MOST_PRODUCTS => self.add(Instruction::IntegerPower(a, p as i32)),
+            Some(p) => self.add(Instruction::ConstantPower(a, Bits::of(p))),
+            None => self.join(Operator::Power, a, b),
+        }
+    }
+
+    /// `√(a² + b²)`.
+    pub(super) fn hypot(&mut self, a: Slot, b: Slot) -> Slot {
+        let squares = [a, b].map(|leg| self.join(Operator::Multiply, leg, leg));
+        let sum = self.join(Operator::Add, squares[0], squares[1]);
+        self.apply(Function::Sqrt, sum)
+    }
+
+    /// The beta function, as [`Scalar::beta`] has it.
+    pub(super) fn beta(&mut self, a: Slot, b: Slot) -> Slot {
+        let sum = self.join(Operator::Add, a, b);
+        let [of_a, of_b, of_sum] = [a, b, sum].map(|slot| self.apply(Function::Lgamma, slot));
+        let numerator = self.join(Operator::Add, of_a, of_b);
+        let logarithm = self.join(Operator::Subtract, numerator, of_sum);
+        let value = self.apply(Function::Exp, logarithm);
+        let smaller = self.add(Instruction::SelectLess([b, a, b, a]));
+        let (zero, undefined) = (self.constant(0.0), self.constant(f64::NAN));
+        self.add(Instruction::SelectLess([zero, smaller, value, undefined]))
+    }
+
+    /// The result of an instruction; that of an earlier one, if it is the same.
+    pub(super) fn add(&mut self, instruction: Instruction) -> Slot {
+        if let Some(&slot) = self.known.get(&instruction) {
+            return slot;
+        }
+        let arguments = instruction.arguments();
+        if !arguments.is_empty() && arguments.iter().all(|&slot| self.constant_at(slot).is_some()) {
+            let value = self.clone_of(instruction).value(&[], &[]);
+            return self.constant(value);
+        }
+        self.instructions.push(instruction);
+        let slot = self.instructions.len() - 1;
+        self.known.insert(instruction, slot);
+        slot
+    }
+
+    fn constant_at(&self, slot: Slot) -> Option<f64> {
+        match self.instructions[slot] {
+            Instruction::Constant(value) => Some(value.value()),
+            _ => None,
+        }
+    }
+
+    /// An instruction over constants by itself.
+    fn clone_of(&self, instruction: Instruction) -> Program {
+        let arguments = instruction.arguments();
+        let mut instructions: Vec<_> = arguments.iter().map(|&slot| self.instructions[slot]).collect();
+        let place = |slot: Slot| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
+        instructions.push(instruction.moved(place));
+        Program { varies: vec![false; instructions.len()], instructions }
+    }
+
+    /// The program that makes one result, of the instructions that have part in it.
+    pub(super) fn finish(self, result: Slot) -> Program {
+        let mut is_used = vec![false; self.instructions.len()];
+        is_used[result] = true;
+        for slot in (0..=result).rev() {
+            if is_used[slot] {
+                self.instructions[slot].arguments().into_iter().for_each(|argument| is_used[argument] = true);
+            }
+        }
+        let mut places = vec![0; self.instructions.len()];
+        let (mut instructions, mut varies) = (Vec::new(), Vec::new());
+        for (slot, instruction) in self.instructions.into_iter().enumerate().take(result + 1) {
+            if !is_used[slot] {
+                continue;
+            }
+            let instruction = instruction.moved(|argument| places[argument]);
+            let depends = instruction.arguments().into_iter().any(|argument| varies[argument]);
+            places[slot] = instructions.len();
+            varies.push(depends || matches!(instruction, Instruction::Parameter(_)));
+            instructions.push(instruction);
+        }
+        Program { instructions, varies }
+    }
+}

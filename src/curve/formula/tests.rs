@@ -1,0 +1,233 @@
+//! What formulas mean, and what is wrong with those that mean nothing.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{CurveFit, Dual, Tie, model};
+
+fn value(text: &str) -> f64 {
+    Formula::parse(text).unwrap_or_else(|error| panic!("{error}")).response(&[3.0], &[])
+}
+
+fn message(text: &str) -> String {
+    Formula::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn operators_have_the_precedences_of_mathematics() {
+    for (text, expected) in [
+        ("1 + 2*3", 7.0),
+        ("-2^2", -4.0),
+        ("2^3^2", 512.0),
+        ("2**-1", 0.5),
+        ("2^-3^2", 2.0_f64.powi(-9)),
+        ("8/4/2", 1.0),
+        ("8 - 4 - 2", 2.0),
+        ("--+-x", -3.0),
+        ("(1 + 2)*x", 9.0),
+        ("2e1*.5 + 1.", 11.0),
+        ("x < 4 ? 1 : x < 5 ? 2 : 3", 1.0),
+        ("if(x >= 3, 1, 2) + if(x > 3, 10, 20) + if(x <= 3, 100, 200) + if(x < 3, 1000, 2000)", 2121.0),
+        ("step(x - 3) + step(x - 3.1)", 1.0),
+        ("max(x, 5) - min(x, 5) + hypot(x, 4)", 7.0),
+        ("pow(x, 0.5)^2 + atan2(0, x) + select_less(x, 4, 1, 2)", 4.0),
+        ("log(e) + cos(pi)", 0.0),
+        ("beta(2, x) * 12 + gamma(5) + lgamma(2) + erf(0) + erfc(0) + j0(0) + j1(0)", 27.0),
+        ("if(x < 5, 2, sqrt(x - 5))", 2.0),
+        ("x^0 + x^2 + x^2.5/sqrt(x)", 19.0),
+        ("7", 7.0),
+        ("x", 3.0),
+    ] {
+        assert!((value(text) - expected).abs() < 1e-14 * (1.0 + expected.abs()), "{text}: {}", value(text));
+    }
+}
+
+#[test]
+fn names_are_predictors_or_parameters() {
+    let formula = Formula::with_predictors(" b_2*t + a*e^(-t/τ) + b_2", ["t", "unused"]).unwrap();
+    assert_eq!(
+        (formula.parameters(), formula.predictors()),
+        (&["b_2", "a", "τ"].map(str::to_owned)[..], &["t", "unused"].map(str::to_owned)[..])
+    );
+    assert_eq!(formula.to_string(), "b_2*t + a*e^(-t/τ) + b_2");
+    assert_eq!("k*x".parse::<Formula>().unwrap().parameters(), ["k"]);
+    // What is given as a predictor is one.
+    assert!(Formula::with_predictors("e*pi", ["e", "pi"]).unwrap().parameters().is_empty());
+    for names in [&["x", "x"][..], &["1x"], &["exp"], &[""]] {
+        let error = Formula::with_predictors("1", names.to_vec()).unwrap_err();
+        assert!(matches!(error.problem(), FormulaProblem::Predictor { .. }), "{error}");
+    }
+}
+
+#[test]
+fn errors_point_at_the_character() {
+    for (text, expected) in [
+        ("a*(x", "a closing parenthesis is expected, but the end found\n  a*(x\n      ^"),
+        ("a x", "an operator is expected, but x found\n  a x\n    ^"),
+        ("2x", "an operator is expected, but x found\n  2x\n   ^"),
+        ("µ * § ", "a number, a name or an operator is expected, but § found\n  µ * §\n      ^"),
+        ("", "a number, a name or a parenthesis is expected, but the end found\n  \n  ^"),
+        ("exp + 1", "exp is a function: write exp(…), or give the parameter another name\n  exp + 1\n  ^"),
+        ("k(x)", "there is no function k; a product takes a *\n  k(x)\n  ^"),
+        ("1 + sqr(x)", "there is no function sqr; did you mean sqrt?\n  1 + sqr(x)\n      ^"),
+        ("pow(x)", "pow takes 2 arguments, but 1 found\n  pow(x)\n  ^"),
+        ("exp(1, 2)", "exp takes 1 argument, but 2 found\n  exp(1, 2)\n  ^"),
+        ("if(x, 1, 2)", "a comparison, such as x < a, is expected\n  if(x, 1, 2)\n     ^"),
+        ("x ? 1 : 2", "a comparison, such as x < a, is expected\n  x ? 1 : 2\n  ^"),
+        ("a < x", "a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise\n  a < x\n  ^"),
+        (
+            "1 + (a < x)",
+            "a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise\n  1 + (a < x)\n      ^",
+        ),
+        ("a < x ? 1", "a colon, and what holds otherwise, is expected, but the end found\n  a < x ? 1\n           ^"),
+    ] {
+        assert_eq!(message(text), expected);
+    }
+    assert!(message(&"(".repeat(100_000)).starts_with("parentheses, powers and conditions are more than 64 deep"));
+    assert!(message(&"x^".repeat(100_000)).starts_with("parentheses, powers and conditions are more than 64 deep"));
+    assert!(message(&"exp(".repeat(1000)).starts_with("parentheses, powers and conditions are more than 64 deep"));
+    let long: String = (0..20_000).map(|i| format!("a{i} + ")).collect();
+    assert!(message(&long).starts_with("the formula takes more than 10000 operations"));
+    assert_eq!(value(&format!("{}x", "-".repeat(100_000))), 3.0);
+}
+
+#[test]
+fn what_is_equal_is_worked_out_once() {
+    let formula = Formula::parse("a*exp(-x/t) + b*exp(-x/t) + sqrt(2*8)").unwrap();
+    let count = |wanted: fn(&program::Instruction) -> bool| {
+        formula.program.instructions.iter().filter(|instruction| wanted(instruction)).count()
+    };
+    assert_eq!(count(|instruction| matches!(instruction, program::Instruction::Apply(..))), 1);
+    assert_eq!(count(|instruction| matches!(instruction, program::Instruction::Constant(_))), 1);
+}
+
+/// The program in lanes and in reverse, against the same in dual numbers.
+fn is_differentiated<const N: usize>(text: &str, x: &[f64], b: [f64; N], tolerance: f64) {
+    let formula = Formula::parse(text).unwrap();
+    let mut y = vec![0.0; x.len()];
+    let mut jacobian = vec![0.0; N * x.len()];
+    super::super::model_rows::backwards(formula.program(), x, 1, &b, &mut y, &mut jacobian);
+    for ((&x, &y), row) in x.iter().zip(&y).zip(jacobian.chunks_exact(N)) {
+        let expected: Dual<f64, N> = Model::<f64>::response(&formula, &[x], &Dual::variables(b));
+        let close = |found: f64, expected: f64| (found - expected).abs() <= tolerance * (1.0 + expected.abs());
+        assert!(close(y, expected.value), "{text} at {x}: {y} instead of {}", expected.value);
+        for (&found, expected) in row.iter().zip(expected.gradient) {
+            assert!(close(found, expected), "{text} at {x}: {row:?} instead of {:?}", expected);
+        }
+    }
+}
+
+#[test]
+fn all_functions_are_differentiated() {
+    let x: Vec<f64> = (1..=77).map(|i| 0.011 * f64::from(i)).collect();
+    for name in function::Function::NAMES.iter().filter(|name| !name.ends_with("acosh") && **name != "arccosh") {
+        is_differentiated(&format!("a*{name}(b*x) + {name}(a*x)^2"), &x, [0.9, 0.7], 1e-13);
+    }
+    is_differentiated("acosh(1 + a*x) * b", &x, [0.9, 0.7], 1e-13);
+    for text in [
+        "(a*x)^b - x^(a - b)",
+        "a/(b + x) - (a - x)/b",
+        "atan2(a*x, b - x)",
+        "hypot(a, b*x)",
+        "max(a*x, b) + min(a, b*x^2)",
+        "beta(a + x, b)",
+        "if(x < a*b, sqrt(a - x), (b*x)^1.5)",
+        "if(x < a, ln(a - x + 1e-9)*b, ln(x - a)/b)",
+        "(a*x)^-3 + (b*x)^0 + (a*b)^2.5",
+        "-a*x/b + a",
+        "step(x - a)*b + a",
+    ] {
+        is_differentiated(text, &x, [0.6, 0.7], 1e-12);
+    }
+}
+
+/// A branch that is not chosen may have no value.
+#[test]
+fn what_is_not_chosen_has_no_part_in_the_derivatives() {
+    let formula = Formula::parse("if(x < b, a*x, a*sqrt(x - b)^3 * ln(x - b))").unwrap();
+    let (x, mut y, mut jacobian) = ([1.0, 2.0, 3.0], [0.0; 3], [0.0; 6]);
+    super::super::model_rows::backwards(formula.program(), &x, 1, &[10.0, 2.0], &mut y, &mut jacobian);
+    assert_eq!((y, jacobian), ([2.0, 4.0, 6.0], [0.0, 1.0, 0.0, 2.0, 0.0, 3.0]));
+}
+
+#[test]
+fn a_row_with_too_few_predictors_is_nan() {
+    let formula = Formula::with_predictors("a*u*v", ["u", "v"]).unwrap();
+    let response: f64 = formula.response(&[1.0], &[1.0]);
+    assert!(response.is_nan());
+    let mut y = [0.0_f64];
+    super::super::model_rows::backwards(formula.program(), &[1.0], 1, &[1.0], &mut y, &mut []);
+    assert!(y[0].is_nan());
+}
+
+#[test]
+fn a_fit_of_a_formula_is_that_of_the_macro() {
+    let x: Vec<f64> = (0..200).map(|i| 0.05 * f64::from(i)).collect();
+    let y: Vec<f64> =
+        x.iter().map(|x| 3.0 * (-(x - 4.0) * (x - 4.0) / 0.5).exp() + 0.3 + 0.01 * (9.0 * x).sin()).collect();
+    let start = [2.0, 4.3, 0.7, 0.0];
+    let formula = Formula::parse("height*exp(-((x - center)/width)^2) + base").unwrap();
+    let by_text = CurveFit::model(formula, &x, &y, &start).fit().unwrap();
+    let of_macro = model!(|x; height, center, width, base| height * exp(-pow((x - center) / width, 2)) + base);
+    let by_macro = CurveFit::model(of_macro, &x, &y, &start).fit().unwrap();
+    for (found, expected) in by_text.parameters().iter().zip(by_macro.parameters()) {
+        assert_eq!(found.name, expected.name);
+        assert!((found.value - expected.value).abs() < 1e-9 * expected.value.abs());
+        assert!((found.standard_error - expected.standard_error).abs() < 1e-7 * expected.standard_error);
+    }
+}
+
+#[test]
+fn a_tie_of_a_text_is_that_of_the_macro() {
+    let (by_text, by_macro) =
+        (Tie::<f64>::parse("1 - a * exp(2 * c)").unwrap(), crate::tie!(|a, c| 1 - a * exp(2 * c)));
+    let [mut found, mut expected] = [[0.0; 2]; 2];
+    let at = [0.3, -0.7];
+    assert!((by_text.value(&at, Some(&mut found)) - by_macro.value(&at, Some(&mut expected))).abs() < 1e-15);
+    assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-15));
+    assert_eq!(by_text.value(&at, None), by_text.value(&at, Some(&mut found)));
+    assert_eq!(by_text.to_string(), "1 - a * exp(2 * c)");
+}
+
+/// Texts that are nearly formulas.
+fn texts() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "a", "x", "b1", "1", "2.5", "1e", "1e-3", ".", "+", "-", "*", "**", "/", "^", "(", ")", ",", "<", "<=", ">",
+        "?", ":", "exp", "sin(", "pow(", "if(", "max", " ", "é", "§", "e", "pi", "gamma(",
+    ]);
+    prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
+}
+
+/// An expression over `x`, `a` and `b`, and its value.
+fn expressions() -> impl Strategy<Value = (&'static str, fn(f64, f64, f64) -> f64)> {
+    prop::sample::select(vec![
+        ("x + a*b", (|x, a, b| x + a * b) as fn(f64, f64, f64) -> f64),
+        ("(x + a)*b", |x, a, b| (x + a) * b),
+        ("-x^2/a - b", |x, a, b| -(x * x) / a - b),
+        ("exp(-a*x) + ln(b)", |x, a, b| (-a * x).exp() + b.ln()),
+        ("a > b ? a^x : b^-x", |x, a, b| if a > b { a.powf(x) } else { b.powf(-x) }),
+        ("sin(a)*cos(b) - tanh(x)/sqrt(b)", |x, a, b| a.sin() * b.cos() - x.tanh() / b.sqrt()),
+    ])
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in texts()) {
+        if let Err(error) = Formula::parse(&text) {
+            prop_assert!(error.position() <= text.chars().count() + 1);
+            prop_assert!(error.to_string().lines().count() == 3);
+        }
+    }
+
+    #[test]
+    fn no_unicode_panics(text in "\\PC{0,30}") {
+        let _ = Formula::parse(&text).map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn a_formula_has_the_value_that_it_says((text, expected) in expressions(), x in 0.1..4.0, a in 0.1..3.0, b in 0.1..3.0) {
+        let formula = Formula::with_predictors(text, ["x", "a", "b"]).unwrap();
+        let (found, expected): (f64, f64) = (formula.response(&[x, a, b], &[]), expected(x, a, b));
+        prop_assert!((found - expected).abs() <= 1e-13 * (1.0 + expected.abs()), "{} instead of {}", found, expected);
+    }
+}
