@@ -21,19 +21,48 @@ const MAX_LINKS: usize = 40;
 /// points to is replaced. A device or a pipe is written in place. Temporary files of processes that were killed are
 /// removed.
 pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let Some(target) = Target::find(path)? else {
-        let mut device = OpenOptions::new().write(true).open(path)?;
-        return parts.iter().try_for_each(|part| device.write_all(part));
-    };
-    remove_abandoned(&target.folder);
-    let mut temporary = Temporary::create(&target.folder)?;
-    if let Some(permissions) = &target.permissions {
-        temporary.file.set_permissions(permissions.clone())?;
+    let mut replacement = Replacement::begin(path)?;
+    parts.iter().try_for_each(|part| replacement.write(part))?;
+    replacement.commit()
+}
+
+/// New content of a file, which takes the place of the old one as [`write`] says.
+pub(crate) enum Replacement {
+    /// A file in the same folder, to be renamed.
+    InFolder(Temporary, Target),
+    /// A device or a pipe.
+    InPlace(File),
+}
+
+impl Replacement {
+    /// Begins with nothing.
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+        let Some(target) = Target::find(path)? else {
+            return Ok(Replacement::InPlace(OpenOptions::new().write(true).open(path)?));
+        };
+        remove_abandoned(&target.folder);
+        let temporary = Temporary::create(&target.folder)?;
+        if let Some(permissions) = &target.permissions {
+            temporary.file.set_permissions(permissions.clone())?;
+        }
+        Ok(Replacement::InFolder(temporary, target))
     }
-    parts.iter().try_for_each(|part| temporary.file.write_all(part))?;
-    temporary.file.sync_all()?;
-    fs::rename(&temporary.path, &target.path)?;
-    sync_folder(&target.folder)
+
+    /// Adds a part.
+    pub(crate) fn write(&mut self, part: &[u8]) -> io::Result<()> {
+        match self {
+            Replacement::InFolder(temporary, _) => temporary.file.write_all(part),
+            Replacement::InPlace(device) => device.write_all(part),
+        }
+    }
+
+    /// Takes the place of the old content.
+    pub(crate) fn commit(self) -> io::Result<()> {
+        let Replacement::InFolder(temporary, target) = self else { return Ok(()) };
+        temporary.file.sync_all()?;
+        fs::rename(&temporary.path, &target.path)?;
+        sync_folder(&target.folder)
+    }
 }
 
 /// Whether [`write`] can begin: the folder is there, takes new files, and the file is not write-protected.
@@ -45,7 +74,7 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 }
 
 /// A regular file, or the place for one.
-struct Target {
+pub(crate) struct Target {
     path: PathBuf,
     folder: PathBuf,
     /// Those of the file, if there is one.
@@ -91,7 +120,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A temporary file, locked as long as it is in use. Removed when dropped, unless it was renamed.
-struct Temporary {
+pub(crate) struct Temporary {
     path: PathBuf,
     file: File,
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2};
 
 use super::data::Data;
+use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::{Noise, Whitening};
@@ -16,7 +17,7 @@ use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
-use crate::{LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
+use crate::{IterationRecord, LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
 
 /// A curve fit, ready to run.
 ///
@@ -59,6 +60,7 @@ pub struct CurveFit<'a, T: Real, C> {
     robust: Option<Robustness<T>>,
     variable_projection: bool,
     solver: LevenbergMarquardt<T>,
+    observer: Option<IterationObserver<T>>,
 }
 
 /// A start from predictors and responses.
@@ -85,6 +87,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             robust: None,
             variable_projection: false,
             solver: LevenbergMarquardt::new(),
+            observer: None,
         }
     }
 
@@ -260,6 +263,27 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { solver, ..self }
     }
 
+    /// Calls a function after each trial step of the fit, to show its progress while it runs. Fits of resampled data and from
+    /// many starts, profiles, and fits by [variable projection](Self::variable_projection) call nothing.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// use marquardt::{CurveFit, models::ExponentialDecay};
+    ///
+    /// static TRIALS: AtomicUsize = AtomicUsize::new(0);
+    /// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);
+    /// let fit = CurveFit::guessed(ExponentialDecay, &x, &y).observe(|record| {
+    ///     TRIALS.fetch_add(1, Ordering::Relaxed);
+    ///     println!("{record}");
+    /// });
+    /// assert_eq!(fit.fit()?.report().iterations, TRIALS.load(Ordering::Relaxed));
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn observe(self, observer: impl Fn(&IterationRecord<T>) + Send + Sync + 'static) -> Self {
+        CurveFit { observer: Some(IterationObserver::new(observer)), ..self }
+    }
+
     /// Fits.
     ///
     /// # Errors
@@ -274,6 +298,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             None => setting.solve(&start),
         };
         let report = solved.map_err(|error| setting.explain(error, &start))?;
+        setting.observer = None;
         FittedCurve::new(setting, report)
     }
 
@@ -350,7 +375,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     fn own_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
-        let CurveFit { absolute_sigma, likelihood, variable_projection, solver, .. } = self;
+        let CurveFit { absolute_sigma, likelihood, variable_projection, solver, observer, .. } = self;
         if data.is_shared() && data_covariance.is_some() {
             let (first, second) = ("a covariance of the data", "several ranks");
             return Err(CurveError::Conflict { first, second, reason: "it ties rows together, and no rank has all" });
@@ -375,7 +400,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         });
         let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
         curve.keep_within(&lower, &upper);
-        Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver })
+        Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver, observer })
     }
 
     /// No two things that are said of a parameter exclude each other.

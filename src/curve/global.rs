@@ -191,8 +191,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
 impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
     /// The same for a curve of any kind.
     fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
-        let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver } = self;
-        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, variable_projection, solver }
+        let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver, observer } = self;
+        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, variable_projection, solver, observer }
     }
 }
 

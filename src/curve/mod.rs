@@ -13,6 +13,7 @@ mod fitted;
 mod formula;
 mod global;
 mod global_curve;
+mod iteration_observer;
 mod likelihood;
 mod many;
 mod map;

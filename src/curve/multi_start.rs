@@ -164,6 +164,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
     pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
         let (mut setting, robust) = fit.setting()?;
+        setting.observer = None;
         let ranks = setting.data.ranks();
         let starts = agreed(ranks, starts(&setting.map, &ranges, count, seed))?;
         check_equal(ranks, "the starts", &starts.concat())?;

@@ -1,6 +1,9 @@
 //! A curve fit as it was set, checked and ready to be solved: once, or again with something changed.
 
+use std::ops::ControlFlow;
+
 use super::data::Data;
+use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::misfit::Misfit;
@@ -12,8 +15,8 @@ use super::robust_sums::RobustSums;
 use super::{Curve, CurveError};
 use crate::kernels::vector::all_finite;
 use crate::{
-    Covariance, CovarianceError, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, RobustScaleError,
-    SolveError, parallel,
+    Covariance, CovarianceError, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Real, Report,
+    RobustScaleError, SolveError, parallel,
 };
 
 /// All that a fit goes by.
@@ -28,6 +31,7 @@ pub(super) struct Setting<'a, T: Real, C> {
     /// Parameters that enter linearly are eliminated.
     pub(super) variable_projection: bool,
     pub(super) solver: LevenbergMarquardt<T>,
+    pub(super) observer: Option<IterationObserver<T>>,
 }
 
 impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
@@ -202,6 +206,11 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let problem: &mut dyn LeastSquares<T> = &mut misfit;
         let mut report = if self.variable_projection {
             solver.minimize_separable(problem, &start)?
+        } else if let Some(observer) = &self.observer {
+            solver.minimize_observed(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
+                observer.observe(record);
+                ControlFlow::Continue(())
+            })?
         } else {
             solver.minimize(problem, &start)?
         };

@@ -44,6 +44,12 @@ pub enum NpyError {
         /// Bytes after the header.
         found: usize,
     },
+    /// The rows of an array are asked for one after the other, but columns follow each other in the file.
+    #[error("{source_name} is in column-major order; save it by numpy.ascontiguousarray to read it row by row")]
+    ColumnMajor {
+        /// Which file.
+        source_name: String,
+    },
     /// The array has another number of dimensions than asked for.
     #[error("{source_name} has an array of {found} dimensions, of shape {shape:?}, but {expected} are asked for")]
     Dimensions {

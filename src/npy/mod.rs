@@ -22,6 +22,7 @@
 
 mod error;
 mod header;
+mod rows;
 
 use std::fs;
 use std::path::Path;
@@ -31,6 +32,7 @@ use ndarray::{Array, ArrayRef, Dimension, IxDyn, ShapeBuilder};
 use crate::{Real, atomic_file};
 pub use error::NpyError;
 use header::Header;
+pub use rows::{RowReader, RowWriter};
 
 /// Reads an array of `D` dimensions (`Ix1`, `Ix2`, …, or `IxDyn` for any number), in row-major order, whatever its order in the
 /// file. Floats of 4 and 8 bytes, integers of 1 to 8 and booleans, of either byte order, become the nearest `T`.
@@ -72,8 +74,13 @@ pub fn write<T: Real, D: Dimension>(path: impl AsRef<Path>, array: &ArrayRef<T, 
 pub fn to_bytes<T: Real, D: Dimension>(array: &ArrayRef<T, D>) -> Vec<u8> {
     let size = size_of::<T>();
     let header = Header { descr: format!("<f{size}"), fortran_order: false, shape: array.shape().to_vec() };
-    let mut bytes = header.to_bytes();
-    bytes.reserve(size * array.len());
+    [header.to_bytes(), to_number_bytes(array)].concat()
+}
+
+/// The bytes of the numbers, in row-major order.
+fn to_number_bytes<T: Real, D: Dimension>(array: &ArrayRef<T, D>) -> Vec<u8> {
+    let size = size_of::<T>();
+    let mut bytes = Vec::with_capacity(size * array.len());
     for &value in array {
         let value = value.to_f64();
         match size {

@@ -83,6 +83,8 @@ pub(in crate::curve) struct Program {
     pub(super) instructions: Vec<Instruction>,
     /// Whether the result of each instruction depends on a parameter.
     pub(super) varies: Vec<bool>,
+    /// Some results are not chosen.
+    pub(super) chooses: bool,
 }
 
 /// Results on the stack.
@@ -208,7 +210,7 @@ impl Builder {
         let mut instructions: Vec<_> = arguments.iter().map(|&slot| self.instructions[slot]).collect();
         let place = |slot: Slot| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
         instructions.push(instruction.moved(place));
-        Program { varies: vec![false; instructions.len()], instructions }
+        Program { varies: vec![false; instructions.len()], chooses: false, instructions }
     }
 
     /// The program that makes one result, of the instructions that have part in it.
@@ -232,6 +234,7 @@ impl Builder {
             varies.push(depends || matches!(instruction, Instruction::Parameter(_)));
             instructions.push(instruction);
         }
-        Program { instructions, varies }
+        let chooses = instructions.iter().any(|instruction| matches!(instruction, Instruction::SelectLess(_)));
+        Program { instructions, varies, chooses }
     }
 }

@@ -76,7 +76,11 @@ impl<T: Real, R: Register<T>> Routine for Evaluation<'_, T, R> {
         program.work_out(&rows, values);
         *responses = values[count - 1];
         if !derivatives.is_empty() {
-            program.differentiate(values, adjoints, rows.count, derivatives);
+            if program.chooses {
+                program.differentiate::<T, R, true>(values, adjoints, rows.count, derivatives);
+            } else {
+                program.differentiate::<T, R, false>(values, adjoints, rows.count, derivatives);
+            }
         }
     }
 }
@@ -105,7 +109,7 @@ macro_rules! functions_of_rows {
 
             /// Adds its derivatives times a seed, given its values.
             #[cfg_attr(not(debug_assertions), inline(always))]
-            fn add_slopes<T: Real, R: Register<T>>(
+            fn add_slopes<T: Real, R: Register<T>, const CHOOSES: bool>(
                 self,
                 x: &Results<T, R>,
                 values: &Results<T, R>,
@@ -115,7 +119,7 @@ macro_rules! functions_of_rows {
             ) {
                 match self {
                     $(Function::$function => for row in 0..rows {
-                        sums[row] += part(seed[row], slopes::$method(x[row], values[row]));
+                        sums[row] = plus_part::<T, R, CHOOSES>(sums[row], seed[row], slopes::$method(x[row], values[row]));
                     })*
                 }
             }
@@ -125,12 +129,19 @@ macro_rules! functions_of_rows {
 
 for_each_formula_function!(functions_of_rows);
 
-/// `seed · slope`; zero where the seed is, as the slope of what was not chosen may be NaN.
+/// `sum + seed · slope`. In a formula that chooses, the sum alone where the seed is zero: the slope of what was not chosen may be NaN.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn part<T: Real, R: Register<T>>(seed: Lanes<T, R>, slope: Lanes<T, R>) -> Lanes<T, R> {
-    let zero = Lanes::splat(T::ZERO);
+fn plus_part<T: Real, R: Register<T>, const CHOOSES: bool>(
+    sum: Lanes<T, R>,
+    seed: Lanes<T, R>,
+    slope: Lanes<T, R>,
+) -> Lanes<T, R> {
+    let with_part = seed.mul_add(slope, sum);
+    if !CHOOSES {
+        return with_part;
+    }
     let is_zero_below = Lanes::from_f64(f64::from(f32::MIN_POSITIVE) * f64::from(f32::EPSILON));
-    seed.abs().select_less(is_zero_below, zero, seed * slope)
+    seed.abs().select_less(is_zero_below, sum, with_part)
 }
 
 impl Program {
@@ -188,7 +199,7 @@ impl Program {
 
     /// Fills in the derivatives of the last result by the parameters, given all results.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn differentiate<T: Real, R: Register<T>>(
+    fn differentiate<T: Real, R: Register<T>, const CHOOSES: bool>(
         &self,
         values: &[Results<T, R>],
         adjoints: &mut [Results<T, R>],
@@ -216,25 +227,27 @@ impl Program {
                 Instruction::IntegerPower(a, n) => {
                     let degree = Lanes::from_f64(f64::from(n));
                     for row in 0..rows {
-                        before[a][row] += part(seed[row], values[a][row].powi(n - 1) * degree);
+                        let slope = values[a][row].powi(n - 1) * degree;
+                        before[a][row] = plus_part::<T, R, CHOOSES>(before[a][row], seed[row], slope);
                     }
                 }
                 Instruction::ConstantPower(a, p) => {
                     let (degree, below) = (Lanes::from_f64(p.value()), Lanes::from_f64(p.value() - 1.0));
                     for row in 0..rows {
-                        before[a][row] += part(seed[row], values[a][row].powf(below) * degree);
+                        let slope = values[a][row].powf(below) * degree;
+                        before[a][row] = plus_part::<T, R, CHOOSES>(before[a][row], seed[row], slope);
                     }
                 }
                 Instruction::Apply(function, a) => {
-                    function.add_slopes(&values[a], &values[slot], seed, rows, &mut before[a]);
+                    function.add_slopes::<T, R, CHOOSES>(&values[a], &values[slot], seed, rows, &mut before[a]);
                 }
                 Instruction::Join(operator, a, b) => {
                     let join = Joined { operator, a: &values[a], b: &values[b], value: &values[slot], seed, rows };
                     if self.varies[a] {
-                        join.add_slopes_by_first(&mut before[a]);
+                        join.add_slopes_by_first::<CHOOSES>(&mut before[a]);
                     }
                     if self.varies[b] {
-                        join.add_slopes_by_second(&mut before[b]);
+                        join.add_slopes_by_second::<CHOOSES>(&mut before[b]);
                     }
                 }
                 Instruction::SelectLess([a, b, then, otherwise]) => {
@@ -287,11 +300,12 @@ struct Joined<'e, T, R> {
 
 impl<T: Real, R: Register<T>> Joined<'_, T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_slopes_by_first(&self, sums: &mut Results<T, R>) {
+    fn add_slopes_by_first<const CHOOSES: bool>(&self, sums: &mut Results<T, R>) {
         macro_rules! add {
             ($slope:expr) => {
                 for row in 0..self.rows {
-                    sums[row] += part(self.seed[row], $slope(self.a[row], self.b[row]));
+                    let slope = $slope(self.a[row], self.b[row]);
+                    sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
                 }
             };
         }
@@ -310,11 +324,12 @@ impl<T: Real, R: Register<T>> Joined<'_, T, R> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_slopes_by_second(&self, sums: &mut Results<T, R>) {
+    fn add_slopes_by_second<const CHOOSES: bool>(&self, sums: &mut Results<T, R>) {
         macro_rules! add {
             ($slope:expr) => {
                 for row in 0..self.rows {
-                    sums[row] += part(self.seed[row], $slope(self.a[row], self.b[row], self.value[row]));
+                    let slope = $slope(self.a[row], self.b[row], self.value[row]);
+                    sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
                 }
             };
         }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use ndarray::Axis;
 
 use super::Predictors;
-use super::any_model::AnyModel;
+use super::any_model::{AnyModel, Evaluation, FORWARDS};
 use super::outcomes::Outcomes;
 use super::point_sums::{PointSums, Points};
 use super::study::Study;
+use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::solver::lockstep::{Arrival, Fleet, Sums, solve_fleet};
@@ -34,13 +35,15 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 }
 
 /// The data of the fits that are in the lanes, and what became of those that were.
-pub(super) struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
-    pub(super) study: &'s Study<'a, T>,
-    pub(super) model: &'s dyn AnyModel<T>,
-    pub(super) registers: Registers,
+struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
+    study: &'s Study<'a, T>,
+    model: &'s dyn AnyModel<T>,
+    registers: Registers,
     /// Those not begun.
     fits: Range<usize>,
-    pub(super) work: PointSums<T, R, N>,
+    work: PointSums<T, R, N>,
+    /// Where points are evaluated tile by tile.
+    tile: Option<ReverseTile<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,
     /// `½‖y‖²` of each lane, in units of the standard deviations.
@@ -51,7 +54,7 @@ pub(super) struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R, N> {
-    pub(super) fn new(
+    fn new(
         study: &'s Study<'a, T>,
         model: &'s dyn AnyModel<T>,
         registers: Registers,
@@ -61,11 +64,13 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if study.has_weights() { points } else { 0 });
         let points = Points { x: lanes(points * width), width, y: lanes(points), weights };
+        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
         let mut crew = Crew {
             study,
             model,
             registers,
             work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(study.parameters) },
+            tile: is_in_tiles.then(|| ReverseTile::new(width, study.parameters, N)),
             shares_all: study.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
@@ -181,7 +186,10 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &Sums<T, R, N> {
         self.work.b = *b;
-        self.model.add_points(self.registers, &mut self.work);
+        match &mut self.tile {
+            Some(tile) => self.work.fill_in_tiles(self.model, self.registers, tile),
+            None => self.model.add_points(self.registers, &mut self.work),
+        }
         &self.work.sums
     }
 

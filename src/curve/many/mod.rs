@@ -10,7 +10,6 @@ mod per_fit;
 mod point_sums;
 mod predictors;
 mod study;
-mod tiled_block;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +24,6 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
-use self::tiled_block::{MOST, TiledBlock};
 use super::models::Guess;
 use super::{CurveError, NanPolicy};
 use crate::kernels::registers::Registers;
@@ -36,6 +34,9 @@ use crate::{Bounds, CancelToken, Model, Real, parallel};
 /// What a step must promise of the cost to be worth taking: the parameters are then within a hundred-thousandth of their standard
 /// errors of the minimum.
 const FTOL: f64 = 1e-12;
+
+/// The most parameters of fits in lockstep.
+const MOST: usize = 16;
 
 /// Fits that a thread does between two reports of progress, at least and at most.
 const BLOCK: [usize; 2] = [64, 1024];
@@ -219,16 +220,11 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        match (model.evaluation(), study.parameters) {
-            (Evaluation::InLanes, ..=FEW) => {
-                T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
-            }
-            (Evaluation::InLanes, ..=SOME) => {
-                T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
-            }
-            (Evaluation::InLanes | Evaluation::InTiles, ..=MOST) => {
-                T::run_in(registers, TiledBlock { study, model, registers, outcomes });
-            }
+        match study.parameters {
+            _ if model.evaluation() == Evaluation::OneByOne => {}
+            ..=FEW => T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes }),
+            ..=SOME => T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes }),
+            ..=MOST => T::run_in(registers, Block::<T, MOST> { study, model, registers, outcomes }),
             _ => {}
         }
         OneByOne { study, model, outcomes }.run();

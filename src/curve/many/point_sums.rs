@@ -1,8 +1,13 @@
 //! Sums over the points of all fits in the lanes.
 
+use std::mem;
+
+use super::any_model::AnyModel;
 use crate::autodiff::jet::Jet;
+use crate::curve::reverse_tile::{ReverseTile, TILE};
 use crate::kernels::lanes::{Lanes, Register, Routine};
-use crate::solver::lockstep::Sums;
+use crate::kernels::registers::Registers;
+use crate::solver::lockstep::{Sums, Tile};
 use crate::{Model, Real};
 
 /// The points of the fits that are in the lanes.
@@ -28,6 +33,32 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
     /// Works the sums out, by one function for each model and kind of registers.
     pub(super) fn fill<M: Model<T>>(&mut self, model: &M) {
         R::call(Summation { model, work: self });
+    }
+
+    /// Works the sums out tile by tile: points are differentiated in reverse, and the products of their derivatives summed afterwards.
+    pub(super) fn fill_in_tiles(
+        &mut self,
+        model: &dyn AnyModel<T>,
+        registers: Registers,
+        tile: &mut ReverseTile<T, R>,
+    ) {
+        let PointSums { points: Points { x, y, weights, .. }, b, sums } = self;
+        let parameters = tile.b.len();
+        tile.b.copy_from_slice(&b[..parameters]);
+        mem::swap(x, &mut tile.x);
+        *sums = Sums::zero(parameters);
+        let mut weights = weights.chunks(TILE);
+        for (number, y) in y.chunks(TILE).enumerate() {
+            (tile.first, tile.rows) = (number * TILE, y.len());
+            model.evaluate(registers, tile);
+            sums.add_tile(Tile {
+                residuals: &mut tile.responses[..y.len()],
+                derivatives: &mut tile.derivatives[..parameters.next_multiple_of(2)],
+                y,
+                weights: weights.next().unwrap_or_default(),
+            });
+        }
+        mem::swap(x, &mut tile.x);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod column;
 mod error;
+mod lines;
 mod reader;
 mod row;
 
@@ -87,6 +88,16 @@ impl Table {
     /// The names of the columns, in order.
     pub fn column_names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
         self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Line of the file at which each row ends, counted from 1.
+    pub fn lines(&self) -> &[usize] {
+        &self.lines
+    }
+
+    /// What errors call the file.
+    pub fn source_name(&self) -> &str {
+        &self.source
     }
 
     /// The numbers of the column of that name, or else of that number, counted from 1; NaN where values are missing.

@@ -3,13 +3,17 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use csv::{ReaderBuilder, Trim};
 
 use super::column::Column;
+use super::lines::{Lines, Text};
 use super::{Table, TableError};
+
+/// Bytes that are read from a file at once.
+const BUFFER: usize = 1 << 16;
 
 /// What stands between the fields of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,20 +92,32 @@ impl TableReader {
         self.read_named("input".to_owned(), reader)
     }
 
-    fn read_named(&self, source: String, mut reader: impl Read) -> Result<Table, TableError> {
-        let mut bytes = Vec::new();
-        if let Err(error) = reader.read_to_end(&mut bytes) {
-            return Err(TableError::Io { source_name: source, source: error });
-        }
-        let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
-        let text = text.trim_start_matches('\u{feff}');
-        let separator = self.separator.unwrap_or_else(|| detect(text, self.decimal_comma));
+    /// Reads from any reader; errors call it by this name.
+    ///
+    /// ```
+    /// use marquardt::TableReader;
+    ///
+    /// let error = TableReader::new().read_named("survey", "x,y\n1\n".as_bytes()).unwrap_err();
+    /// assert_eq!(error.to_string(), "survey, line 2: 2 fields expected, 1 found");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] says what is wrong, and where.
+    pub fn read_named(&self, name: impl Into<String>, reader: impl Read) -> Result<Table, TableError> {
+        let source = name.into();
+        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, reader));
+        let separator = match (self.separator, lines.peek(2)) {
+            (Some(separator), Ok(_)) => separator,
+            (None, Ok(first)) => detect(&first, self.decimal_comma),
+            (_, Err(error)) => return Err(TableError::Io { source_name: source, source: error }),
+        };
         let mut table = Table { source, columns: Vec::new(), places: HashMap::new(), lines: Vec::new() };
         match separator {
-            Separator::Comma => self.fill(&mut table, split(text, b','))?,
-            Separator::Semicolon => self.fill(&mut table, split(text, b';'))?,
-            Separator::Tab => self.fill(&mut table, split(text, b'\t'))?,
-            Separator::Whitespace => self.fill(&mut table, split_at_whitespace(text))?,
+            Separator::Comma => self.fill(&mut table, split(lines, b','))?,
+            Separator::Semicolon => self.fill(&mut table, split(lines, b';'))?,
+            Separator::Tab => self.fill(&mut table, split(lines, b'\t'))?,
+            Separator::Whitespace => self.fill(&mut table, split_at_whitespace(lines))?,
         }
         if table.lines.is_empty() {
             return Err(TableError::NoData { source_name: table.source });
@@ -165,15 +181,9 @@ fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(
     Ok(())
 }
 
-/// The lines that are neither empty nor comments, with their numbers.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    numbered.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-}
-
 /// The separator that the first two lines have, or else the first.
-fn detect(text: &str, decimal_comma: bool) -> Separator {
-    let first: Vec<&str> = lines(text).take(2).map(|(_, line)| line.trim()).collect();
+fn detect(first: &[&str], decimal_comma: bool) -> Separator {
+    let first: Vec<&str> = first.iter().map(|line| line.trim()).collect();
     let candidates = [Separator::Tab, Separator::Semicolon, Separator::Comma, Separator::Whitespace];
     let is_in = |separator: Separator, line: &str| match separator {
         Separator::Comma => line.contains(',') && !decimal_comma,
@@ -189,22 +199,13 @@ fn detect(text: &str, decimal_comma: bool) -> Separator {
 }
 
 /// Rows of fields, which quotes may surround.
-fn split(text: &str, separator: u8) -> impl Iterator<Item = io::Result<Row>> {
-    // What is left out is left empty, so that lines keep their numbers.
-    let mut kept = String::with_capacity(text.len() + 1);
-    let mut next = 1;
-    for (number, line) in lines(text) {
-        kept.extend(std::iter::repeat_n('\n', number - next));
-        kept.push_str(line);
-        kept.push('\n');
-        next = number + 1;
-    }
+fn split<R: BufRead>(lines: Lines<R>, separator: u8) -> impl Iterator<Item = io::Result<Row>> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .trim(Trim::All)
         .delimiter(separator)
-        .from_reader(io::Cursor::new(kept));
+        .from_reader(Text::new(lines));
     let mut record = csv::StringRecord::new();
     std::iter::from_fn(move || match reader.read_record(&mut record) {
         Ok(false) => None,
@@ -215,6 +216,9 @@ fn split(text: &str, separator: u8) -> impl Iterator<Item = io::Result<Row>> {
 }
 
 /// Rows of words.
-fn split_at_whitespace(text: &str) -> impl Iterator<Item = io::Result<Row>> {
-    lines(text).map(|(number, line)| Ok((number, line.split_whitespace().map(str::to_owned).collect())))
+fn split_at_whitespace<R: BufRead>(mut lines: Lines<R>) -> impl Iterator<Item = io::Result<Row>> {
+    std::iter::from_fn(move || lines.take().transpose()).map(|line| {
+        let (number, line) = line?;
+        Ok((number, line.split_whitespace().map(str::to_owned).collect()))
+    })
 }

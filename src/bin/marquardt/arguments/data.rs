@@ -1,0 +1,59 @@
+//! Arguments that say what is read from which file.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use marquardt::Separator;
+
+use crate::condition::Condition;
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataArguments {
+    /// File of columns, with a heading or without; - for the standard input; may be compressed by gzip. Data that come with the
+    /// program unless given
+    pub file: Option<PathBuf>,
+    /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub x: Vec<String>,
+    /// Column of the response; the second unless given
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// Column of standard deviations of the response, or one number for all rows
+    #[arg(long, value_name = "COLUMN|NUMBER")]
+    pub sigma: Option<String>,
+    /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<Condition>,
+    /// Leaves out rows in which a number is missing
+    #[arg(long)]
+    pub omit_missing: bool,
+    /// Separator of the columns; found by looking at the first lines unless given
+    #[arg(long, value_enum)]
+    pub separator: Option<SeparatorName>,
+    /// Reads numbers such as 1,5
+    #[arg(long)]
+    pub decimal_comma: bool,
+    /// The first line has data, too: columns are called c1, c2, ...
+    #[arg(long)]
+    pub no_heading: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SeparatorName {
+    Comma,
+    Semicolon,
+    Tab,
+    Space,
+}
+
+impl From<SeparatorName> for Separator {
+    fn from(name: SeparatorName) -> Self {
+        match name {
+            SeparatorName::Comma => Separator::Comma,
+            SeparatorName::Semicolon => Separator::Semicolon,
+            SeparatorName::Tab => Separator::Tab,
+            SeparatorName::Space => Separator::Whitespace,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Arguments of `marquardt fit`.
+
+use clap::Args;
+
+use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:
+  marquardt fit
+  marquardt fit enzyme.csv --x conc --y rate --model michaelis_menten --plot fit.svg
+  marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --y counts --start a=1,k=0.3 --bounds k=0.. --counts
+  marquardt fit plate.csv --x dose --y response --model logistic4 --group-by compound --share hill,top
+  zcat big.csv.gz | marquardt fit - --model linear --sigma sd --json")]
+pub struct FitArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub curve: CurveArguments,
+    #[command(flatten)]
+    pub method: MethodArguments,
+    /// Profile-likelihood intervals of the parameters at 95 %
+    #[arg(long, help_heading = "Inference")]
+    pub profile: bool,
+    /// Standard errors and intervals of the parameters by fits of so many resampled data sets
+    #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
+          help_heading = "Inference")]
+    pub bootstrap: Option<usize>,
+    #[command(flatten)]
+    pub groups: GroupArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Groups")]
+pub struct GroupArguments {
+    /// Column whose texts name the groups of rows, such as a compound: each is fitted by itself
+    #[arg(long, value_name = "COLUMN")]
+    pub group_by: Option<String>,
+    /// Parameters that all groups share: one fit of all groups
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "group_by")]
+    pub share: Vec<String>,
+    /// Parameters that are tested for a difference between the groups; all, for 12 groups at most, unless given
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "group_by")]
+    pub test: Vec<String>,
+}

@@ -1,0 +1,48 @@
+//! Arguments of `marquardt many`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::assignments::{Bounds, Start};
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "The last axis of the array holds the points of a curve; every position on the axes before is a fit.
+Results are the parameters, their standard errors, the cost and 1 for converged fits, a row each.
+
+Examples:
+  marquardt many stack.npy --model exponential_decay --out fits.npy
+  marquardt many stack.npy --x times.csv --model gaussian --start center=3 --bounds sigma=0.. --out fits.csv"
+)]
+pub struct ManyArguments {
+    /// Array of responses, .npy
+    pub stack: PathBuf,
+    /// Predictor, the first column of a file (.npy, or as `marquardt fit` reads it); 0, 1, 2, ... unless given
+    #[arg(long, value_name = "FILE")]
+    pub x: Option<PathBuf>,
+    /// Model of the library, or a sum such as gaussian+linear
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Formula in x and parameters, such as 'a*exp(-k*x)+c'
+    #[arg(long, conflicts_with = "model")]
+    pub formula: Option<String>,
+    /// Starts of parameters; needed for a formula, guessed from each row unless all are given for a model
+    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
+    pub start: Vec<Start>,
+    /// Bounds of parameters; an end may be left out
+    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
+    pub bounds: Vec<Bounds>,
+    /// Leaves out points that are missing (NaN)
+    #[arg(long)]
+    pub omit_missing: bool,
+    /// Limit of the number of iterations of each fit
+    #[arg(long, value_name = "NUMBER")]
+    pub max_iterations: Option<usize>,
+    /// Fits that are read, solved and written at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 16384)]
+    pub block: usize,
+    /// Results, .npy or .csv; CSV on the standard output unless given
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}

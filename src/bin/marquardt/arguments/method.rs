@@ -1,0 +1,48 @@
+//! Arguments that say how data are weighted and how the solver works.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use marquardt::Loss;
+
+use crate::assignments::Bounds;
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArguments {
+    /// Sigma is the standard deviation itself; without this, only its ratios count
+    #[arg(long, requires = "sigma")]
+    pub absolute_sigma: bool,
+    /// The responses are counts: maximises the Poisson likelihood
+    #[arg(long)]
+    pub counts: bool,
+    /// Robust loss, which gives outliers little weight
+    #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
+          default_missing_value = "tukey")]
+    pub robust: Option<Loss>,
+    /// Scale of the robust loss; judged by the residuals unless given
+    #[arg(long, value_name = "NUMBER", requires = "robust")]
+    pub f_scale: Option<f64>,
+    /// Fits from so many starts within bounds or --range, and keeps the best fit
+    #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32")]
+    pub multi_start: Option<usize>,
+    /// Ranges of parameters to start from
+    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start")]
+    pub range: Vec<Bounds>,
+    /// Seed of random numbers
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Limit of the number of iterations
+    #[arg(long, value_name = "NUMBER")]
+    pub max_iterations: Option<usize>,
+    /// Limit of the time of a fit, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<f64>,
+    /// Prints each iteration while the fit runs
+    #[arg(long)]
+    pub watch: bool,
+}
+
+fn losses() -> impl TypedValueParser<Value = Loss> {
+    let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
+    PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
+}

@@ -1,0 +1,105 @@
+//! The command line.
+
+mod curve;
+mod data;
+mod fit;
+mod many;
+mod method;
+mod output;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+pub use curve::CurveArguments;
+pub use data::DataArguments;
+pub use fit::FitArguments;
+pub use many::ManyArguments;
+pub use method::MethodArguments;
+pub use output::OutputArguments;
+
+use crate::assignments::Start;
+use crate::table::Format;
+
+/// Fits curves to data in files, with standard errors, intervals, tests and plots.
+///
+/// Exit codes: 0 if every fit converged, 1 if one did not or was interrupted, 2 for input that cannot be used.
+#[derive(Debug, Parser)]
+#[command(name = "marquardt", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  marquardt fit                                     the data that come with the program
+  marquardt fit data.csv --model michaelis_menten   columns 1 and 2 of a file
+  marquardt models peak                             models whose name or formula has \"peak\" in it")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fits a curve to columns of a file, or one to each group of its rows
+    Fit(Box<FitArguments>),
+    /// Fits several models to the same columns and ranks them by AICc
+    Compare(Box<CompareArguments>),
+    /// Fits a curve to each row or pixel of an array in a .npy file
+    Many(Box<ManyArguments>),
+    /// Lists the models, their parameters and formulas
+    Models(ModelsArguments),
+    /// Prints completions for a shell, for example: marquardt completions bash > marquardt.bash
+    Completions { shell: Shell },
+    /// Prints the manual page, for example: marquardt man > marquardt.1
+    Man,
+}
+
+/// Arguments of `marquardt compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  marquardt compare data.csv --models linear,quadratic,exponential_decay
+  marquardt compare spectrum.csv --models gaussian+linear,lorentzian+linear,voigt+linear --csv")]
+pub struct CompareArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    /// Models to compare, such as linear,gaussian+linear; all of the library unless given
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
+    pub models: Vec<String>,
+    /// Formula to compare, such as 'a*exp(-k*x)+c'; may be repeated
+    #[arg(long)]
+    pub formula: Vec<String>,
+    /// Starts of parameters, of whichever curve has them; the others are guessed from the data
+    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
+    pub start: Vec<Start>,
+    #[command(flatten)]
+    pub method: MethodArguments,
+    /// Prints CSV instead of a table, or writes it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub csv: Option<PathBuf>,
+    /// Prints JSON instead of a table, or writes it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Prints Markdown instead of a table, or writes it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub markdown: Option<PathBuf>,
+}
+
+impl CompareArguments {
+    /// The formats asked for, and where they go.
+    pub fn formats(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
+        let csv = self.csv.as_ref().map(|path| (Format::Csv, path));
+        let json = self.json.as_ref().map(|path| (Format::Json, path));
+        let markdown = self.markdown.as_ref().map(|path| (Format::Markdown, path));
+        [csv, json, markdown].into_iter().flatten()
+    }
+}
+
+/// Arguments of `marquardt models`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  marquardt models
+  marquardt models exp --json")]
+pub struct ModelsArguments {
+    /// Text that the name, a parameter or the formula contains
+    pub text: Option<String>,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,84 @@
+//! `marquardt compare`: several curves to the same columns.
+
+use std::path::Path;
+
+use marquardt::Comparison;
+use marquardt::models::Named;
+
+use crate::arguments::{CompareArguments, CurveArguments};
+use crate::curve::{AnyCurve, Chosen, only_predictor};
+use crate::curve_fit::{self, Solved};
+use crate::data::{self, Data};
+use crate::failure::{Ending, Failure};
+use crate::output;
+use crate::table::{Cell, Format, Table};
+
+/// Fits all of them, and prints them best first.
+pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
+    let table = data::read(&arguments.data)?;
+    let names = match (&arguments.models[..], &arguments.formula[..]) {
+        ([], []) => Named::all().map(|model| model.name().to_owned()).collect(),
+        (models, _) => models.to_vec(),
+    };
+    let mut candidates = Vec::new();
+    for name in names {
+        let x_names = vec![only_predictor(&table, &arguments.data)?];
+        candidates.push(Chosen { curve: AnyCurve::named(&name)?, x_names });
+    }
+    for formula in &arguments.formula {
+        candidates.push(AnyCurve::in_columns(formula, &table, &arguments.data)?);
+    }
+    let mut fits = Vec::new();
+    let mut failed = Vec::new();
+    for Chosen { curve, x_names } in candidates {
+        let data = Data::select(&table, &arguments.data, x_names)?;
+        let of_curve = CurveArguments { start: arguments.start.clone(), ..Default::default() };
+        let of_curve = of_curve.of_parameters(curve.parameters());
+        let fit = curve_fit::build(&curve, &data, &of_curve, &arguments.method)?;
+        match curve_fit::solve(fit, &arguments.method) {
+            Ok(Solved { fit, .. }) if fit.report().is_converged() => {
+                fits.push((curve.name(), fit.criteria(), fit.residual_standard_deviation()));
+            }
+            Ok(Solved { fit, .. }) => failed.push((curve.name(), fit.report().status.to_string())),
+            Err(error) => failed.push((curve.name(), curve_fit::explain(error, &data).one_line())),
+        }
+    }
+    if fits.is_empty() {
+        let (name, reason) = &failed[0];
+        return Err(Failure::new(format!("no curve could be fitted; {name}: {reason}")));
+    }
+    let comparison = Comparison::of(fits.iter().map(|(name, criteria, _)| (name.as_str(), *criteria)))?;
+    let mut ranking = Table::new(["model", "parameters", "AICc", "difference", "weight", "BIC", "residual_sd"]);
+    for compared in comparison.fits() {
+        let criteria = &compared.criteria;
+        let deviation = fits.iter().find(|(name, ..)| *name == compared.name).and_then(|(.., deviation)| *deviation);
+        ranking.row([
+            Cell::from(compared.name.as_str()),
+            Cell::Count(criteria.parameters),
+            Cell::Number(criteria.aicc()),
+            Cell::Number(compared.difference),
+            Cell::Number(compared.weight),
+            Cell::Number(criteria.bic()),
+            Cell::from(deviation),
+        ]);
+    }
+    let mut has_printed = false;
+    for (format, path) in arguments.formats() {
+        let text = match format {
+            Format::Json => format!("{:#}\n", ranking.to_json()),
+            Format::Csv => ranking.to_csv()?,
+            Format::Markdown => ranking.to_markdown(),
+        };
+        output::write(path, &text)?;
+        has_printed |= path.as_os_str() == "-";
+    }
+    if !has_printed {
+        output::write(Path::new("-"), &format!("{ranking}\n"))?;
+    }
+    for (name, reason) in &failed {
+        eprintln!("note: {name} is left out: {reason}");
+    }
+    // Of all models of the library, some do not suit the data.
+    let is_selection = !(arguments.models.is_empty() && arguments.formula.is_empty());
+    Ok(Ending::of(failed.is_empty() || !is_selection))
+}

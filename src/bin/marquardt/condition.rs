@@ -1,0 +1,150 @@
+//! Conditions on the rows of a table.
+
+use std::str::FromStr;
+
+use marquardt::{TableError, TableRow};
+use thiserror::Error;
+
+/// Reason why a text is no condition.
+#[derive(Debug, Error, PartialEq)]
+#[error("{text:?} is not a condition such as 'conc > 0', 'plate == A and rate != 3'")]
+pub struct ConditionError {
+    text: String,
+}
+
+/// Comparisons of columns with values, of which all must hold in one of several alternatives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// Joined by `or`.
+    alternatives: Vec<Vec<Comparison>>,
+}
+
+/// Comparison of a column with a value.
+#[derive(Debug, Clone, PartialEq)]
+struct Comparison {
+    column: String,
+    relation: Relation,
+    value: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Relation {
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Equal,
+    Unequal,
+}
+
+/// Longer ones first, as they begin with the shorter ones.
+const RELATIONS: [(&str, Relation); 8] = [
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("==", Relation::Equal),
+    ("!=", Relation::Unequal),
+    ("<>", Relation::Unequal),
+    ("<", Relation::Less),
+    (">", Relation::Greater),
+    ("=", Relation::Equal),
+];
+
+impl Condition {
+    /// Whether a row fulfils it. Texts are equal or not; numbers are compared by size, and a missing one fulfils nothing but `!=`.
+    pub fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
+        for alternative in &self.alternatives {
+            let mut all = true;
+            for comparison in alternative {
+                all = all && comparison.holds(row)?;
+            }
+            if all {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Comparison {
+    fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
+        let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
+        let Ok(value) = self.value.parse::<f64>() else {
+            return Ok((row.text(&self.column)? == self.value) == (self.relation == Relation::Equal));
+        };
+        if is_equality && row.number(&self.column).is_err() {
+            // A text is equal to no number; a column that is not there is an error.
+            return Ok((row.text(&self.column)? == self.value) == (self.relation == Relation::Equal));
+        }
+        let number = row.number(&self.column)?;
+        Ok(match self.relation {
+            Relation::Less => number < value,
+            Relation::AtMost => number <= value,
+            Relation::Greater => number > value,
+            Relation::AtLeast => number >= value,
+            Relation::Equal => number == value,
+            Relation::Unequal => number != value,
+        })
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let refuse = || ConditionError { text: text.to_owned() };
+        let alternatives = split(text, &["||", " or "]);
+        let alternative = |part: &str| {
+            split(part, &["&&", " and "]).into_iter().map(|part| comparison(part).ok_or_else(refuse)).collect()
+        };
+        Ok(Condition { alternatives: alternatives.into_iter().map(alternative).collect::<Result<_, _>>()? })
+    }
+}
+
+fn split<'t>(text: &'t str, separators: &[&str]) -> Vec<&'t str> {
+    separators.iter().fold(vec![text], |parts, separator| parts.iter().flat_map(|part| part.split(separator)).collect())
+}
+
+fn comparison(text: &str) -> Option<Comparison> {
+    let at = text.find(['<', '>', '=', '!'])?;
+    let (column, rest) = text.split_at(at);
+    let (sign, relation) = RELATIONS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
+    let (column, value) = (column.trim(), rest[sign.len()..].trim());
+    let is_quoted = |quote| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+    let value = if is_quoted('"') || is_quoted('\'') { &value[1..value.len() - 1] } else { value };
+    let is_ordered = !matches!(relation, Relation::Equal | Relation::Unequal);
+    let is_sound =
+        !column.is_empty() && !value.contains(['<', '>', '=']) && (!is_ordered || value.parse::<f64>().is_ok());
+    is_sound.then(|| Comparison { column: column.to_owned(), relation, value: value.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use marquardt::Table;
+
+    use super::*;
+
+    fn lines(condition: &str) -> Vec<usize> {
+        let table = Table::from_reader("plate,conc\nA,1\nB,2\nA,\nC,-3\n".as_bytes()).unwrap();
+        let condition: Condition = condition.parse().unwrap();
+        table.filter(|row| condition.holds(row)).unwrap().lines().to_vec()
+    }
+
+    #[test]
+    fn rows_are_chosen_by_numbers_and_texts() {
+        assert_eq!(lines("conc > 0"), [2, 3]);
+        assert_eq!(lines("conc<=1"), [2, 5]);
+        assert_eq!(lines("plate == A"), [2, 4]);
+        assert_eq!(lines("plate = 'A' and conc > 0"), [2]);
+        assert_eq!(lines("plate=A && conc>0 || plate != A and conc < 0"), [2, 5]);
+        assert_eq!(lines("conc != 1"), [3, 4, 5]);
+        assert_eq!(lines("plate == 3"), []);
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in ["", "conc", "> 0", "conc > high", "0 < conc < 3", "conc ! 3", "conc > 0 and"] {
+            let error = text.parse::<Condition>().unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{text:?} is not a condition")), "{error}");
+        }
+    }
+}

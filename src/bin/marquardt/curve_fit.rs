@@ -1,0 +1,125 @@
+//! Curve fits as the arguments ask for them.
+
+use std::ops::Bound;
+use std::time::Duration;
+
+use marquardt::{Curve, CurveFit, FittedCurve, FromModel, LevenbergMarquardt, MultiStartError, Tie};
+
+use crate::arguments::{CurveArguments, MethodArguments};
+use crate::assignments::{Bounds, Fix, Prior, Start, Tied};
+use crate::curve::AnyCurve;
+use crate::data::Data;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::table::{Cell, Table};
+
+/// Above the lines that `--watch` prints.
+const HEADING: &str = "  trial          cost    damping  gain ratio        step   gradient";
+
+/// The fit of a curve to data, with all that is said of parameters and method, but for starts from several points.
+pub fn build<'a>(
+    curve: &AnyCurve,
+    data: &'a Data,
+    of_curve: &CurveArguments,
+    method: &MethodArguments,
+) -> Result<CurveFit<'a, f64, FromModel<AnyCurve>>, Failure> {
+    let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y);
+    for Start { name, value } in &of_curve.start {
+        fit = fit.start(name, *value);
+    }
+    for Bounds { name, low, high } in &of_curve.bounds {
+        fit = fit.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
+    }
+    for Fix { name, value } in &of_curve.fix {
+        fit = match value {
+            Some(value) => fit.fix_at(name, *value),
+            None => fit.fix(name),
+        };
+    }
+    for Tied { name, formula } in &of_curve.tie {
+        fit = fit.tie(name, Tie::parse(formula)?);
+    }
+    for Prior { name, mean, deviation } in &of_curve.prior {
+        fit = fit.prior(name, *mean, *deviation);
+    }
+    if let Some(sigma) = &data.sigma {
+        fit = fit.sigma(sigma).absolute_sigma(method.absolute_sigma);
+    }
+    if method.counts {
+        fit = fit.counts();
+    }
+    Ok(fit.solver(solver(method)?))
+}
+
+/// A fit, and the minima that were found if there was more than one start.
+pub struct Solved<'a, C> {
+    pub fit: FittedCurve<'a, f64, C>,
+    pub minima: Option<Table>,
+}
+
+/// Fits under the loss, and from as many starts, as the arguments ask for.
+pub fn solve<'a, C: Curve<f64> + Sync>(
+    fit: CurveFit<'a, f64, C>,
+    method: &MethodArguments,
+) -> Result<Solved<'a, C>, MultiStartError> {
+    let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
+    let mut search = prepared(fit, method).multi_start().starts(starts).seed(method.seed).progress();
+    for Bounds { name, low, high } in &method.range {
+        search = search.range(name, *low..=*high);
+    }
+    let found = search.run()?;
+    let names = found.best.parameters().iter().map(|parameter| parameter.name.clone());
+    let mut minima = Table::new(["cost".to_owned(), "starts".to_owned()].into_iter().chain(names));
+    for minimum in &found.minima {
+        let numbers = minimum.parameters.iter().map(|value| Cell::Number(*value));
+        minima.row([Cell::Number(minimum.cost), Cell::Count(minimum.starts)].into_iter().chain(numbers));
+    }
+    Ok(Solved { fit: found.best, minima: Some(minima) })
+}
+
+/// Fits under the loss that the arguments ask for, from one start.
+pub fn solve_from_start<'a, C: Curve<f64> + Sync>(
+    fit: CurveFit<'a, f64, C>,
+    method: &MethodArguments,
+) -> Result<Solved<'a, C>, MultiStartError> {
+    Ok(Solved { fit: prepared(fit, method).fit()?, minima: None })
+}
+
+/// The fit under its loss, which shows its iterations if that is asked for.
+fn prepared<'a, C: Curve<f64>>(mut fit: CurveFit<'a, f64, C>, method: &MethodArguments) -> CurveFit<'a, f64, C> {
+    if let Some(loss) = method.robust {
+        fit = fit.robust(loss);
+    }
+    if let Some(scale) = method.f_scale {
+        fit = fit.f_scale(scale);
+    }
+    if method.watch {
+        eprintln!("{HEADING}");
+        fit = fit.observe(|record| eprintln!("{record}"));
+    }
+    fit
+}
+
+fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> {
+    let mut solver = LevenbergMarquardt::new().with_cancel_token(interrupt::token());
+    if let Some(iterations) = method.max_iterations {
+        solver = solver.with_max_iterations(iterations);
+    }
+    if let Some(seconds) = method.time_limit {
+        let limit = Duration::try_from_secs_f64(seconds);
+        let refuse = |_| Failure::new(format!("--time-limit is {seconds}: seconds must not be negative"));
+        solver = solver.with_time_limit(limit.map_err(refuse)?);
+    }
+    Ok(solver)
+}
+
+/// Names the place in the file where a fit cannot begin.
+pub fn explain(error: MultiStartError, data: &Data) -> Failure {
+    match error {
+        MultiStartError::Curve(error) => data.explain(error),
+        MultiStartError::Unlimited { name } => {
+            Failure::new(format!("--multi-start needs finite bounds or a --range of {name}"))
+        }
+        error => Failure::new(format!("{}: {error}", data.source)),
+    }
+}

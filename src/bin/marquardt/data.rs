@@ -1,0 +1,155 @@
+//! Columns of a file that are fitted.
+
+use marquardt::{CurveError, Table, TableReader};
+use ndarray::Array2;
+
+use crate::arguments::DataArguments;
+use crate::failure::Failure;
+use crate::source;
+
+/// Data that come with the program.
+const ENZYME: &str = include_str!("../../../examples/data/enzyme.csv");
+
+/// Model of the data that come with the program.
+pub const ENZYME_MODEL: &str = "michaelis_menten";
+
+/// Reads the file, and keeps the rows that are asked for.
+pub fn read(arguments: &DataArguments) -> Result<Table, Failure> {
+    let reader = TableReader::new().decimal_comma(arguments.decimal_comma);
+    let reader = if arguments.no_heading { reader.heading(false) } else { reader };
+    let reader = match arguments.separator {
+        Some(separator) => reader.separator(separator.into()),
+        None => reader,
+    };
+    let table = match &arguments.file {
+        Some(file) => reader.read_named(source::name(file), source::open(file)?)?,
+        None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
+    };
+    let mut kept = table;
+    for condition in &arguments.conditions {
+        kept = kept.filter(|row| condition.holds(row))?;
+    }
+    if kept.rows() == 0 {
+        return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
+    }
+    Ok(kept)
+}
+
+/// The name of a column, asked for by name or by number, counted from 1; the default number may be beyond the last column.
+pub fn column_name(table: &Table, asked: Option<&str>, default: usize) -> String {
+    let names: Vec<&str> = table.column_names().collect();
+    let of_number =
+        |number: usize| number.checked_sub(1).and_then(|index| names.get(index)).map(|&name| name.to_owned());
+    match asked {
+        Some(name) if names.contains(&name) => name.to_owned(),
+        Some(name) => name.parse().ok().and_then(of_number).unwrap_or_else(|| name.to_owned()),
+        None => of_number(default).unwrap_or_else(|| default.to_string()),
+    }
+}
+
+/// Predictors, responses and their standard deviations.
+#[derive(Debug)]
+pub struct Data {
+    pub source: String,
+    pub x_names: Vec<String>,
+    pub y_name: String,
+    /// A row for each response.
+    pub x: Array2<f64>,
+    pub y: Vec<f64>,
+    pub sigma: Option<Vec<f64>>,
+    /// Rows that were left out, as a number is missing.
+    pub omitted: usize,
+    /// The line of the file at which each row ends.
+    lines: Vec<usize>,
+    sigma_name: String,
+}
+
+impl Data {
+    /// These columns of a table.
+    pub fn select(table: &Table, arguments: &DataArguments, x_names: Vec<String>) -> Result<Data, Failure> {
+        let y_name = column_name(table, arguments.y.as_deref(), 2);
+        // A sigma that is a number is the same for all rows, unless a column is called so.
+        let sigma = arguments.sigma.as_deref();
+        let is_column = |name: &str| table.column_names().any(|column| column == name);
+        let same = sigma.filter(|text| !is_column(text)).and_then(|text| text.parse::<f64>().ok());
+        let sigma_name = sigma.filter(|_| same.is_none());
+        let mut columns: Vec<(&str, &[f64])> = Vec::new();
+        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(sigma_name) {
+            columns.push((name, table.column(name)?));
+        }
+        let missing = |row: usize| columns.iter().find(|(_, values)| values[row].is_nan());
+        let mut rows = Vec::with_capacity(table.rows());
+        for row in 0..table.rows() {
+            match missing(row) {
+                None => rows.push(row),
+                Some(_) if arguments.omit_missing => {}
+                Some((name, _)) => {
+                    let (source, line) = (table.source_name(), table.lines()[row]);
+                    let text = table.text_column(name)?[row].to_owned();
+                    return Err(Failure::new(format!(
+                        "{source}, line {line}, column {name}: {text:?} is a missing value; --omit-missing leaves such rows out"
+                    )));
+                }
+            }
+        }
+        if rows.is_empty() {
+            return Err(Failure::new(format!("{}: a number is missing in every row", table.source_name())));
+        }
+        let chosen = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        let x = Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| columns[column].1[rows[row]]);
+        let y = chosen(columns[x_names.len()].1);
+        let sigma = match (same, sigma_name) {
+            (Some(value), _) => Some(vec![value; rows.len()]),
+            (None, Some(_)) => Some(chosen(columns[x_names.len() + 1].1)),
+            (None, None) => None,
+        };
+        let sigma_name = sigma_name.unwrap_or_default().to_owned();
+        let lines = rows.iter().map(|&row| table.lines()[row]).collect();
+        let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
+        Ok(Data { source, x_names, y_name, x, y, sigma, omitted, lines, sigma_name })
+    }
+
+    /// The line of the file at which a row ends.
+    pub fn line(&self, row: usize) -> usize {
+        self.lines[row]
+    }
+
+    /// Says where in the file the reason of an error is.
+    pub fn explain(&self, error: CurveError) -> Failure {
+        let place = |row: usize, column: &str| {
+            let column = if column.is_empty() { String::new() } else { format!(", column {column}") };
+            format!("{}, line {}{column}", self.source, self.lines[row])
+        };
+        let at = |row: usize| {
+            let x = self.x.row(row);
+            let values = self.x_names.iter().zip(x).map(|(name, value)| format!("{name} = {value}"));
+            values.collect::<Vec<_>>().join(", ")
+        };
+        Failure::new(match error {
+            CurveError::NonPositiveSigma { row, value } if self.sigma_name.is_empty() => {
+                format!("--sigma is {value}: a standard deviation must be positive (used from {})", place(row, ""))
+            }
+            CurveError::NonPositiveSigma { row, value } => {
+                format!("{}: {value} is no standard deviation, which must be positive", place(row, &self.sigma_name))
+            }
+            CurveError::NegativeCount { row, value } => {
+                format!("{}: {value} is no count, which must not be negative", place(row, &self.y_name))
+            }
+            CurveError::NonFiniteResponse { row, value } => {
+                let place = place(row, "");
+                format!(
+                    "{place}: the curve is {value} at {} with the starts of the parameters; --start gives others",
+                    at(row)
+                )
+            }
+            CurveError::NonPositiveMean { row, value } => {
+                let place = place(row, "");
+                format!(
+                    "{place}: the curve is {value} at {} with the starts, but a mean of counts is positive",
+                    at(row)
+                )
+            }
+            error => format!("{}: {error}", self.source),
+        })
+    }
+}

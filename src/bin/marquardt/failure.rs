@@ -1,0 +1,59 @@
+//! Endings of the command, and their exit codes.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All fits converged: exit code 0.
+    Solved,
+    /// A fit did not converge, or was interrupted: exit code 1.
+    NotConverged,
+    /// The input cannot be used: exit code 2.
+    BadInput,
+}
+
+impl Ending {
+    /// The ending of fits that converged or not.
+    pub fn of(is_converged: bool) -> Self {
+        if is_converged { Ending::Solved } else { Ending::NotConverged }
+    }
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> Self {
+        ExitCode::from(match ending {
+            Ending::Solved => 0,
+            Ending::NotConverged => 1,
+            Ending::BadInput => 2,
+        })
+    }
+}
+
+/// Reason why there is no result.
+#[derive(Debug)]
+pub struct Failure(Box<dyn Error>);
+
+impl Failure {
+    pub fn new(message: impl Into<String>) -> Self {
+        Failure(message.into().into())
+    }
+
+    /// The output went to a program that does not read it any more.
+    pub fn is_broken_pipe(&self) -> bool {
+        self.0.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The message, without line breaks.
+    pub fn one_line(&self) -> String {
+        self.0.to_string().split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure(error.into())
+    }
+}

@@ -1,0 +1,95 @@
+//! `marquardt fit`: one curve to columns of a file.
+
+use std::path::Path;
+
+use marquardt::{Curve, FitSummary, FittedCurve};
+
+use crate::arguments::FitArguments;
+use crate::curve::{AnyCurve, Chosen};
+use crate::curve_fit::{self, Solved};
+use crate::data::{self, Data};
+use crate::failure::{Ending, Failure};
+use crate::inference::Inference;
+use crate::report::Report;
+use crate::table::{Cell, Table};
+use crate::{groups, output};
+
+/// Fits, prints the report, and draws.
+pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
+    let table = data::read(&arguments.data)?;
+    let Chosen { curve, x_names } = AnyCurve::of(&arguments.curve, &table, &arguments.data)?;
+    if let Some(by) = &arguments.groups.group_by {
+        return groups::run(arguments, &curve, &table, by, x_names);
+    }
+    note_of_groups(&table);
+    let data = Data::select(&table, &arguments.data, x_names)?;
+    drop(table);
+    let fit = curve_fit::build(&curve, &data, &arguments.curve, &arguments.method)?;
+    let Solved { fit, minima } =
+        curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
+    let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
+    let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
+    let report = Report { summary, inference, minima };
+    if let Some(path) = &arguments.output.plot {
+        let title = report.summary.title.clone().unwrap_or_default();
+        let plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
+        output::draw(plot, &arguments.output, path)?;
+    }
+    if let Some(path) = &arguments.output.residuals {
+        output::write(path, &residuals(&fit, &data).to_csv()?)?;
+    }
+    print(&report, arguments)?;
+    Ok(Ending::of(report.is_solved()))
+}
+
+fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {
+    let mut has_printed = false;
+    for (format, path) in arguments.output.formats() {
+        output::write(path, &report.render(format)?)?;
+        has_printed |= path.as_os_str() == "-";
+    }
+    if has_printed {
+        return Ok(());
+    }
+    output::write(Path::new("-"), &report.to_text(arguments.output.digits))
+}
+
+/// The title of a report: that which is asked for, or else the file and the curve.
+pub fn title(arguments: &FitArguments, curve: &AnyCurve, data: &Data) -> String {
+    arguments.output.title.clone().unwrap_or_else(|| format!("{}: {}", data.source, curve.name()))
+}
+
+/// The summary with its title, the formula, and the rows that were left out.
+pub fn titled(summary: FitSummary, title: &str, curve: &AnyCurve, data: &Data) -> FitSummary {
+    let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
+    summary.model = Some(format!("{} = {}", data.y_name, curve.formula()));
+    summary.data.omitted += data.omitted;
+    summary
+}
+
+/// Rows of the file with the fitted values and the residuals.
+pub fn residuals<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, data: &Data) -> Table {
+    let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "fitted", "residual"]);
+    let mut table = Table::new(["line"].into_iter().chain(names));
+    let (fitted, residuals) = (fit.fitted(), fit.residuals());
+    for (row, x) in data.x.rows().into_iter().enumerate() {
+        let numbers = x.iter().copied().chain([data.y[row], fitted[row], residuals[row]]);
+        table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
+    }
+    table
+}
+
+/// A column of texts that occur again and again names groups, of which a single fit takes no notice.
+fn note_of_groups(table: &marquardt::Table) {
+    for name in table.column_names() {
+        let Ok(texts) = table.text_column(name) else { continue };
+        if table.column(name).is_ok() {
+            continue;
+        }
+        let groups = texts.iter().collect::<std::collections::HashSet<_>>().len();
+        if 1 < groups && groups < table.rows() {
+            eprintln!("note: column {name} has {groups} texts; --group-by {name} fits each group by itself");
+            return;
+        }
+    }
+}

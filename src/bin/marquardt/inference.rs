@@ -1,0 +1,82 @@
+//! Intervals by profiles and by resampling.
+
+use marquardt::{Curve, FittedCurve, IntervalEnd, ParameterState};
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::table::{Cell, Table};
+
+/// Confidence of all intervals.
+pub const LEVEL: f64 = 0.95;
+
+/// Intervals besides those of the standard errors.
+#[derive(Debug, Default)]
+pub struct Inference {
+    pub profile: Option<Table>,
+    pub bootstrap: Option<Table>,
+    pub is_interrupted: bool,
+}
+
+impl Inference {
+    /// The intervals that are asked for.
+    pub fn of<C: Curve<f64> + Sync>(
+        fit: &FittedCurve<'_, f64, C>,
+        profile: bool,
+        replicates: Option<usize>,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        let profile = profile.then(|| profiles(fit)).transpose()?;
+        let bootstrap = replicates.map(|replicates| bootstrap(fit, replicates, seed)).transpose()?;
+        Ok(Inference { profile, bootstrap, is_interrupted: interrupt::token().is_cancelled() })
+    }
+}
+
+fn profiles<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Result<Table, Failure> {
+    let mut table = Table::new(["parameter", "value", "low", "high", "note"]);
+    for parameter in fit.parameters() {
+        if matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied) {
+            continue;
+        }
+        let (value, name) = (Cell::Number(parameter.value), Cell::from(parameter.name.as_str()));
+        match fit.profile_interval(&parameter.name, LEVEL) {
+            Ok(interval) => {
+                let note = [("low", interval.low_end), ("high", interval.high_end)].map(|(end, kind)| note(end, kind));
+                let note = note.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                table.row([name, value, Cell::Number(interval.low), Cell::Number(interval.high), Cell::Text(note)]);
+            }
+            Err(error) => table.row([name, value, Cell::Empty, Cell::Empty, Cell::Text(error.to_string())]),
+        }
+    }
+    Ok(table)
+}
+
+fn note(end: &str, kind: IntervalEnd) -> Option<String> {
+    let reason = match kind {
+        IntervalEnd::Level => return None,
+        IntervalEnd::Bound => "a bound",
+        IntervalEnd::Edge => "the edge of where the curve is finite",
+        IntervalEnd::Open => "open",
+    };
+    Some(format!("{end}: {reason}"))
+}
+
+fn bootstrap<C: Curve<f64> + Sync>(
+    fit: &FittedCurve<'_, f64, C>,
+    replicates: usize,
+    seed: u64,
+) -> Result<Table, Failure> {
+    let run = fit.bootstrap().replicates(replicates).seed(seed).cancel_token(interrupt::token()).progress();
+    let found = run.run()?;
+    let mut table = Table::new(["parameter", "value", "standard_error", "bias", "low", "high"]);
+    let (errors, bias) = (found.standard_errors(), found.bias());
+    for (index, parameter) in fit.parameters().iter().enumerate() {
+        let interval = found.percentile_interval(&parameter.name, LEVEL)?;
+        let numbers = [parameter.value, errors[index], bias[index], interval.low, interval.high].map(Cell::Number);
+        table.row([Cell::from(parameter.name.as_str())].into_iter().chain(numbers));
+    }
+    let failed = found.failed().len();
+    if failed > 0 {
+        eprintln!("note: {failed} of {replicates} resampled data sets could not be fitted");
+    }
+    Ok(table)
+}

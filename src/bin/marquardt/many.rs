@@ -1,0 +1,167 @@
+//! `marquardt many`: a curve to each row or pixel of an array, block by block.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use marquardt::npy::{RowReader, RowWriter};
+use marquardt::{Bounds, FitMany, Formula, ManyFits, NanPolicy};
+use ndarray::{Array2, s};
+
+use crate::arguments::ManyArguments;
+use crate::curve::{AnyCurve, read_predictor};
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+
+/// Reads, fits and writes block after block.
+pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
+    let curve = match (&arguments.model, &arguments.formula) {
+        (Some(name), _) => AnyCurve::named(name)?,
+        (None, Some(text)) => AnyCurve::Formula(Formula::parse(text)?),
+        (None, None) => return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models")),
+    };
+    let mut reader = RowReader::<f64>::open(&arguments.stack)?;
+    let (points, before) =
+        reader.shape().split_last().map(|(&points, before)| (points, before.to_vec())).unwrap_or_default();
+    let x: Vec<f64> = match &arguments.x {
+        Some(path) => read_predictor(path)?,
+        None => (0..points).map(|point| point as f64).collect(),
+    };
+    if x.len() != points {
+        return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
+    }
+    let start = start(arguments, &curve)?;
+    let bounds = bounds(arguments, &curve)?;
+    let total = reader.rows_left();
+    let mut results = Results::create(arguments.out.as_deref(), &before, curve.parameters())?;
+    let bar = ProgressBar::new(total as u64).with_style(
+        ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),
+    );
+    let (mut converged, token) = (0, interrupt::token());
+    while let Some(rows) = reader.read(arguments.block.max(1))? {
+        let fits = FitMany::new(curve.clone(), &x, &rows).cancel_token(token.clone());
+        let fits = match &start {
+            Some(start) => fits.start(&start[..]),
+            None => fits.guessed(),
+        };
+        let fits = if arguments.omit_missing { fits.nan_policy(NanPolicy::Omit) } else { fits };
+        let fits = match &bounds {
+            Some(bounds) => fits.bounds(bounds.clone()),
+            None => fits,
+        };
+        let fits = match arguments.max_iterations {
+            Some(iterations) => fits.max_iterations(iterations),
+            None => fits,
+        };
+        let found = fits.fit()?;
+        if token.is_cancelled() {
+            bar.abandon();
+            eprintln!("note: interrupted after {} of {total} fits", total - reader.rows_left() - rows.nrows());
+            return Ok(Ending::NotConverged);
+        }
+        converged += found.converged();
+        results.write(&found)?;
+        bar.inc(rows.nrows() as u64);
+    }
+    bar.finish_and_clear();
+    results.finish()?;
+    eprintln!("{converged} of {total} fits converged");
+    Ok(Ending::of(converged == total))
+}
+
+/// Where all fits start; nothing if each has a guess of its own.
+fn start(arguments: &ManyArguments, curve: &AnyCurve) -> Result<Option<Vec<f64>>, Failure> {
+    let names = curve.parameters();
+    for given in &arguments.start {
+        check_name(&given.name, names, "--start")?;
+    }
+    let given = |name: &String| arguments.start.iter().find(|start| start.name == *name).map(|start| start.value);
+    match curve {
+        AnyCurve::Named(_) if arguments.start.is_empty() => Ok(None),
+        AnyCurve::Named(_) => match names.iter().find(|name| given(name).is_none()) {
+            Some(name) => {
+                Err(Failure::new(format!("--start lacks {name}: give all parameters, or none to guess them")))
+            }
+            None => Ok(Some(names.iter().filter_map(given).collect())),
+        },
+        // As gnuplot starts.
+        AnyCurve::Formula(_) => Ok(Some(names.iter().map(|name| given(name).unwrap_or(1.0)).collect())),
+    }
+}
+
+fn bounds(arguments: &ManyArguments, curve: &AnyCurve) -> Result<Option<Bounds<f64>>, Failure> {
+    let names = curve.parameters();
+    let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; names.len()], vec![f64::INFINITY; names.len()]);
+    for given in &arguments.bounds {
+        let index = check_name(&given.name, names, "--bounds")?;
+        (lower[index], upper[index]) = (given.low, given.high);
+    }
+    if arguments.bounds.is_empty() { Ok(None) } else { Ok(Some(Bounds::new(lower, upper)?)) }
+}
+
+/// The index of a parameter.
+fn check_name(name: &str, names: &[String], option: &str) -> Result<usize, Failure> {
+    let index = names.iter().position(|known| known == name);
+    index.ok_or_else(|| {
+        Failure::new(format!("{option}: there is no parameter {name}; the parameters are {}", names.join(", ")))
+    })
+}
+
+/// Where results go, a row for each fit: parameters, standard errors, cost, and 1 for a fit that converged.
+enum Results {
+    Npy(RowWriter),
+    Csv(Box<csv::Writer<Box<dyn Write>>>),
+}
+
+impl Results {
+    fn create(path: Option<&Path>, before: &[usize], names: &[String]) -> Result<Self, Failure> {
+        if let Some(path) = path.filter(|path| path.extension().is_some_and(|extension| extension == "npy")) {
+            let shape: Vec<usize> = before.iter().copied().chain([2 * names.len() + 2]).collect();
+            return Ok(Results::Npy(RowWriter::create(path, &shape)?));
+        }
+        let out: Box<dyn Write> = match path.filter(|path| path.as_os_str() != "-") {
+            Some(path) => {
+                let refuse = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
+                Box::new(BufWriter::new(File::create(path).map_err(refuse)?))
+            }
+            None => Box::new(io::stdout().lock()),
+        };
+        let mut writer = csv::Writer::from_writer(out);
+        let errors = names.iter().map(|name| format!("{name}_error"));
+        let last = ["cost", "converged"].map(str::to_owned);
+        broken_pipe(writer.write_record(names.iter().cloned().chain(errors).chain(last)))?;
+        Ok(Results::Csv(Box::new(writer)))
+    }
+
+    fn write(&mut self, found: &ManyFits<f64>) -> Result<(), Failure> {
+        let (fits, n) = found.parameters.dim();
+        let mut rows = Array2::zeros((fits, 2 * n + 2));
+        rows.slice_mut(s![.., ..n]).assign(&found.parameters);
+        rows.slice_mut(s![.., n..2 * n]).assign(&found.standard_errors);
+        rows.column_mut(2 * n).assign(&found.cost);
+        rows.column_mut(2 * n + 1).assign(&found.status.mapv(|status| f64::from(u8::from(status.is_converged()))));
+        match self {
+            Results::Npy(writer) => Ok(writer.write(&rows)?),
+            Results::Csv(writer) => rows
+                .rows()
+                .into_iter()
+                .try_for_each(|row| broken_pipe(writer.write_record(row.iter().map(f64::to_string)))),
+        }
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        match self {
+            Results::Npy(writer) => Ok(writer.finish()?),
+            Results::Csv(mut writer) => Ok(writer.flush()?),
+        }
+    }
+}
+
+/// What went wrong while writing, as it was before CSV wrapped it.
+fn broken_pipe(result: csv::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => Failure::from(error),
+        kind => Failure::new(format!("{kind:?}")),
+    })
+}

@@ -1,0 +1,86 @@
+//! Tests of whether a parameter differs between groups.
+
+use marquardt::{Criteria, f_test, likelihood_ratio_test};
+
+use crate::arguments::FitArguments;
+use crate::curve::AnyCurve;
+use crate::curve_fit::{self, Solved};
+use crate::failure::Failure;
+use crate::groups::{Group, joined};
+use crate::table::{Cell, Table};
+
+/// Groups among which all parameters are tested without being asked.
+const MOST_GROUPS: usize = 12;
+
+/// The tests that are asked for, or those of all parameters.
+pub struct ParameterTests {
+    pub table: Option<Table>,
+}
+
+impl ParameterTests {
+    /// Each parameter is the same in all groups, in a fit of all, or differs: an F test where the noise is judged by the residuals, a
+    /// likelihood-ratio test where it is known.
+    pub fn of(curve: &AnyCurve, groups: &[Group], arguments: &FitArguments) -> Result<Self, Failure> {
+        let asked = &arguments.groups.test;
+        let held = |name: &&String| {
+            arguments.curve.fix.iter().any(|fixed| fixed.name == **name)
+                || arguments.curve.tie.iter().any(|tied| tied.name == **name)
+        };
+        let tested: Vec<String> = match asked.is_empty() {
+            false => asked.clone(),
+            true => curve.parameters().iter().filter(|name| !held(name)).cloned().collect(),
+        };
+        let is_too_much = asked.is_empty() && groups.len() > MOST_GROUPS;
+        if groups.len() < 2 || is_too_much || arguments.method.robust.is_some() || !arguments.curve.prior.is_empty() {
+            return Ok(ParameterTests { table: None });
+        }
+        let is_known = arguments.method.counts || arguments.method.absolute_sigma;
+        let statistic = if is_known { "chi_squared" } else { "F" };
+        let mut table = Table::new(["parameter", "shared_value", statistic, "degrees_of_freedom", "p_value"]);
+        for name in tested {
+            let others: Vec<String> =
+                arguments.groups.share.iter().filter(|shared| **shared != name).cloned().collect();
+            let full = criteria(curve, groups, arguments, &others, &name)?;
+            let with: Vec<String> = others.iter().chain([&name]).cloned().collect();
+            let simple = criteria(curve, groups, arguments, &with, &name)?;
+            let row = match (&full, &simple) {
+                ((Some(full), _), (Some(simple), value)) => test(simple, full, is_known).map(|test| (test, *value)),
+                _ => None,
+            };
+            let first = Cell::from(name.as_str());
+            table.row(match row {
+                Some(((statistic, freedom, p_value), value)) => {
+                    [first, Cell::from(value), Cell::Number(statistic), Cell::Text(freedom), Cell::Number(p_value)]
+                }
+                None => {
+                    [first, Cell::Empty, Cell::Empty, Cell::from("not tested: a fit did not converge"), Cell::Empty]
+                }
+            });
+        }
+        Ok(ParameterTests { table: Some(table) })
+    }
+}
+
+/// The statistic, its degrees of freedom, and the probability of a larger one.
+fn test(simple: &Criteria<f64>, full: &Criteria<f64>, is_known: bool) -> Option<(f64, String, f64)> {
+    if is_known {
+        let test = likelihood_ratio_test(simple, full).ok()?;
+        return Some((test.statistic, (full.parameters - simple.parameters).to_string(), test.p_value));
+    }
+    let test = f_test(simple, full).ok()?;
+    Some((test.statistic, format!("{}, {}", test.numerator, test.denominator), test.p_value))
+}
+
+/// How well all groups are described if they share these parameters; nothing where the fit does not converge. And the value of one.
+fn criteria(
+    curve: &AnyCurve,
+    groups: &[Group],
+    arguments: &FitArguments,
+    shared: &[String],
+    name: &str,
+) -> Result<(Option<Criteria<f64>>, Option<f64>), Failure> {
+    let fit = joined(curve, groups, arguments, shared)?.curve_fit()?;
+    let Ok(Solved { fit, .. }) = curve_fit::solve_from_start(fit, &arguments.method) else { return Ok((None, None)) };
+    let value = fit.parameter(name).map(|parameter| parameter.value);
+    Ok((fit.report().is_converged().then(|| fit.criteria()), value))
+}

@@ -1,0 +1,123 @@
+//! Reports on fits, in all formats.
+
+use std::fmt::Write;
+
+use marquardt::{FitSummary, ParameterState};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::inference::Inference;
+use crate::table::{Cell, Format, Table};
+
+/// A fit, and what else was found out about it.
+#[derive(Debug)]
+pub struct Report {
+    pub summary: FitSummary,
+    pub inference: Inference,
+    pub minima: Option<Table>,
+}
+
+impl Report {
+    /// The fit ended at a minimum, and nothing else was interrupted.
+    pub fn is_solved(&self) -> bool {
+        self.summary.is_converged && !self.inference.is_interrupted
+    }
+
+    /// The report in a format.
+    pub fn render(&self, format: Format) -> Result<String, Failure> {
+        match format {
+            Format::Json => Ok(format!("{:#}\n", self.to_json()?)),
+            Format::Csv => self.parameters().to_csv(),
+            Format::Markdown => Ok(self.to_markdown()),
+        }
+    }
+
+    /// The report for the terminal, with meaningful digits or with so many.
+    pub fn to_text(&self, digits: Option<u8>) -> String {
+        let mut text = match digits {
+            Some(digits) => format!("{:.*}\n", usize::from(digits), self.summary),
+            None => format!("{}\n", self.summary),
+        };
+        for (title, _, table) in self.tables() {
+            writeln!(text, "\n{title}\n{table}").expect("strings can be written to");
+        }
+        text
+    }
+
+    /// The summary with the tables under their names.
+    pub fn to_json(&self) -> Result<Value, Failure> {
+        let mut value = serde_json::from_str::<Value>(&self.summary.to_json())?;
+        for (_, key, table) in self.tables() {
+            value[key] = table.to_json();
+        }
+        Ok(value)
+    }
+
+    pub fn to_markdown(&self) -> String {
+        let mut text = self.summary.to_markdown();
+        for (title, _, table) in self.tables() {
+            write!(text, "\n### {title}\n\n{}", table.to_markdown()).expect("strings can be written to");
+        }
+        text
+    }
+
+    /// A row for each parameter.
+    pub fn parameters(&self) -> Table {
+        parameters(&self.summary)
+    }
+
+    /// Tables besides the summary: titles, keys in JSON, and rows.
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &'static str, &Table)> {
+        let minima = self.minima.as_ref().map(|table| ("Minima", "minima", table));
+        let profile = self.inference.profile.as_ref();
+        let profile = profile.map(|table| ("Profile-likelihood intervals at 95 %", "profile", table));
+        let bootstrap = self.inference.bootstrap.as_ref();
+        let bootstrap = bootstrap.map(|table| ("Bootstrap, percentile intervals at 95 %", "bootstrap", table));
+        [minima, profile, bootstrap].into_iter().flatten()
+    }
+}
+
+/// A row for each parameter of a fit.
+pub fn parameters(summary: &FitSummary) -> Table {
+    let mut table = Table::new(["parameter", "value", "standard_error", "low", "high", "state"]);
+    for parameter in &summary.parameters {
+        let interval = parameter.interval.filter(|interval| interval.low.is_finite() || interval.high.is_finite());
+        table.row([
+            Cell::from(parameter.name.as_str()),
+            Cell::Number(parameter.value),
+            Cell::from(Some(parameter.standard_error).filter(|error| !error.is_nan())),
+            Cell::from(interval.map(|interval| interval.low)),
+            Cell::from(interval.map(|interval| interval.high)),
+            Cell::from(state(parameter.state)),
+        ]);
+    }
+    table
+}
+
+/// The name of a state, as JSON has it.
+fn state(state: ParameterState) -> &'static str {
+    match state {
+        ParameterState::Free => "free",
+        ParameterState::Fixed => "fixed",
+        ParameterState::Tied => "tied",
+        ParameterState::AtLowerBound => "at_lower_bound",
+        ParameterState::AtUpperBound => "at_upper_bound",
+        ParameterState::Undetermined => "undetermined",
+        _ => "other",
+    }
+}
+
+/// Several reports as one JSON value, with what is common to all.
+pub fn groups_to_json(by: &str, reports: &[(String, Value)], tests: Option<&Table>, shared: Option<Value>) -> Value {
+    let groups = reports.iter().map(|(group, report)| {
+        let mut report = report.clone();
+        report["group"] = Value::from(group.clone());
+        report
+    });
+    json!({
+        "group_by": by,
+        "groups": groups.collect::<Value>(),
+        "global": shared,
+        "tests": tests.map(Table::to_json),
+    })
+}

@@ -1,0 +1,9 @@
+//! Colours, for terminals alone.
+
+use std::io::{IsTerminal, stderr};
+
+/// Text for the standard error stream, in red if that is a terminal that takes colours.
+pub fn red(text: &str) -> String {
+    let takes_colours = stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if takes_colours { format!("\x1b[1;31m{text}\x1b[0m") } else { text.to_owned() }
+}

@@ -1,0 +1,26 @@
+//! Observer of the trial steps of a curve fit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::IterationRecord;
+
+/// Function that is called after each trial step.
+#[derive(Clone)]
+pub(super) struct IterationObserver<T>(Arc<dyn Fn(&IterationRecord<T>) + Send + Sync>);
+
+impl<T> IterationObserver<T> {
+    pub(super) fn new(observe: impl Fn(&IterationRecord<T>) + Send + Sync + 'static) -> Self {
+        IterationObserver(Arc::new(observe))
+    }
+
+    pub(super) fn observe(&self, record: &IterationRecord<T>) {
+        (self.0)(record);
+    }
+}
+
+impl<T> fmt::Debug for IterationObserver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IterationObserver")
+    }
+}

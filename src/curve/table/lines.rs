@@ -1,0 +1,81 @@
+//! Lines of a file of separated values, read one after the other.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+
+/// Lines that are neither empty nor comments, with their numbers. Lines end at `\n`, `\r\n` or `\r`.
+pub(super) struct Lines<R> {
+    reader: R,
+    /// Lines that have been read, but not yet been taken.
+    ready: VecDeque<(usize, String)>,
+    number: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Lines { reader, ready: VecDeque::new(), number: 0 }
+    }
+
+    /// The first so many lines, or as many as there are, which stay to be taken.
+    pub(super) fn peek(&mut self, count: usize) -> io::Result<Vec<&str>> {
+        while self.ready.len() < count && self.read()? {}
+        Ok(self.ready.iter().take(count).map(|(_, line)| line.as_str()).collect())
+    }
+
+    /// Takes the next line; `None` at the end of the file.
+    pub(super) fn take(&mut self) -> io::Result<Option<(usize, String)>> {
+        while self.ready.is_empty() && self.read()? {}
+        Ok(self.ready.pop_front())
+    }
+
+    /// Reads to the next `\n`; `false` at the end of the file.
+    fn read(&mut self) -> io::Result<bool> {
+        let mut bytes = Vec::new();
+        if self.reader.read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(false);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        for line in text.strip_suffix('\r').unwrap_or(text).split('\r') {
+            self.number += 1;
+            let line = if self.number == 1 { line.trim_start_matches('\u{feff}') } else { line };
+            if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+                self.ready.push_back((self.number, line.to_owned()));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The text of the lines. Lines that are left out are empty, so that the others keep their numbers.
+pub(super) struct Text<R> {
+    lines: Lines<R>,
+    number: usize,
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl<R: BufRead> Text<R> {
+    pub(super) fn new(lines: Lines<R>) -> Self {
+        Text { lines, number: 0, bytes: Vec::new(), taken: 0 }
+    }
+}
+
+impl<R: BufRead> io::Read for Text<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.bytes.len() {
+            self.bytes.clear();
+            self.taken = 0;
+            if let Some((number, line)) = self.lines.take()? {
+                self.bytes.resize(number - self.number - 1, b'\n');
+                self.bytes.extend(line.into_bytes());
+                self.bytes.push(b'\n');
+                self.number = number;
+            }
+        }
+        let count = buffer.len().min(self.bytes.len() - self.taken);
+        buffer[..count].copy_from_slice(&self.bytes[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
