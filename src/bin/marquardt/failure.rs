@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use marquardt::FormulaError;
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -44,6 +46,11 @@ impl Failure {
     /// The output went to a program that does not read it any more.
     pub fn is_broken_pipe(&self) -> bool {
         self.0.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The message: on one line, but for a formula, below which there is a mark.
+    pub fn message(&self) -> String {
+        if self.0.is::<FormulaError>() { format!("--formula: {}", self.0) } else { self.one_line() }
     }
 
     /// The message, without line breaks.

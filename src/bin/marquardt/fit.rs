@@ -11,6 +11,7 @@ use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::report::Report;
+use crate::stored::StoredFit;
 use crate::table::{Cell, Table};
 use crate::{groups, output};
 
@@ -29,7 +30,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
-    let report = Report { summary, inference, minima };
+    let stored = Some(StoredFit::of(&fit, &curve, &data));
+    let report = Report { summary, inference, minima, stored };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
         let plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);

@@ -14,6 +14,7 @@ use crate::inference::Inference;
 use crate::output;
 use crate::parameter_tests::ParameterTests;
 use crate::report::{Report, groups_to_json, parameters};
+use crate::stored::StoredFit;
 use crate::table::{Cell, Format, Table, significant};
 
 /// A group of rows.
@@ -66,7 +67,8 @@ pub fn run(
         let is_found = |state| !matches!(state, ParameterState::Fixed | ParameterState::Tied);
         let found = summary.parameters.iter().filter(|parameter| is_found(parameter.state));
         group.found = found.map(|found| Start { name: found.name.clone(), value: found.value }).collect();
-        reports.push(Report { summary, inference, minima });
+        let stored = Some(StoredFit::of(&fit, curve, &group.data));
+        reports.push(Report { summary, inference, minima, stored });
     }
     let shared = match arguments.groups.share.is_empty() {
         true => None,
@@ -82,7 +84,7 @@ pub fn run(
             let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
             let mut summary = FitSummary { title: Some(title(arguments, curve, &groups[0].data)), ..fit.summary() };
             summary.model = Some(format!("{} = {}", groups[0].data.y_name, curve.formula()));
-            Some(Report { summary, inference, minima: None })
+            Some(Report { summary, inference, minima: None, stored: None })
         }
     };
     let tests = ParameterTests::of(curve, &groups, arguments)?;

@@ -16,9 +16,11 @@ mod many;
 mod models;
 mod output;
 mod parameter_tests;
+mod predict;
 mod report;
 mod shell;
 mod source;
+mod stored;
 mod table;
 mod terminal;
 
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough, such as `head`, is no failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{} {}", terminal::red("error:"), failure.one_line());
+            eprintln!("{} {}", terminal::red("error:"), failure.message());
             Ending::BadInput.into()
         }
     }
@@ -46,6 +48,7 @@ fn run(command: &Command) -> Result<Ending, Failure> {
         Command::Fit(arguments) => fit::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Many(arguments) => many::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
         Command::Models(arguments) => models::run(arguments),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man => shell::man_page(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::inference::Inference;
+use crate::stored::StoredFit;
 use crate::table::{Cell, Format, Table};
 
 /// A fit, and what else was found out about it.
@@ -15,6 +16,8 @@ pub struct Report {
     pub summary: FitSummary,
     pub inference: Inference,
     pub minima: Option<Table>,
+    /// Of one curve alone.
+    pub stored: Option<StoredFit>,
 }
 
 impl Report {
@@ -47,6 +50,9 @@ impl Report {
     /// The summary with the tables under their names.
     pub fn to_json(&self) -> Result<Value, Failure> {
         let mut value = serde_json::from_str::<Value>(&self.summary.to_json())?;
+        if let Some(stored) = &self.stored {
+            value["fit"] = serde_json::to_value(stored)?;
+        }
         for (_, key, table) in self.tables() {
             value[key] = table.to_json();
         }

@@ -156,6 +156,7 @@ impl Builder {
         const MOST_PRODUCTS: f64 = 64.0;
         match self.constant_at(b) {
             Some(0.5) => self.apply(Function::Sqrt, a),
+            Some(2.0) => self.join(Operator::Multiply, a, a),
             Some(p) if p == p.trunc() && p.abs() <= MOST_PRODUCTS => self.add(Instruction::IntegerPower(a, p as i32)),
             Some(p) => self.add(Instruction::ConstantPower(a, Bits::of(p))),
             None => self.join(Operator::Power, a, b),

@@ -242,7 +242,7 @@ impl Program {
                     function.add_slopes::<T, R, CHOOSES>(&values[a], &values[slot], seed, rows, &mut before[a]);
                 }
                 Instruction::Join(operator, a, b) => {
-                    let join = Joined { operator, a: &values[a], b: &values[b], value: &values[slot], seed, rows };
+                    let join = Joined::of(operator, [&values[a], &values[b]], &values[slot], seed, rows);
                     if self.varies[a] {
                         join.add_slopes_by_first::<CHOOSES>(&mut before[a]);
                     }
@@ -296,15 +296,34 @@ struct Joined<'e, T, R> {
     value: &'e Results<T, R>,
     seed: &'e Results<T, R>,
     rows: usize,
+    /// Of the second argument, if that divides.
+    reciprocal: Results<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Joined<'_, T, R> {
+impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn of(
+        operator: Operator,
+        [a, b]: [&'e Results<T, R>; 2],
+        value: &'e Results<T, R>,
+        seed: &'e Results<T, R>,
+        rows: usize,
+    ) -> Self {
+        let mut reciprocal = [Lanes::splat(T::ZERO); TILE];
+        if operator == Operator::Divide {
+            for row in 0..rows {
+                reciprocal[row] = b[row].recip();
+            }
+        }
+        Joined { operator, a, b, value, seed, rows, reciprocal }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn add_slopes_by_first<const CHOOSES: bool>(&self, sums: &mut Results<T, R>) {
         macro_rules! add {
             ($slope:expr) => {
                 for row in 0..self.rows {
-                    let slope = $slope(self.a[row], self.b[row]);
+                    let slope = $slope(self.a[row], self.b[row], self.reciprocal[row]);
                     sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
                 }
             };
@@ -316,10 +335,10 @@ impl<T: Real, R: Register<T>> Joined<'_, T, R> {
                     sums[row] += self.seed[row];
                 }
             }
-            Operator::Multiply => add!(|_, b| b),
-            Operator::Divide => add!(|_, b| one / b),
-            Operator::Power => add!(|a: Lanes<T, R>, b| a.pow(b - one) * b),
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x| x / (x * x + y * y)),
+            Operator::Multiply => add!(|_, b, _| b),
+            Operator::Divide => add!(|_, _, reciprocal| reciprocal),
+            Operator::Power => add!(|a: Lanes<T, R>, b, _| a.pow(b - one) * b),
+            Operator::Atan2 => add!(|y: Lanes<T, R>, x, _| x / (x * x + y * y)),
         }
     }
 
@@ -328,7 +347,7 @@ impl<T: Real, R: Register<T>> Joined<'_, T, R> {
         macro_rules! add {
             ($slope:expr) => {
                 for row in 0..self.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.value[row]);
+                    let slope = $slope(self.a[row], self.b[row], self.value[row], self.reciprocal[row]);
                     sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
                 }
             };
@@ -345,13 +364,13 @@ impl<T: Real, R: Register<T>> Joined<'_, T, R> {
                     sums[row] -= self.seed[row];
                 }
             }
-            Operator::Multiply => add!(|a, _, _| a),
-            Operator::Divide => add!(|_, b: Lanes<T, R>, value: Lanes<T, R>| -(value / b)),
+            Operator::Multiply => add!(|a, _, _, _| a),
+            Operator::Divide => add!(|_, _, value: Lanes<T, R>, reciprocal: Lanes<T, R>| -(value * reciprocal)),
             // 0^p is flat in p.
             Operator::Power => {
-                add!(|a: Lanes<T, R>, _, value: Lanes<T, R>| { zero.select_less(a.abs(), value * a.ln(), zero) })
+                add!(|a: Lanes<T, R>, _, value: Lanes<T, R>, _| { zero.select_less(a.abs(), value * a.ln(), zero) })
             }
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x: Lanes<T, R>, _| -(y / (x * x + y * y))),
+            Operator::Atan2 => add!(|y: Lanes<T, R>, x: Lanes<T, R>, _, _| -(y / (x * x + y * y))),
         }
     }
 }

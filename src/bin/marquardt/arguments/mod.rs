@@ -6,6 +6,7 @@ mod fit;
 mod many;
 mod method;
 mod output;
+mod predict;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub use fit::FitArguments;
 pub use many::ManyArguments;
 pub use method::MethodArguments;
 pub use output::OutputArguments;
+pub use predict::PredictArguments;
 
 use crate::assignments::Start;
 use crate::table::Format;
@@ -43,6 +45,8 @@ pub enum Command {
     Compare(Box<CompareArguments>),
     /// Fits a curve to each row or pixel of an array in a .npy file
     Many(Box<ManyArguments>),
+    /// Predicts from a stored fit, with bands
+    Predict(Box<PredictArguments>),
     /// Lists the models, their parameters and formulas
     Models(ModelsArguments),
     /// Prints completions for a shell, for example: marquardt completions bash > marquardt.bash

@@ -1,0 +1,68 @@
+//! `marquardt predict`: values of a fit that was stored as JSON, at new predictors.
+
+use std::fs;
+use std::path::Path;
+
+use ndarray::Array2;
+use serde_json::Value;
+
+use crate::arguments::PredictArguments;
+use crate::data::{column_name, read};
+use crate::failure::{Ending, Failure};
+use crate::output;
+use crate::stored::StoredFit;
+use crate::table::{Cell, Format, Table};
+
+/// Prints a row for each row of the predictors: the value, its standard error, and the ends of intervals at 95 %.
+pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
+    let path = &arguments.fit;
+    let in_file = |failure: Failure| Failure::new(format!("{}: {}", path.display(), failure.one_line()));
+    let text = fs::read_to_string(path).map_err(|error| in_file(error.into()))?;
+    let report: Value = serde_json::from_str(&text).map_err(|error| in_file(error.into()))?;
+    let fit = StoredFit::read(&report, arguments.group.as_deref()).map_err(in_file)?;
+    let x = predictors(arguments, &fit)?;
+    let predictions = fit.predict(x.rows().into_iter().map(|row| row.to_slice().expect("rows are contiguous")))?;
+    let ends = ["standard_error", "low", "high", "prediction_low", "prediction_high"];
+    let mut table = Table::new(fit.x.iter().map(String::as_str).chain([fit.y.as_str()]).chain(ends));
+    let mut is_finite = true;
+    for (x, prediction) in x.rows().into_iter().zip(predictions) {
+        let value = prediction.value;
+        is_finite &= value.is_finite();
+        let interval = |reach: Option<f64>| [reach.map(|reach| value - reach), reach.map(|reach| value + reach)];
+        let [low, high] = interval(prediction.confidence);
+        let [prediction_low, prediction_high] = interval(prediction.prediction);
+        let ends = [prediction.standard_error, low, high, prediction_low, prediction_high].map(Cell::from);
+        table.row(x.iter().map(|&x| Cell::Number(x)).chain([Cell::Number(value)]).chain(ends));
+    }
+    let mut has_printed = false;
+    for (format, path) in arguments.formats() {
+        let text = match format {
+            Format::Json => format!("{:#}\n", table.to_json()),
+            Format::Csv => table.to_csv()?,
+            Format::Markdown => table.to_markdown(),
+        };
+        output::write(path, &text)?;
+        has_printed |= path.as_os_str() == "-";
+    }
+    if !has_printed {
+        output::write(Path::new("-"), &format!("{table}\n"))?;
+    }
+    Ok(Ending::of(is_finite))
+}
+
+/// Rows of predictors: from a file, or the numbers that are given.
+fn predictors(arguments: &PredictArguments, fit: &StoredFit) -> Result<Array2<f64>, Failure> {
+    if !arguments.at.is_empty() {
+        if fit.x.len() != 1 {
+            return Err(Failure::new(format!("--at gives one predictor, but the fit has {}", fit.x.len())));
+        }
+        return Ok(Array2::from_shape_vec((arguments.at.len(), 1), arguments.at.clone())?);
+    }
+    let table = read(&arguments.data)?;
+    let mut columns = Vec::new();
+    for (index, name) in fit.x.iter().enumerate() {
+        let asked = arguments.data.x.get(index).map_or(name.as_str(), String::as_str);
+        columns.push(table.column(&column_name(&table, Some(asked), 1))?.to_vec());
+    }
+    Ok(Array2::from_shape_fn((table.rows(), columns.len()), |(row, column)| columns[column][row]))
+}

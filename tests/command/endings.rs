@@ -1,0 +1,116 @@
+//! Exit codes, and what the command says of itself.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use super::command::{Folder, decay, run};
+
+#[test]
+fn what_does_not_converge_ends_with_one() {
+    let folder = Folder::with(decay());
+    let first = ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--y", "y", "--start", "a=2,k=0.3"];
+    let run = folder.run(&[&first[..], &["--max-iterations", "2"]].concat());
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.out.contains("Not converged") || run.out.contains("not converged"), "{run:?}");
+    assert_eq!(folder.run(&[&first[..], &["--time-limit", "0"]].concat()).code, 1);
+    let refused = folder.run(&[&first[..], &["--time-limit", "-1"]].concat()).refused();
+    assert_eq!(refused, "--time-limit is -1: seconds must not be negative");
+}
+
+#[test]
+fn bad_arguments_end_with_two() {
+    for (arguments, expected) in [
+        (&["fit", "--model", "gausian"][..], "there is no model \"gausian\"; did you mean gaussian?"),
+        (&["fit", "--model", "nothing"], "there is no model \"nothing\"; `marquardt models` lists all"),
+        (&["fit", "--formula", "a*sine(conc)"], "--formula: there is no function sine"),
+        (&["fit", "--formula", "a*b"], "the formula has no predictor"),
+        (&["fit", "--formula", "a*conc", "--x", "rate,conc"], "--x has rate, but the formula has not"),
+        (&["fit", "--x", "conc,rate"], "--x names 2 columns, but a model has one predictor"),
+        (&["fit", "--x", "dose"], "dose"),
+        (&["fit", "--start", "top=3"], "top"),
+        (&["fit", "--bounds", "vmax=3..2"], "vmax"),
+        (&["fit", "--fix", "vmax", "--tie", "vmax=2*km"], "vmax"),
+        (&["fit", "--tie", "vmax=2*("], "--formula: "),
+        (&["fit", "--prior", "km=1~0.1"], "prior"),
+        (&["fit", "--group-by", "compound"], "compound"),
+        (&["fit", "--multi-start"], "--multi-start needs finite bounds or a --range of"),
+        (&["fit", "--plot", "fit.gif"], "fit.gif"),
+        (&["compare", "--models", "linear,gausian"], "there is no model \"gausian\""),
+        (&["models", "zzz"], "no model contains \"zzz\""),
+    ] {
+        let message = run(arguments).refused();
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+/// Of clap, which prints what is wrong and how to ask for help.
+#[test]
+fn arguments_that_are_none_end_with_two() {
+    for arguments in [
+        &["fit", "--no-such-flag"][..],
+        &["fit", "--start", "vmax"],
+        &["fit", "--bounds", "vmax=3"],
+        &["fit", "--where", "conc"],
+        &["fit", "--robust=least"],
+        &["fit", "--model", "linear", "--formula", "a*x"],
+        &["fit", "--absolute-sigma"],
+        &["fit", "--share", "vmax"],
+        &["fit", "--digits", "0"],
+        &["frobnicate"],
+        &[],
+    ] {
+        let run = run(arguments);
+        assert!(run.code == 2 && !run.errors.is_empty(), "{arguments:?}: {run:?}");
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["fit", "compare", "many", "predict", "models"] {
+        let help = run(&[command, "--help"]).solved();
+        assert!(help.contains("Examples:\n  marquardt "), "{help}");
+    }
+    assert!(run(&["--version"]).solved().starts_with("marquardt "));
+    let man = run(&["man"]).solved();
+    assert!(man.contains(".SH MARQUARDT FIT") && man.contains("group\\-by"), "{man}");
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(run(&["completions", shell]).solved().contains("marquardt"));
+    }
+}
+
+#[test]
+fn models_are_listed() {
+    let all = run(&["models"]).solved();
+    assert!(all.contains("michaelis_menten") && all.contains("vmax x / (km + x)"), "{all}");
+    let found = run(&["models", "voigt", "--json"]).json();
+    assert!(found.as_array().unwrap().iter().all(|model| model["name"].as_str().unwrap().contains("voigt")), "{found}");
+}
+
+/// A reader that ends early, such as `head`, is no failure.
+#[test]
+fn a_broken_pipe_is_no_crash() {
+    let folder = Folder::new();
+    for arguments in [&["models"][..], &["fit", "--json"], &["man"]] {
+        let mut child = folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut errors = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.code() == Some(0) && errors.is_empty(), "{arguments:?}: {status}, {errors}");
+    }
+}
+
+/// The best point so far is reported, and the exit code is one.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_was_found() {
+    let folder = Folder::with(decay());
+    let arguments =
+        ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--y", "y", "--start", "a=2,k=0.3", "--bootstrap=100000000"];
+    let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{output:?}");
+}

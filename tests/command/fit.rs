@@ -1,0 +1,108 @@
+//! `marquardt fit`: the curve and what is known of its parameters.
+
+use super::command::{Folder, assert_close, decay, field, run, value};
+
+const FORMULA: &str = "a*exp(-k*t)+c";
+
+#[test]
+fn without_arguments_the_data_of_the_program_are_fitted() {
+    let text = run(&["fit"]).solved();
+    assert!(text.starts_with("enzyme.csv: michaelis_menten\nrate = vmax x / (km + x)\n"), "{text}");
+    assert!(text.contains("vmax                8.327 ± 0.115"), "{text}");
+}
+
+#[test]
+fn a_formula_over_columns_is_the_model() {
+    let by_formula = run(&["fit", "--formula", "vmax*conc/(km+conc)", "--start", "vmax=5,km=1", "--json"]).json();
+    let by_x = run(&["fit", "--formula", "vmax*x/(km+x)", "--x", "conc", "--start", "vmax=5,km=1", "--json"]).json();
+    let by_model = run(&["fit", "--model", "michaelis_menten", "--json"]).json();
+    for name in ["vmax", "km"] {
+        assert_close(value(&by_formula, name), value(&by_model, name), 1e-8);
+        assert_eq!(value(&by_formula, name), value(&by_x, name));
+        assert_close(field(&by_formula, name, "standard_error"), field(&by_model, name, "standard_error"), 1e-6);
+    }
+}
+
+#[test]
+fn parameters_are_started_bounded_fixed_and_tied() {
+    let folder = Folder::with(decay());
+    let fit = |more: &[&str]| {
+        folder.run(&[&["fit", "data.csv", "--y", "y", "--formula", FORMULA, "--json"], more].concat()).json()
+    };
+    let free = fit(&["--start", "a=2,k=0.3"]);
+    assert_close(value(&free, "a"), 3.0, 0.01);
+    assert_close(value(&free, "k"), 0.5, 0.01);
+    let bounded = fit(&["--start", "a=2,k=0.3", "--bounds", "k=..0.4,a=0.."]);
+    assert_eq!(value(&bounded, "k"), 0.4);
+    let fixed = fit(&["--start", "a=2,k=0.3", "--fix", "c=1,k=0.5"]);
+    assert_eq!((value(&fixed, "c"), value(&fixed, "k")), (1.0, 0.5));
+    assert_close(value(&fixed, "a"), 3.0, 0.01);
+    let tied = fit(&["--start", "a=2,k=0.3", "--tie", "c=a/3"]);
+    assert_close(value(&tied, "c"), value(&tied, "a") / 3.0, 1e-14);
+}
+
+#[test]
+fn priors_sigma_and_counts_change_the_likelihood() {
+    let folder = Folder::with(decay());
+    let fit = |more: &[&str]| {
+        let first = ["fit", "data.csv", "--y", "y", "--formula", FORMULA, "--start", "a=2,k=0.3", "--json"];
+        folder.run(&[&first, more].concat()).json()
+    };
+    let sigma = fit(&["--sigma", "0.01", "--absolute-sigma"]);
+    let relative = fit(&["--sigma", "0.01"]);
+    assert_close(value(&sigma, "a"), value(&relative, "a"), 1e-9);
+    assert!(field(&sigma, "a", "standard_error") != field(&relative, "a", "standard_error"));
+    let prior = fit(&["--sigma", "0.01", "--absolute-sigma", "--prior", "k=0.6~0.0001"]);
+    assert_close(value(&prior, "k"), 0.6, 0.01);
+    let counts = fit(&["--counts"]);
+    assert_close(value(&counts, "k"), 0.5, 0.02);
+    assert!(value(&counts, "k") != value(&relative, "k"));
+}
+
+#[test]
+fn outliers_have_little_weight_under_a_robust_loss() {
+    let folder = Folder::with(decay().replacen("0.25,", "0.25,9", 1));
+    let fit = |more: &[&str]| {
+        let first = ["fit", "data.csv", "--y", "y", "--formula", FORMULA, "--start", "a=2,k=0.3", "--json"];
+        folder.run(&[&first, more].concat())
+    };
+    assert!((value(&fit(&[]).json(), "a") - 3.0).abs() > 0.5);
+    for loss in ["--robust", "--robust=cauchy", "--robust=tukey"] {
+        assert_close(value(&fit(&[loss]).json(), "a"), 3.0, 0.02);
+    }
+    assert_close(value(&fit(&["--robust=huber", "--f-scale", "0.01"]).json(), "a"), 3.0, 0.02);
+}
+
+#[test]
+fn intervals_by_profiles_and_resampling() {
+    let report = run(&["fit", "--profile", "--bootstrap=50", "--seed", "3", "--json"]).json();
+    let profile = &report["profile"][0];
+    assert_eq!(profile["parameter"], "vmax");
+    assert!(profile["low"].as_f64() < Some(8.2) && profile["high"].as_f64() > Some(8.4), "{profile}");
+    let bootstrap = &report["bootstrap"][1];
+    assert!(bootstrap["standard_error"].as_f64() > Some(0.02), "{bootstrap}");
+    let text = run(&["fit", "--profile"]).solved();
+    assert!(text.contains("Profile-likelihood intervals at 95 %\nparameter"), "{text}");
+}
+
+#[test]
+fn many_starts_find_the_best_minimum() {
+    let rows: String = (0..60)
+        .map(|i| (f64::from(i) * 0.1, (3.0 * f64::from(i) * 0.1).sin()))
+        .map(|(x, y)| format!("{x} {y}\n"))
+        .collect();
+    let folder = Folder::with(rows);
+    let first = ["fit", "data.csv", "--no-heading", "--formula", "a*sin(w*x)", "--start", "w=1", "--json"];
+    let more = ["--multi-start=64", "--range", "w=0..10,a=0.5..2", "--seed", "1"];
+    let report = folder.run(&[&first[..], &more].concat()).json();
+    assert_close(value(&report, "w").abs(), 3.0, 1e-6);
+    assert!(report["minima"].as_array().unwrap().len() > 1);
+}
+
+#[test]
+fn iterations_are_shown_while_it_runs() {
+    let run = run(&["fit", "--watch"]);
+    let lines = run.errors.lines().count();
+    assert!(run.errors.starts_with("  trial") && lines > 4, "{run:?}");
+    run.solved();
+}

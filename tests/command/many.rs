@@ -1,0 +1,89 @@
+//! `marquardt many`: arrays of curves.
+
+use marquardt::npy;
+use ndarray::{Array2, Array3, Ix3};
+
+use super::command::{Folder, assert_close};
+
+/// Decays in a stack of 3 × 5 pixels of 20 points.
+fn stack() -> (Folder, Array3<f64>) {
+    let folder = Folder::new();
+    let stack = Array3::from_shape_fn((3, 5, 20), |(i, j, t)| {
+        (2.0 + i as f64) * (-(0.1 + 0.02 * j as f64) * t as f64).exp() + 0.001 * ((i + j + t) as f64).sin()
+    });
+    npy::write(folder.path("stack.npy"), &stack).unwrap();
+    (folder, stack)
+}
+
+const FORMULA: [&str; 6] = ["many", "stack.npy", "--formula", "a*exp(-k*x)", "--start", "k=0.2"];
+
+#[test]
+fn each_pixel_has_a_fit() {
+    let (folder, _) = stack();
+    let run = folder.run(&[&FORMULA[..], &["--out", "fits.npy", "--block", "4"]].concat());
+    assert_eq!((run.code, run.errors.trim()), (0, "15 of 15 fits converged"));
+    let fits: Array3<f64> = npy::read::<f64, Ix3>(folder.path("fits.npy")).unwrap();
+    assert_eq!(fits.dim(), (3, 5, 6));
+    for ((i, j, column), &found) in fits.indexed_iter() {
+        match column {
+            0 => assert_close(found, 2.0 + i as f64, 1e-2),
+            1 => assert_close(found, 0.1 + 0.02 * j as f64, 1e-2),
+            2 | 3 => assert!(found > 0.0 && found < 1e-2),
+            4 => assert!(found < 1e-4),
+            _ => assert_eq!(found, 1.0),
+        }
+    }
+    // A model finds its own starts.
+    let csv = folder.run(&["many", "stack.npy", "--model", "exponential_decay"]).solved();
+    assert!(csv.starts_with("amplitude,tau,amplitude_error,tau_error,cost,converged\n"), "{csv}");
+    let first: Vec<f64> = csv.lines().nth(1).unwrap().split(',').map(|field| field.parse().unwrap()).collect();
+    assert_close(first[0], fits[[0, 0, 0]], 1e-5);
+    assert_close(first[1].recip(), fits[[0, 0, 1]], 1e-5);
+}
+
+#[test]
+fn points_and_bounds_are_given() {
+    let (folder, _) = stack();
+    let x: String = (0..20).map(|t| format!("{}\n", 2 * t)).collect();
+    folder.write("x.csv", format!("time\n{x}"));
+    let more = ["--x", "x.csv", "--bounds", "k=0..0.06", "--out", "-", "--max-iterations", "500"];
+    let csv = folder
+        .run(&[&["many", "stack.npy", "--formula", "a*exp(-k*x)", "--start", "k=0.05"][..], &more].concat())
+        .solved();
+    let rates = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<f64>().unwrap());
+    assert!(rates.clone().all(|rate| rate <= 0.06) && rates.clone().any(|rate| rate == 0.06), "{csv}");
+}
+
+#[test]
+fn missing_points_are_left_out_if_asked() {
+    let (folder, mut stack) = stack();
+    stack[[1, 1, 3]] = f64::NAN;
+    npy::write(folder.path("stack.npy"), &stack).unwrap();
+    let run = folder.run(&FORMULA);
+    assert!(run.code == 1 && run.errors.contains("14 of 15 fits converged"), "{run:?}");
+    assert!(folder.run(&[&FORMULA[..], &["--omit-missing"]].concat()).errors.contains("15 of 15"));
+}
+
+#[test]
+fn bad_stacks_are_refused() {
+    let (folder, _) = stack();
+    folder.write("text.npy", "1,2,3\n");
+    npy::write(folder.path("x.npy"), &ndarray::Array1::<f64>::zeros(7)).unwrap();
+    npy::write(folder.path("empty.npy"), &Array2::<f64>::zeros((0, 4))).unwrap();
+    for (arguments, expected) in [
+        (&["many", "absent.npy", "--model", "linear"][..], "absent.npy"),
+        (&["many", "text.npy", "--model", "linear"], "is not an .npy file"),
+        (&["many", "stack.npy"], "--model or --formula is needed"),
+        (&["many", "stack.npy", "--model", "linear", "--x", "x.npy"], "--x has 7 points, but the curves have 20"),
+        (&["many", "stack.npy", "--model", "linear", "--start", "slope=1"], "--start lacks intercept"),
+        (
+            &["many", "stack.npy", "--formula", "a*x", "--start", "b=1"],
+            "--start: there is no parameter b; the parameters are a",
+        ),
+        (&["many", "stack.npy", "--formula", "a*x", "--bounds", "a=2..1"], "2"),
+    ] {
+        let message = folder.run(arguments).refused();
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+    assert_eq!(folder.run(&["many", "empty.npy", "--model", "linear", "--out", "none.npy"]).code, 0);
+}

@@ -1,0 +1,44 @@
+//! Reports, tables and pictures.
+
+use super::command::{Folder, decay, run};
+
+#[test]
+fn reports_have_several_forms() {
+    let folder = Folder::with(decay());
+    let first = ["fit", "data.csv", "--model", "exponential_decay_offset", "--title", "A decay"];
+    let fit = |more: &[&str]| folder.run(&[&first[..], more].concat());
+    assert!(fit(&[]).solved().starts_with("A decay\n"));
+    let markdown = fit(&["--markdown"]).solved();
+    assert!(markdown.contains("| parameter |") || markdown.contains("|---"), "{markdown}");
+    assert!(fit(&["--csv"]).solved().starts_with("parameter,value,standard_error,low,high,state\n"));
+    let both = fit(&["--json=fit.json", "--csv=fit.csv", "--residuals", "residuals.csv"]).solved();
+    assert!(both.starts_with("A decay\n"), "{both}");
+    let report: serde_json::Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
+    assert_eq!(report["title"], "A decay");
+    assert_eq!(folder.read("fit.csv").lines().count(), 4);
+    let residuals = folder.read("residuals.csv");
+    assert!(residuals.starts_with("line,t,y,fitted,residual\n2,0,") && residuals.lines().count() == 41, "{residuals}");
+    let digits = fit(&["--digits", "9"]).solved();
+    assert!(digits.lines().any(|line| line.starts_with("offset") && line.len() > 60), "{digits}");
+}
+
+#[test]
+fn pictures_are_written() {
+    let folder = Folder::new();
+    folder.run(&["fit", "--plot", "fit.svg", "--log-x"]).solved();
+    assert!(folder.read("fit.svg").contains("95 % confidence band"));
+    folder.run(&["fit", "--plot", "fit.png"]).solved();
+    assert!(std::fs::read(folder.path("fit.png")).unwrap().starts_with(b"\x89PNG"));
+    let two = Folder::with("a,b,y\n1,2,3\n2,1,4\n3,5,9\n4,4,9\n");
+    let message = two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "no.svg"]).refused();
+    assert!(message.contains("predictor"), "{message}");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_named() {
+    for option in ["--json=no/such/folder/fit.json", "--csv=no/such/folder/fit.csv", "--residuals=no/such/folder/r.csv"]
+    {
+        let run = run(&["fit", option]);
+        assert!(run.code == 2 && run.errors.contains("no/such/folder"), "{run:?}");
+    }
+}

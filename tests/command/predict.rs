@@ -1,0 +1,72 @@
+//! `marquardt predict`: from a stored fit.
+
+use marquardt::CurveFit;
+use marquardt::models::MichaelisMenten;
+
+use super::command::{Folder, assert_close, run};
+
+/// Values and bands are those of the fit that was stored.
+#[test]
+fn a_stored_fit_predicts() {
+    let folder = Folder::new();
+    folder.run(&["fit", "--json=fit.json"]).solved();
+    let rows = folder.run(&["predict", "fit.json", "--at", "0.5,3", "--json"]).json();
+    let data: Vec<[f64; 2]> = include_str!("../../examples/data/enzyme.csv")
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .map(|line| line.split_once(',').map(|(x, y)| [x.parse().unwrap(), y.parse().unwrap()]).unwrap())
+        .collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = data.iter().map(|&[x, y]| (x, y)).unzip();
+    let fit = CurveFit::guessed(MichaelisMenten, &x, &y).fit().unwrap();
+    let at = [0.5, 3.0];
+    let (values, confidence) = (fit.predict(&at).unwrap(), fit.confidence_band(&at, 0.95).unwrap());
+    let prediction = fit.prediction_band(&at, 0.95).unwrap();
+    for (index, row) in rows.as_array().unwrap().iter().enumerate() {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert_eq!(number("conc"), at[index]);
+        assert_close(number("rate"), values[index], 1e-14);
+        assert_close(number("low"), confidence[index].low, 1e-9);
+        assert_close(number("high"), confidence[index].high, 1e-9);
+        assert_close(number("prediction_low"), prediction[index].low, 1e-9);
+        assert_close(number("prediction_high"), prediction[index].high, 1e-9);
+    }
+}
+
+#[test]
+fn predictors_come_from_files_and_fits_from_groups() {
+    let folder =
+        Folder::with("g,u,v,y\nA,1,2,5.1\nA,2,1,4\nA,3,3,9.1\nA,4,1,6\nB,1,1,0.1\nB,2,5,3\nB,3,2,-1.1\nB,7,3,-4\n");
+    let formula = ["fit", "data.csv", "--formula", "p*u + q*v", "--y", "y"];
+    folder.run(&[&formula[..], &["--group-by", "g", "--json=fit.json"]].concat()).solved();
+    folder.write("new.csv", "v,u\n1,0\n0,1\n");
+    let csv = folder.run(&["predict", "fit.json", "new.csv", "--group", "A", "--csv"]).solved();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    assert_eq!(lines.next().unwrap()[..3], ["u", "v", "y"]);
+    let [q, p] = [lines.next().unwrap(), lines.next().unwrap()].map(|line| line[2].parse::<f64>().unwrap());
+    assert_close(p, 1.0, 0.1);
+    assert_close(q, 2.0, 0.1);
+    assert_eq!(
+        folder.run(&["predict", "fit.json", "new.csv"]).refused(),
+        "fit.json: --group is needed; the groups are A, B"
+    );
+    let message = folder.run(&["predict", "fit.json", "new.csv", "--group", "C"]).refused();
+    assert_eq!(message, "fit.json: there is no group C; the groups are A, B");
+    let message = folder.run(&["predict", "fit.json", "--group", "A", "--at", "1"]).refused();
+    assert_eq!(message, "--at gives one predictor, but the fit has 2");
+}
+
+#[test]
+fn what_is_no_fit_is_refused() {
+    let folder = Folder::new();
+    folder.write("fit.json", "{}");
+    let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
+    assert_eq!(message, "fit.json: it is no fit that `marquardt fit --json` wrote");
+    folder.write("fit.json", "{\"fit\": ");
+    assert!(folder.run(&["predict", "fit.json", "--at", "1"]).refused().starts_with("fit.json: "));
+    assert!(run(&["predict", "absent.json", "--at", "1"]).refused().starts_with("absent.json: "));
+    folder.run(&["fit", "--json=fit.json"]).solved();
+    let broken = folder.read("fit.json").replace("michaelis_menten", "hill");
+    folder.write("fit.json", broken);
+    let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
+    assert_eq!(message, "fit.json: the curve has 3 parameters, but the fit has another number");
+}
