@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::IterationRecord;
 
+type Observe<T> = dyn Fn(&IterationRecord<T>) + Send + Sync;
+
 /// Function that is called after each trial step.
 #[derive(Clone)]
-pub(super) struct IterationObserver<T>(Arc<dyn Fn(&IterationRecord<T>) + Send + Sync>);
+pub(super) struct IterationObserver<T>(Arc<Observe<T>>);
 
 impl<T> IterationObserver<T> {
     pub(super) fn new(observe: impl Fn(&IterationRecord<T>) + Send + Sync + 'static) -> Self {

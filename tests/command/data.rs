@@ -8,7 +8,7 @@ use super::command::{Folder, assert_close, decay, run, value};
 const FIT: [&str; 6] = ["fit", "data.csv", "--y", "y", "--model", "exponential_decay_offset"];
 
 fn rate(folder: &Folder, more: &[&str]) -> f64 {
-    value(&folder.run(&[&FIT[..], more, &["--json"]].concat()).json(), "tau").recip()
+    value(&folder.run(&[&FIT[..], more, &["--json"]].concat()).json(), "decay").recip()
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn files_have_many_forms() {
         "exponential_decay_offset",
         "--json",
     ]);
-    assert_close(value(&report.json(), "tau").recip(), plain, 1e-12);
+    assert_close(value(&report.json(), "decay").recip(), plain, 1e-12);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_standard_input_and_compressed_files_are_read() {
     let mut compressed = flate2_of(&folder);
     let from_input = ["fit", "-", "--y", "y", "--model", "exponential_decay_offset", "--json"];
     for input in [decay().into_bytes(), compressed.clone()] {
-        assert_eq!(value(&folder.run_with(&from_input, &input).json(), "tau").recip(), plain);
+        assert_eq!(value(&folder.run_with(&from_input, &input).json(), "decay").recip(), plain);
     }
     folder.write("data.csv", &compressed);
     assert_eq!(rate(&folder, &[]), plain);
@@ -77,7 +77,7 @@ fn rows_are_chosen() {
     assert_close(value(&report, "slope"), -1.0, 1e-12);
     assert_eq!((&report["data"]["observations"], &report["data"]["omitted"]), (&4.into(), &1.into()));
     let message = line(&["--where", "plate == A"]).refused();
-    assert_eq!(message, "data.csv, line 6, column y: \"\" is a missing value; --omit-missing leaves such rows out");
+    assert_eq!(message, "data.csv, line 7, column y: \"\" is a missing value; --omit-missing leaves such rows out");
     assert_eq!(line(&["--where", "t > 10"]).refused(), "data.csv: no row fulfils the condition of --where");
     let note = line(&["--omit-missing"]);
     assert!(note.errors.contains("--group-by plate"), "{note:?}");

@@ -106,7 +106,7 @@ fn a_broken_pipe_is_no_crash() {
 fn an_interrupt_keeps_what_was_found() {
     let folder = Folder::with(decay());
     let arguments =
-        ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--y", "y", "--start", "a=2,k=0.3", "--bootstrap=100000000"];
+        ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--y", "y", "--start", "a=2,k=0.3", "--bootstrap=1000000"];
     let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(2));
     let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -35,7 +35,7 @@ fn each_pixel_has_a_fit() {
     }
     // A model finds its own starts.
     let csv = folder.run(&["many", "stack.npy", "--model", "exponential_decay"]).solved();
-    assert!(csv.starts_with("amplitude,tau,amplitude_error,tau_error,cost,converged\n"), "{csv}");
+    assert!(csv.starts_with("amplitude,decay,amplitude_error,decay_error,cost,converged\n"), "{csv}");
     let first: Vec<f64> = csv.lines().nth(1).unwrap().split(',').map(|field| field.parse().unwrap()).collect();
     assert_close(first[0], fits[[0, 0, 0]], 1e-5);
     assert_close(first[1].recip(), fits[[0, 0, 1]], 1e-5);

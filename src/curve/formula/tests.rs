@@ -198,10 +198,12 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }
 
+type OfThree = fn(f64, f64, f64) -> f64;
+
 /// An expression over `x`, `a` and `b`, and its value.
-fn expressions() -> impl Strategy<Value = (&'static str, fn(f64, f64, f64) -> f64)> {
+fn expressions() -> impl Strategy<Value = (&'static str, OfThree)> {
     prop::sample::select(vec![
-        ("x + a*b", (|x, a, b| x + a * b) as fn(f64, f64, f64) -> f64),
+        ("x + a*b", (|x, a, b| x + a * b) as OfThree),
         ("(x + a)*b", |x, a, b| (x + a) * b),
         ("-x^2/a - b", |x, a, b| -(x * x) / a - b),
         ("exp(-a*x) + ln(b)", |x, a, b| (-a * x).exp() + b.ln()),

@@ -220,12 +220,13 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        match study.parameters {
-            _ if model.evaluation() == Evaluation::OneByOne => {}
-            ..=FEW => T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes }),
-            ..=SOME => T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes }),
-            ..=MOST => T::run_in(registers, Block::<T, MOST> { study, model, registers, outcomes }),
-            _ => {}
+        let most = if model.evaluation() == Evaluation::OneByOne { 0 } else { MOST };
+        if study.parameters <= FEW.min(most) {
+            T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
+        } else if study.parameters <= SOME.min(most) {
+            T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
+        } else if study.parameters <= most {
+            T::run_in(registers, Block::<T, MOST> { study, model, registers, outcomes });
         }
         OneByOne { study, model, outcomes }.run();
     }

@@ -20,7 +20,7 @@ pub struct DataArguments {
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
     /// Column of standard deviations of the response, or one number for all rows
-    #[arg(long, value_name = "COLUMN|NUMBER")]
+    #[arg(long, value_name = "COLUMN|NUMBER", allow_negative_numbers = true)]
     pub sigma: Option<String>,
     /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]

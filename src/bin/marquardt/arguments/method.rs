@@ -20,7 +20,7 @@ pub struct MethodArguments {
           default_missing_value = "tukey")]
     pub robust: Option<Loss>,
     /// Scale of the robust loss; judged by the residuals unless given
-    #[arg(long, value_name = "NUMBER", requires = "robust")]
+    #[arg(long, value_name = "NUMBER", requires = "robust", allow_negative_numbers = true)]
     pub f_scale: Option<f64>,
     /// Fits from so many starts within bounds or --range, and keeps the best fit
     #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32")]
@@ -35,7 +35,7 @@ pub struct MethodArguments {
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,
     /// Limit of the time of a fit, in seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
     /// Prints each iteration while the fit runs
     #[arg(long)]
