@@ -12,7 +12,7 @@ use clap::Parser;
 
 use targets::TARGETS;
 
-/// Gives random inputs to the targets: table, safetensors, checkpoint, optimizer_state, model_names, fits. The same seed
+/// Gives random inputs to the targets: table, safetensors, checkpoint, optimizer_state, model_names, formula, fits. The same seed
 /// makes the same inputs.
 #[derive(Debug, Parser)]
 struct Options {

@@ -1,7 +1,49 @@
 //! Pages that explain, with code that is compiled and run.
+//!
+//! | page | for whom |
+//! |---|---|
+//! | [`curves`] | who fits a curve: the ways to state it, what comes back, how sure it is |
+//! | [`writing_the_model`] | who writes a model, and meets a compile error |
+//! | [`command`] | who has a file and a shell, or comes from gnuplot |
+//! | [`from_python`] | who comes from SciPy, lmfit or Keras: whole scripts side by side |
+//! | [`many_fits`] | who fits every pixel of an image |
+//! | [`graphs`] | who comes from Ceres: poses, cameras, maps |
+//! | [`networks`] | who trains a small network, or swaps Adam |
+//! | [`differential_equations`] | who solves equations by networks |
+//! | [`ranks`] | who has more than one machine |
+//! | [`accuracy_and_speed`], [`defaults`] | who wants to know how it was measured, and why it is so |
+
+#[doc = include_str!("curves.md")]
+pub mod curves {}
 
 #[doc = include_str!("writing_the_model.md")]
 pub mod writing_the_model {}
+
+#[doc = include_str!("command.md")]
+pub mod command {}
+
+#[doc = include_str!("many_fits.md")]
+pub mod many_fits {}
+
+#[doc = include_str!("graphs.md")]
+pub mod graphs {}
+
+// Its code is tested where all features that it shows are on.
+#[cfg(any(not(doctest), all(feature = "checkpoint", feature = "safetensors", feature = "progress")))]
+#[doc = include_str!("networks.md")]
+pub mod networks {}
+
+#[doc = include_str!("differential_equations.md")]
+pub mod differential_equations {}
+
+#[doc = include_str!("ranks.md")]
+pub mod ranks {}
+
+#[doc = include_str!("accuracy_and_speed.md")]
+pub mod accuracy_and_speed {}
+
+#[doc = include_str!("defaults.md")]
+pub mod defaults {}
 
 #[doc = include_str!("from_python.md")]
 #[doc = "# SciPy: six fits\n\n```python"]

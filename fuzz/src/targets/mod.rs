@@ -3,6 +3,7 @@
 mod checkpoint;
 mod edits;
 mod fits;
+mod formula;
 mod model_names;
 mod optimizer_state;
 mod safetensors;
@@ -17,12 +18,13 @@ pub struct Target {
     pub words: &'static [&'static str],
 }
 
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "table", run: table::run, words: table::WORDS },
     Target { name: "safetensors", run: safetensors::run, words: safetensors::WORDS },
     Target { name: "checkpoint", run: checkpoint::run, words: checkpoint::WORDS },
     Target { name: "optimizer_state", run: optimizer_state::run, words: &[] },
     Target { name: "model_names", run: model_names::run, words: model_names::WORDS },
+    Target { name: "formula", run: formula::run, words: formula::WORDS },
     Target { name: "fits", run: fits::run, words: &[] },
 ];
 

@@ -19,6 +19,9 @@ use crate::curve::near_names::near_names;
 /// Parentheses, powers and conditions within each other.
 const DEEPEST: usize = 64;
 
+/// Functions that are suggested instead of an unknown one.
+const MOST_NEAR: usize = 2;
+
 /// Operations of a formula.
 const LONGEST: usize = 10_000;
 
@@ -281,7 +284,8 @@ impl<'t> Parser<'t> {
         let (function, compound) = (Function::of_name(name), Compound::of_name(name));
         if function.is_none() && compound.is_none() {
             let known = Function::NAMES.iter().copied().chain(Compound::names());
-            let problem = FormulaProblem::UnknownFunction { name: name.to_owned(), near: near_names(name, known) };
+            let near = near_names(name, known).into_iter().take(MOST_NEAR).collect();
+            let problem = FormulaProblem::UnknownFunction { name: name.to_owned(), near };
             return Err(self.error(problem, at));
         }
         self.take()?;
