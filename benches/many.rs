@@ -4,6 +4,7 @@
 //! ```text
 //! cargo bench --bench many
 //! cargo bench --bench many -- peaks
+//! cargo bench --bench many -- counts
 //! cargo bench --bench many -- sizes
 //! ```
 
@@ -121,6 +122,53 @@ mod decays {
     #[divan::bench(sample_count = 10)]
     fn scalar(bencher: Bencher) {
         one_by_one::<Decays>(bencher);
+    }
+}
+
+/// Decays of counts on a background: by least squares, and by the Poisson likelihood.
+mod counts {
+    use marquardt::model;
+    use rand_distr::Poisson;
+
+    use super::*;
+
+    fn data() -> Data<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        let x = Array1::linspace(0.0, 9.6, POINTS);
+        let (mut y, mut start) = (Array2::zeros((FITS, POINTS)), Array2::zeros((FITS, 3)));
+        for (mut y, mut start) in y.rows_mut().into_iter().zip(start.rows_mut()) {
+            let mut uniform = |low: f64, high: f64| Uniform::new(low, high).expect("a range").sample(&mut random);
+            let truth = [uniform(30.0, 300.0), uniform(0.3, 1.5), uniform(0.5, 5.0)];
+            start.assign(&Array1::from_iter(truth.map(|truth| truth * uniform(0.6, 1.5))));
+            for (y, x) in y.iter_mut().zip(&x) {
+                let mean = truth[0] * (-truth[1] * x).exp() + truth[2];
+                *y = Poisson::new(mean).expect("a positive mean").sample(&mut random);
+            }
+        }
+        Data { x, y, start }
+    }
+
+    fn fits(bencher: Bencher, of_counts: bool) {
+        let data = data();
+        let decay = model!(|x; height, rate, dark| height * exp(-rate * x) + dark);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("the system gives threads");
+        bencher.bench_local(|| {
+            pool.install(|| {
+                let fits = FitMany::new(decay, &data.x, black_box(&data.y)).start(&data.start);
+                let fits = if of_counts { fits.counts() } else { fits };
+                fits.fit().expect("the shapes are right")
+            })
+        });
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn least_squares(bencher: Bencher) {
+        fits(bencher, false);
+    }
+
+    #[divan::bench(sample_count = 20)]
+    fn likelihood(bencher: Bencher) {
+        fits(bencher, true);
     }
 }
 

@@ -4,6 +4,7 @@ use std::iter::zip;
 use std::sync::Arc;
 
 use crate::problem::RobustRow;
+use crate::statistics::half_deviance;
 use crate::{Real, RobustLoss};
 
 /// How far data are from a curve, as a cost.
@@ -53,14 +54,4 @@ impl<T: Real> Likelihood<T> {
         }
         cost
     }
-}
-
-/// `μ − y + y ln(y/μ)`, infinite where no mean may be.
-pub(super) fn half_deviance<T: Real>(y: T, mean: T) -> T {
-    if !(mean > T::ZERO) {
-        return T::INFINITY;
-    }
-    let excess = (mean - y) / mean;
-    // y/μ = 1 − excess; the two terms nearly cancel at a good fit.
-    if y > T::ZERO { mean * (excess + (T::ONE - excess) * (-excess).ln_1p()) } else { mean }
 }

@@ -3,6 +3,7 @@
 //! All take any series, in its order, and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) has them for its
 //! residuals. What a series is too short for, or all equal, is `None`.
 
+mod deviance;
 pub(crate) mod distributions;
 mod latin_hypercube;
 mod moments;
@@ -14,6 +15,7 @@ mod runs;
 mod serial_correlation;
 mod shapiro_wilk;
 
+pub(crate) use deviance::{half_deviance, half_deviance_by};
 pub(crate) use latin_hypercube::latin_hypercube;
 pub(crate) use moments::Moments;
 pub use normality::{dagostino_pearson, jarque_bera};

@@ -55,6 +55,20 @@ fn points_and_bounds_are_given() {
 }
 
 #[test]
+fn counts_are_fitted_by_their_likelihood() {
+    let (folder, stack) = stack();
+    npy::write(folder.path("stack.npy"), &stack.mapv(|y| (100.0 * y).round())).unwrap();
+    let [squares, counts] = [&[][..], &["--counts"]].map(|more| {
+        folder
+            .run(&[&["many", "stack.npy", "--formula", "a*exp(-k*x)", "--start", "a=300,k=0.2"][..], more].concat())
+            .solved()
+    });
+    let first = |csv: &str| csv.lines().nth(1).unwrap().split(',').next().unwrap().parse::<f64>().unwrap();
+    assert_close(first(&counts), 200.0, 0.01);
+    assert!(first(&counts) != first(&squares));
+}
+
+#[test]
 fn missing_points_are_left_out_if_asked() {
     let (folder, mut stack) = stack();
     stack[[1, 1, 3]] = f64::NAN;

@@ -4,6 +4,7 @@ mod agreement;
 mod bad_input;
 mod bad_rows;
 mod bounded;
+mod counts;
 mod curves;
 mod extremes;
 mod far_starts;

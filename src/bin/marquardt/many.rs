@@ -50,6 +50,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
             Some(bounds) => fits.bounds(bounds.clone()),
             None => fits,
         };
+        let fits = if arguments.counts { fits.counts() } else { fits };
         let fits = match arguments.max_iterations {
             Some(iterations) => fits.max_iterations(iterations),
             None => fits,

@@ -7,11 +7,12 @@ use statrs::function::gamma::ln_gamma;
 use super::FittedCurve;
 use crate::Real;
 use crate::curve::criteria::NoiseKind;
-use crate::curve::likelihood::{Likelihood, half_deviance};
+use crate::curve::likelihood::Likelihood;
 use crate::curve::{Criteria, Curve};
 use crate::distributed::CommunicatorError;
 use crate::statistics::Test;
 use crate::statistics::distributions::chi_squared_tail;
+use crate::statistics::half_deviance;
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.

@@ -13,42 +13,46 @@ use thiserror::Error;
 /// assert_eq!(error.to_string(), "there is no function sine; did you mean sin or sinh?\n  a*sine(x) + c\n    ^");
 /// assert_eq!(error.position(), 3);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub struct FormulaError {
-    /// What is wrong.
-    #[source]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormulaError(Box<Place>);
+
+/// What is wrong with a text at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
     problem: FormulaProblem,
     text: String,
-    /// The byte of the text at which it is.
+    /// The byte of the text.
     at: usize,
 }
 
 impl FormulaError {
     pub(super) fn new(problem: FormulaProblem, text: &str, at: usize) -> Self {
-        FormulaError { problem, text: text.to_owned(), at }
+        FormulaError(Box::new(Place { problem, text: text.to_owned(), at }))
     }
 
     /// What is wrong.
     pub fn problem(&self) -> &FormulaProblem {
-        &self.problem
+        &self.0.problem
     }
 
     /// Where in the text that is: the number of the character, counted from 1.
     pub fn position(&self) -> usize {
-        1 + self.text[..self.at].chars().count()
+        1 + self.0.text[..self.0.at].chars().count()
     }
 }
+
+impl std::error::Error for FormulaError {}
 
 /// What is wrong, the formula, and below it a mark.
 impl fmt::Display for FormulaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Characters that are shown on either side of the place.
         const AROUND: usize = 60;
-        let line: Vec<char> = self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line: Vec<char> = self.0.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let place = self.position() - 1;
         let from = place.saturating_sub(AROUND);
         let shown: String = line[from..line.len().min(place + AROUND)].iter().collect();
-        write!(f, "{}\n  {}\n  {:>width$}", self.problem, shown.trim_end(), "^", width = place - from + 1)
+        write!(f, "{}\n  {}\n  {:>width$}", self.0.problem, shown.trim_end(), "^", width = place - from + 1)
     }
 }
 

@@ -17,7 +17,7 @@ use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
 /// Parentheses, powers and conditions within each other.
-const DEEPEST: usize = 64;
+const DEEPEST: usize = 40;
 
 /// Functions that are suggested instead of an unknown one.
 const MOST_NEAR: usize = 2;

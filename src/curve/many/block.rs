@@ -63,7 +63,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
         let (points, width) = (study.y.ncols(), study.x.width());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if study.has_weights() { points } else { 0 });
-        let points = Points { x: lanes(points * width), width, y: lanes(points), weights };
+        let points = Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: study.of_counts };
         let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
         let mut crew = Crew {
             study,
@@ -118,7 +118,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
-                    energy += (y * weight) * (y * weight) * T::from_f64(0.5);
+                    energy += self.study.energy_of(y * weight);
                 }
                 self.energies.as_mut_slice()[lane] = energy;
             }
@@ -143,8 +143,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
             if let Some(weight) = self.work.points.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            let y = point.y * point.weight;
-            self.energies.as_mut_slice()[lane] += y * y * T::from_f64(0.5);
+            self.energies.as_mut_slice()[lane] += self.study.energy_of(point.y * point.weight);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.work.points.y.len() {
@@ -199,7 +198,7 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
     }
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
-        let variance = self.study.absolute_sigma.then_some(T::ONE);
+        let variance = (self.study.absolute_sigma || self.study.of_counts).then_some(T::ONE);
         self.outcomes.take(problem, self.counts[lane], variance, arrival);
     }
 

@@ -58,6 +58,9 @@ pub enum FitManyError {
         "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma"
     )]
     AbsoluteWithoutSigma,
+    /// Counts have a sigma.
+    #[error("counts have no sigma: the variance of each is its mean")]
+    SigmaOfCounts,
     /// The points have no predictors.
     #[error("x has no predictors: its rows are empty")]
     NoPredictors,

@@ -16,7 +16,7 @@ pub struct ManyFits<T> {
     /// Standard errors of the parameters, a row a fit: zero where a bound holds the parameter, infinite where the data do not
     /// determine it, NaN where there was no fit.
     pub standard_errors: Array2<T>,
-    /// `½ Σ ((f − y) / σ)²` at the best point; NaN where there was no fit.
+    /// `½ Σ ((f − y) / σ)²` at the best point, of counts half the deviance; NaN where there was no fit.
     pub cost: Array1<T>,
     /// What became of each fit.
     pub status: Array1<FitStatus>,

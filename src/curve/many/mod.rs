@@ -26,6 +26,8 @@ pub use self::predictors::Predictors;
 use self::study::Study;
 use super::models::Guess;
 use super::{CurveError, NanPolicy};
+#[cfg(doc)]
+use crate::FitStatus;
 use crate::kernels::registers::Registers;
 use crate::precision::compile_once;
 use crate::solver::lockstep::Patience;
@@ -96,6 +98,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             is_guessed: false,
             sigma: None,
             absolute_sigma: false,
+            of_counts: false,
             bounds: None,
             nan_policy: NanPolicy::default(),
             patience: Patience { ftol: default_ftol(), max_iterations: 200 },
@@ -133,6 +136,31 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// estimates from its residuals.
     pub fn absolute_sigma(mut self, absolute: bool) -> Self {
         self.study.absolute_sigma = absolute;
+        self
+    }
+
+    /// The responses are counts, and the model gives their means: the Poisson likelihood is maximised, as for photons in the pixels
+    /// of a camera. The cost is half the deviance, and standard errors are those of the Fisher information. Means are
+    /// positive; a start at which one is not ends as [`NonFiniteStart`](FitStatus::NonFiniteStart).
+    ///
+    /// T. A. Laurence and B. A. Chromy, Efficient maximum likelihood estimator fitting of histograms, Nature Methods 7
+    /// (2010) 338.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, model};
+    ///
+    /// let time: Vec<f64> = (0..32).map(|i| 0.25 * i as f64).collect();
+    /// let counts = ndarray::array![
+    ///     [9., 7., 9., 4., 6., 5., 3., 2., 3., 1., 2., 1., 2., 0., 1., 1., 0., 1., 1., 0., 0., 2., 1., 0., 0., 1., 0., 1., 0., 0., 1., 0.],
+    /// ];
+    /// let decay = model!(|t; height, rate, dark| height * exp(-rate * t) + dark);
+    /// let fits = FitMany::new(decay, &time, &counts).start(&[10.0, 1.0, 0.5]).counts().fit()?;
+    /// assert_eq!(fits.converged(), 1);
+    /// assert!((fits.parameters[[0, 1]] - 0.9).abs() < 3.0 * fits.standard_errors[[0, 1]]);
+    /// # Ok::<(), marquardt::FitManyError>(())
+    /// ```
+    pub fn counts(mut self) -> Self {
+        self.study.of_counts = true;
         self
     }
 

@@ -8,6 +8,7 @@ use super::study::Study;
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::solver::lockstep::Patience;
+use crate::statistics::half_deviance;
 use crate::{
     CovarianceError, Curve, CurveFit, EvaluationError, FitStatus, LevenbergMarquardt, Real, SolveError, Status,
 };
@@ -85,7 +86,9 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         })?;
         let rows = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
         let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(Self::solver(study));
-        if study.sigma.is_some() {
+        if study.of_counts {
+            curve = curve.counts();
+        } else if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }
         for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
@@ -135,7 +138,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         evaluated.map_err(|_| FitStatus::NonFiniteStart)?;
         let squares = responses.iter().zip(y.iter().zip(sigma)).map(|(&response, (&y, &sigma))| {
             let residual = (response - y) / sigma;
-            residual * residual * T::from_f64(0.5)
+            if self.study.of_counts { half_deviance(y, response) } else { residual * residual * T::from_f64(0.5) }
         });
         let cost = squares.fold(T::ZERO, |sum, square| sum + square);
         if !cost.is_finite() {
@@ -157,7 +160,7 @@ fn is_reproduced<T: Real>(observed: ArrayView1<'_, T>, fitted: ArrayView1<'_, T>
 fn status_of(error: &CurveError) -> FitStatus {
     use SolveError::*;
     match error {
-        CurveError::NonFiniteResponse { .. } => FitStatus::NonFiniteStart,
+        CurveError::NonFiniteResponse { .. } | CurveError::NonPositiveMean { .. } => FitStatus::NonFiniteStart,
         CurveError::NonFiniteDatum { .. } | CurveError::NonPositiveSigma { .. } => FitStatus::NonFiniteData,
         CurveError::NoObservations | CurveError::TooFewObservations { .. } => FitStatus::TooFewPoints,
         CurveError::Solve(NonFiniteStart { .. } | NonFiniteResidual { .. } | NonFiniteDerivative { .. }) => {

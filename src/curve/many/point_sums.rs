@@ -20,6 +20,8 @@ pub(super) struct Points<T, R> {
     pub(super) y: Vec<Lanes<T, R>>,
     /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
     pub(super) weights: Vec<Lanes<T, R>>,
+    /// Responses are counts, whose means the model gives.
+    pub(super) of_counts: bool,
 }
 
 /// Points, parameters of up to `N`, and the sums over the points there.
@@ -42,7 +44,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
         registers: Registers,
         tile: &mut ReverseTile<T, R>,
     ) {
-        let PointSums { points: Points { x, y, weights, .. }, b, sums } = self;
+        let PointSums { points: Points { x, y, weights, of_counts, .. }, b, sums } = self;
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
         mem::swap(x, &mut tile.x);
@@ -56,6 +58,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
                 derivatives: &mut tile.derivatives[..parameters.next_multiple_of(2)],
                 y,
                 weights: weights.next().unwrap_or_default(),
+                of_counts: *of_counts,
             });
         }
         mem::swap(x, &mut tile.x);
@@ -82,7 +85,12 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
         let variables = &variables[..parameters];
         let mut sums = Sums::zero(parameters);
         let rows = points.x.chunks_exact(points.width).zip(&points.y);
-        if points.weights.is_empty() {
+        if points.of_counts {
+            let mut weights = points.weights.iter().copied();
+            for (x, &y) in rows {
+                sums.add_count(&self.model.response(x, variables), y, weights.next());
+            }
+        } else if points.weights.is_empty() {
             for (x, &y) in rows {
                 sums.add(&(self.model.response(x, variables) - y));
             }

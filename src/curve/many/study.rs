@@ -20,6 +20,8 @@ pub(super) struct Study<'a, T: Real> {
     pub(super) is_guessed: bool,
     pub(super) sigma: Option<PerFit<'a, T>>,
     pub(super) absolute_sigma: bool,
+    /// Responses are counts.
+    pub(super) of_counts: bool,
     pub(super) bounds: Option<Bounds<T>>,
     pub(super) nan_policy: NanPolicy,
     pub(super) patience: Patience<T>,
@@ -73,6 +75,9 @@ impl<T: Real> Study<'_, T> {
                 return Err(FitManyError::SigmaLength { sigma: sigma.width(), points });
             }
         }
+        if self.of_counts && self.sigma.is_some() {
+            return Err(FitManyError::SigmaOfCounts);
+        }
         if self.absolute_sigma && self.sigma.is_none() {
             return Err(FitManyError::AbsoluteWithoutSigma);
         }
@@ -98,11 +103,22 @@ impl<T: Real> Study<'_, T> {
             Predictors::Own(x) => are_finite(x.index_axis(Axis(0), fit).iter()),
         };
         let responses = self.y.row(fit);
-        let squares = |y: &[T]| dot(y, y);
-        let energy = responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5);
+        let energy = if self.of_counts {
+            // One that is negative is looked at.
+            let is_count = responses.iter().all(|&y| y >= T::ZERO);
+            if is_count { responses.iter().map(|&y| self.energy_of(y)).sum() } else { T::INFINITY }
+        } else {
+            let squares = |y: &[T]| dot(y, y);
+            responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5)
+        };
         let mut sigma = self.sigma.iter().flat_map(|sigma| sigma.row(fit));
         let is_whole = energy.is_finite() && are_predictors_finite && sigma.all(|&sigma| is_deviation(sigma));
         is_whole.then_some(energy)
+    }
+
+    /// `½y²` of a response in units of its standard deviation; of a count, whose variance is its mean, half of it.
+    pub(super) fn energy_of(&self, y: T) -> T {
+        T::from_f64(0.5) * if self.of_counts { y } else { y * y }
     }
 
     /// Gives each point of a fit that takes part to `each`, in order.
@@ -116,6 +132,9 @@ impl<T: Real> Study<'_, T> {
         for (index, &y) in self.y.row(fit).iter().enumerate() {
             let x = self.x.row(fit, index);
             let sigma = sigma.map_or(T::ONE, |sigma| sigma[index]);
+            if self.of_counts && y < T::ZERO {
+                return Err(FitStatus::NegativeCount);
+            }
             if y.is_finite() && is_deviation(sigma) && are_finite(x.iter()) {
                 count += 1;
                 each(Point { index, x, y, weight: sigma.recip() });

@@ -18,7 +18,10 @@ pub enum FitStatus {
     NoProgress,
     /// A datum is NaN or infinite; there was no fit.
     NonFiniteData,
-    /// The model is NaN or infinite at the start, or the start is; there was no fit.
+    /// A count is negative; there was no fit.
+    NegativeCount,
+    /// The model is NaN or infinite at the start, or not positive although it is the mean of a count, or the start is NaN or infinite;
+    /// there was no fit.
     NonFiniteStart,
     /// The squares of the residuals or of the derivatives overflow: the data need other units. There was no fit.
     Overflow,
@@ -48,6 +51,7 @@ impl fmt::Display for FitStatus {
             FitStatus::MaxIterations => "the iterations were used up",
             FitStatus::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
             FitStatus::NonFiniteData => "the data are not finite",
+            FitStatus::NegativeCount => "a count is negative",
             FitStatus::NonFiniteStart => "the model is not finite at the start",
             FitStatus::Overflow => "the sums of squares overflow",
             FitStatus::Underflow => "the sums of squares underflow",

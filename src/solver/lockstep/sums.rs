@@ -3,6 +3,7 @@
 use super::truth::{choose, is_less};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
+use crate::statistics::half_deviance_by;
 use crate::{Number, Real, Scalar};
 
 /// Loops over so many parameters, used or not, are unrolled.
@@ -40,6 +41,30 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     pub(crate) fn add(&mut self, residual: &Jet<T, R, N>) {
         let half = residual.value * T::from_f64(0.5);
         self.cost = residual.value.mul_add(half, self.cost);
+        self.add_derivatives(residual);
+    }
+
+    /// Adds one count of each lane, given its mean, by Fisher scoring: half its deviance, and the residual in units of its standard
+    /// deviation, times a weight if there is one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn add_count(&mut self, mean: &Jet<T, R, N>, count: Lanes<T, R>, weight: Option<Lanes<T, R>>) {
+        let reciprocal = mean.value.recip();
+        let (cost, root) = (half_deviance_by(count, mean.value, reciprocal), reciprocal.sqrt());
+        match weight {
+            None => {
+                self.cost += cost;
+                self.add_derivatives(&((*mean - count) * root));
+            }
+            Some(weight) => {
+                self.cost = cost.mul_add(weight, self.cost);
+                self.add_derivatives(&((*mean - count) * (weight * root)));
+            }
+        }
+    }
+
+    /// Adds what one residual of each lane has in the gradient and the matrix.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn add_derivatives(&mut self, residual: &Jet<T, R, N>) {
         for i in 0..N {
             if residual.varies(i) {
                 let derivative = residual.gradient[i];

@@ -2,7 +2,8 @@
 
 use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register, Routine};
-use crate::{Number, Real};
+use crate::statistics::half_deviance_by;
+use crate::{Number, Real, Scalar};
 
 /// A model evaluated at up to `P` consecutive points of each lane.
 pub(crate) struct Tile<'t, T, R, const P: usize> {
@@ -14,6 +15,8 @@ pub(crate) struct Tile<'t, T, R, const P: usize> {
     pub(crate) y: &'t [Lanes<T, R>],
     /// Reciprocals of standard deviations; none where all are one.
     pub(crate) weights: &'t [Lanes<T, R>],
+    /// The responses are counts, and the residuals come in as their means.
+    pub(crate) of_counts: bool,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
@@ -34,10 +37,23 @@ impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSu
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
-        let TileSums { sums, tile: Tile { residuals, derivatives, y, weights } } = self;
+        let TileSums { sums, tile: Tile { residuals, derivatives, y, weights, of_counts } } = self;
         let points = residuals.len().min(P);
-        for p in 0..points {
-            residuals[p] -= y[p];
+        if of_counts {
+            for p in 0..points {
+                let weight = weights.get(p).copied().unwrap_or(Lanes::splat(T::ONE));
+                let reciprocal = residuals[p].recip();
+                sums.cost = half_deviance_by(y[p], residuals[p], reciprocal).mul_add(weight, sums.cost);
+                let root = reciprocal.sqrt();
+                residuals[p] = (residuals[p] - y[p]) * root;
+                for derivatives in &mut *derivatives {
+                    derivatives[p] *= root;
+                }
+            }
+        } else {
+            for p in 0..points {
+                residuals[p] -= y[p];
+            }
         }
         if !weights.is_empty() {
             for p in 0..points {
@@ -47,8 +63,10 @@ impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSu
                 }
             }
         }
-        for &residual in &residuals[..points] {
-            sums.cost = residual.mul_add(residual * T::from_f64(0.5), sums.cost);
+        if !of_counts {
+            for &residual in &residuals[..points] {
+                sums.cost = residual.mul_add(residual * T::from_f64(0.5), sums.cost);
+            }
         }
         // Two parameters by two: the sums and their factors fill the registers of the narrowest sets.
         let pairs = derivatives.as_chunks::<2>().0;

@@ -33,6 +33,9 @@ pub struct ManyArguments {
     /// Bounds of parameters; an end may be left out
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
     pub bounds: Vec<Bounds>,
+    /// The responses are counts: maximises the Poisson likelihood
+    #[arg(long)]
+    pub counts: bool,
     /// Leaves out points that are missing (NaN)
     #[arg(long)]
     pub omit_missing: bool,
