@@ -28,7 +28,7 @@ mod tests {
     fn it_keeps_its_digits_near_the_mean() {
         for (y, mean, expected) in [
             (3.0, 2.0, 0.21639532432449293),
-            (1e6, 1e6 + 1.0, 4.9999966666691667e-7),
+            (1e6, 1e6 + 1.0, 4.999996666669167e-7),
             (0.0, 2.5, 2.5),
             (7.0, 0.0, f64::INFINITY),
             (7.0, -1.0, f64::INFINITY),
