@@ -83,3 +83,129 @@ fn bend_of_j1(x: f64) -> f64 {
 fn is_pole(x: f64) -> bool {
     x <= 0.0 && x == x.floor()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dual, Scalar, Taylor};
+
+    /// `x`, and there `erf`, `erfc`, `Γ`, `ln |Γ|`, `J₀`, `J₁`, `ψ` and `ψ′`, by mpmath 1.3 in 30 digits.
+    const REFERENCE: [[f64; 9]; 7] = [
+        [
+            0.1,
+            0.1124629160182849,
+            0.887537083981715,
+            9.51350769866873,
+            2.252712651734206,
+            0.99750156206604,
+            0.049937526036242,
+            -10.423754940411076,
+            101.43329915079275,
+        ],
+        [
+            0.5,
+            0.5204998778130465,
+            0.4795001221869535,
+            1.772453850905516,
+            0.5723649429247001,
+            0.9384698072408129,
+            0.2422684576748739,
+            -1.9635100260214235,
+            4.934802200544679,
+        ],
+        [
+            1.0,
+            0.8427007929497149,
+            0.15729920705028513,
+            1.0,
+            0.0,
+            0.7651976865579666,
+            0.4400505857449335,
+            -0.5772156649015329,
+            1.6449340668482264,
+        ],
+        [
+            2.5,
+            0.999593047982555,
+            0.0004069520174449589,
+            1.329340388179137,
+            0.2846828704729192,
+            -0.048383776468198,
+            0.49709410246427405,
+            0.7031566406452432,
+            0.49035775610023485,
+        ],
+        [
+            7.0,
+            1.0,
+            4.183825607779414e-23,
+            720.0,
+            6.579251212010101,
+            0.3000792705195556,
+            -0.004682823482345833,
+            1.8727843350984672,
+            0.15354517795933756,
+        ],
+        [
+            -0.5,
+            -0.5204998778130465,
+            1.5204998778130465,
+            -3.544907701811032,
+            1.2655121234846454,
+            0.9384698072408129,
+            -0.2422684576748739,
+            0.03648997397857652,
+            8.934802200544679,
+        ],
+        [
+            -2.3,
+            -0.9988568234026434,
+            1.9988568234026434,
+            -1.447107394255918,
+            0.36956666345500805,
+            0.05553978444560206,
+            -0.5398725326043137,
+            3.3173231575618227,
+            14.725912160961292,
+        ],
+    ];
+
+    #[track_caller]
+    fn is_close(found: f64, expected: f64, tolerance: f64) {
+        assert!((found - expected).abs() <= tolerance * (1.0 + expected.abs()), "{found} instead of {expected}");
+    }
+
+    #[test]
+    fn values_are_those_of_mpmath() {
+        for [x, erf_x, erfc_x, gamma_x, lgamma_x, j0_x, j1_x, digamma_x, trigamma_x] in REFERENCE {
+            let found = [erf(x), erfc(x), gamma(x), lgamma(x), j0(x), j1(x), digamma(x), trigamma(x)];
+            let expected = [erf_x, erfc_x, gamma_x, lgamma_x, j0_x, j1_x, digamma_x, trigamma_x];
+            found.into_iter().zip(expected).for_each(|(found, expected)| is_close(found, expected, 1e-14));
+            is_close(f64::from(erf(x as f32)), erf_x, 1e-7);
+        }
+        assert!(erfc(10.0) > 2.0e-45 && erfc(26.0) > 5.6e-296, "it is accurate where it is small");
+        is_close(Scalar::beta(2.5, 0.7), 0.7118737432786022, 1e-14);
+        assert!(Scalar::beta(-0.5, 2.0_f64).is_nan() && gamma(-1.0).is_nan() && digamma(-2.0).is_nan());
+    }
+
+    /// First derivatives against differences of the values, second ones against differences of the first.
+    #[test]
+    fn derivatives_are_those_of_the_values() {
+        const STEP: f64 = 1e-5;
+        macro_rules! check {
+            ($($name:ident)*) => {
+                $(for [x, ..] in REFERENCE {
+                    let first = |x: f64| Scalar::$name(Dual::<f64, 1>::variable(x, 0)).gradient[0];
+                    let second = Scalar::$name(Taylor { value: x, first: 1.0, second: 0.0 }).second;
+                    is_close(first(x), ($name(x + STEP) - $name(x - STEP)) / (2.0 * STEP), 1e-6);
+                    is_close(second, (first(x + STEP) - first(x - STEP)) / (2.0 * STEP), 1e-6);
+                })*
+            };
+        }
+        check! { erf erfc gamma lgamma j0 j1 }
+        assert_eq!(Scalar::j1(Dual::<f64, 1>::variable(0.0, 0)).gradient[0], 0.5);
+        let [a, b] = Dual::variables([2.5, 0.7]);
+        let beta = Scalar::beta(a, b);
+        is_close(beta.gradient[0], beta.value * (digamma(2.5) - digamma(3.2)), 1e-13);
+    }
+}

@@ -65,6 +65,23 @@ fn groups_share_parameters() {
     assert!(text.contains("A.ec50") && text.contains("C.ec50"), "{text}");
 }
 
+/// A group that is too small for a fit of its own takes part in a fit of all, which predicts for it.
+#[test]
+fn small_groups_take_part_where_parameters_are_shared() {
+    let mut text = "g,x,y\nsmall,1,4.1\n".to_owned();
+    for i in 0..8 {
+        text += &format!("large,{i},{}\n", 1.0 + 2.0 * f64::from(i) + 0.1 * (f64::from(i) * 3.0).sin());
+    }
+    let folder = Folder::with(text);
+    let first = ["fit", "data.csv", "--x", "x", "--y", "y", "--formula", "a + b*x", "--group-by", "g", "--share", "b"];
+    let report = folder.run(&[&first[..], &["--json"]].concat()).json();
+    assert_close(value(&report["global"], "b"), 2.0, 0.05);
+    folder.run(&[&first[..], &["--json=fit.json"]].concat()).solved();
+    let rows = folder.run(&["predict", "fit.json", "--group", "small", "--at", "1,2", "--json"]).json();
+    assert_close(rows[0]["y"].as_f64().unwrap(), 4.1, 1e-9);
+    assert_close(rows[1]["y"].as_f64().unwrap(), 4.1 + value(&report["global"], "b"), 1e-9);
+}
+
 #[test]
 fn groups_are_drawn_in_one_plot() {
     let folder = compounds();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::{Curve, FitSummary, FittedCurve};
+use marquardt::FitSummary;
 
 use crate::arguments::FitArguments;
 use crate::curve::{AnyCurve, Chosen};
@@ -30,7 +30,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
-    let stored = Some(StoredFit::of(&fit, &curve, &data));
+    let stored = Some(StoredFit::of(&fit, &curve, &data, str::to_owned));
     let report = Report { summary, inference, minima, stored };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         output::draw(plot, &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
-        output::write(path, &residuals(&fit, &data).to_csv()?)?;
+        output::write(path, &residuals(&data, &fit.fitted().to_vec()).to_csv()?)?;
     }
     print(&report, arguments)?;
     Ok(Ending::of(report.is_solved()))
@@ -70,12 +70,11 @@ pub fn titled(summary: FitSummary, title: &str, curve: &AnyCurve, data: &Data) -
 }
 
 /// Rows of the file with the fitted values and the residuals.
-pub fn residuals<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, data: &Data) -> Table {
+pub fn residuals(data: &Data, fitted: &[f64]) -> Table {
     let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "fitted", "residual"]);
     let mut table = Table::new(["line"].into_iter().chain(names));
-    let (fitted, residuals) = (fit.fitted(), fit.residuals());
     for (row, x) in data.x.rows().into_iter().enumerate() {
-        let numbers = x.iter().copied().chain([data.y[row], fitted[row], residuals[row]]);
+        let numbers = x.iter().copied().chain([data.y[row], fitted[row], data.y[row] - fitted[row]]);
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
     table

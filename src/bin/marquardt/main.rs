@@ -9,6 +9,7 @@ mod curve_fit;
 mod data;
 mod failure;
 mod fit;
+mod group_results;
 mod groups;
 mod inference;
 mod interrupt;

@@ -2,63 +2,51 @@
 
 use marquardt::{Criteria, f_test, likelihood_ratio_test};
 
-use crate::arguments::FitArguments;
-use crate::curve::AnyCurve;
 use crate::curve_fit::{self, Solved};
 use crate::failure::Failure;
-use crate::groups::{Group, joined};
+use crate::groups::Groups;
 use crate::table::{Cell, Table};
 
 /// Groups among which all parameters are tested without being asked.
 const MOST_GROUPS: usize = 12;
 
-/// The tests that are asked for, or those of all parameters.
-pub struct ParameterTests {
-    pub table: Option<Table>,
-}
-
-impl ParameterTests {
-    /// Each parameter is the same in all groups, in a fit of all, or differs: an F test where the noise is judged by the residuals, a
-    /// likelihood-ratio test where it is known.
-    pub fn of(curve: &AnyCurve, groups: &[Group], arguments: &FitArguments) -> Result<Self, Failure> {
-        let asked = &arguments.groups.test;
-        let held = |name: &&String| {
-            arguments.curve.fix.iter().any(|fixed| fixed.name == **name)
-                || arguments.curve.tie.iter().any(|tied| tied.name == **name)
-        };
-        let tested: Vec<String> = match asked.is_empty() {
-            false => asked.clone(),
-            true => curve.parameters().iter().filter(|name| !held(name)).cloned().collect(),
-        };
-        let is_too_much = asked.is_empty() && groups.len() > MOST_GROUPS;
-        if groups.len() < 2 || is_too_much || arguments.method.robust.is_some() || !arguments.curve.prior.is_empty() {
-            return Ok(ParameterTests { table: None });
-        }
-        let is_known = arguments.method.counts || arguments.method.absolute_sigma;
-        let statistic = if is_known { "chi_squared" } else { "F" };
-        let mut table = Table::new(["parameter", "shared_value", statistic, "degrees_of_freedom", "p_value"]);
-        for name in tested {
-            let others: Vec<String> =
-                arguments.groups.share.iter().filter(|shared| **shared != name).cloned().collect();
-            let full = criteria(curve, groups, arguments, &others, &name)?;
-            let with: Vec<String> = others.iter().chain([&name]).cloned().collect();
-            let simple = criteria(curve, groups, arguments, &with, &name)?;
-            let row = match (&full, &simple) {
-                ((Some(full), _), (Some(simple), value)) => test(simple, full, is_known).map(|test| (test, *value)),
-                _ => None,
-            };
-            let first = Cell::from(name.as_str());
-            table.row(match row {
-                Some(((statistic, freedom, p_value), value)) => {
-                    [first, Cell::from(value), Cell::Number(statistic), Cell::Text(freedom), Cell::Number(p_value)]
-                }
-                None => {
-                    [first, Cell::Empty, Cell::Empty, Cell::from("not tested: a fit did not converge"), Cell::Empty]
-                }
-            });
-        }
-        Ok(ParameterTests { table: Some(table) })
+/// The tests that are asked for, or those of all parameters, a row each. In a fit of all groups, a parameter is the same in all, or
+/// differs: an F test where the noise is judged by the residuals, a likelihood-ratio test where it is known.
+pub fn parameter_tests(groups: &Groups<'_>) -> Result<Option<Table>, Failure> {
+    let arguments = groups.arguments;
+    let (count, asked, share) = (groups.groups.len(), &arguments.groups.test, &arguments.groups.share);
+    let is_too_much = asked.is_empty() && count > MOST_GROUPS;
+    if count < 2 || is_too_much || arguments.method.robust.is_some() || !arguments.curve.prior.is_empty() {
+        return Ok(None);
     }
+    let is_held = |name: &&String| {
+        arguments.curve.fix.iter().any(|fixed| fixed.name == **name)
+            || arguments.curve.tie.iter().any(|tied| tied.name == **name)
+    };
+    let tested: Vec<String> = match asked.is_empty() {
+        false => asked.clone(),
+        true => groups.curve.parameters().iter().filter(|name| !is_held(name)).cloned().collect(),
+    };
+    let is_known = arguments.method.counts || arguments.method.absolute_sigma;
+    let statistic = if is_known { "chi_squared" } else { "F" };
+    let mut table = Table::new(["parameter", "shared_value", statistic, "degrees_of_freedom", "p_value"]);
+    for name in tested {
+        let others: Vec<String> = share.iter().filter(|shared| **shared != name).cloned().collect();
+        let with: Vec<String> = others.iter().chain([&name]).cloned().collect();
+        let (full, simple) = (criteria(groups, &others, &name)?, criteria(groups, &with, &name)?);
+        let row = match (full, simple) {
+            (Some((full, _)), Some((simple, value))) => test(&simple, &full, is_known).map(|test| (test, value)),
+            _ => None,
+        };
+        let first = Cell::from(name.as_str());
+        table.row(match row {
+            Some(((statistic, freedom, p_value), value)) => {
+                [first, Cell::from(value), Cell::Number(statistic), Cell::Text(freedom), Cell::Number(p_value)]
+            }
+            None => [first, Cell::Empty, Cell::Empty, Cell::from("not tested: a fit did not converge"), Cell::Empty],
+        });
+    }
+    Ok(Some(table))
 }
 
 /// The statistic, its degrees of freedom, and the probability of a larger one.
@@ -71,16 +59,14 @@ fn test(simple: &Criteria<f64>, full: &Criteria<f64>, is_known: bool) -> Option<
     Some((test.statistic, format!("{}, {}", test.numerator, test.denominator), test.p_value))
 }
 
-/// How well all groups are described if they share these parameters; nothing where the fit does not converge. And the value of one.
+/// How well all groups are described if they share these parameters, and the value of one; nothing where that fit does not converge.
 fn criteria(
-    curve: &AnyCurve,
-    groups: &[Group],
-    arguments: &FitArguments,
+    groups: &Groups<'_>,
     shared: &[String],
     name: &str,
-) -> Result<(Option<Criteria<f64>>, Option<f64>), Failure> {
-    let fit = joined(curve, groups, arguments, shared)?.curve_fit()?;
-    let Ok(Solved { fit, .. }) = curve_fit::solve_from_start(fit, &arguments.method) else { return Ok((None, None)) };
+) -> Result<Option<(Criteria<f64>, Option<f64>)>, Failure> {
+    let fit = groups.joined(shared)?.curve_fit()?;
+    let Ok(Solved { fit, .. }) = curve_fit::solve_from_start(fit, &groups.arguments.method) else { return Ok(None) };
     let value = fit.parameter(name).map(|parameter| parameter.value);
-    Ok((fit.report().is_converged().then(|| fit.criteria()), value))
+    Ok(fit.report().is_converged().then(|| (fit.criteria(), value)))
 }

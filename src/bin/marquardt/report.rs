@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use marquardt::{FitSummary, ParameterState};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::inference::Inference;
@@ -111,19 +111,4 @@ fn state(state: ParameterState) -> &'static str {
         ParameterState::Undetermined => "undetermined",
         _ => "other",
     }
-}
-
-/// Several reports as one JSON value, with what is common to all.
-pub fn groups_to_json(by: &str, reports: &[(String, Value)], tests: Option<&Table>, shared: Option<Value>) -> Value {
-    let groups = reports.iter().map(|(group, report)| {
-        let mut report = report.clone();
-        report["group"] = Value::from(group.clone());
-        report
-    });
-    json!({
-        "group_by": by,
-        "groups": groups.collect::<Value>(),
-        "global": shared,
-        "tests": tests.map(Table::to_json),
-    })
 }

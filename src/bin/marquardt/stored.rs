@@ -37,14 +37,25 @@ pub struct Prediction {
 }
 
 impl StoredFit {
-    pub fn of<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, curve: &AnyCurve, data: &Data) -> Self {
+    /// That of a curve within a fit, in which its parameters have these names.
+    pub fn of<C: Curve<f64>>(
+        fit: &FittedCurve<'_, f64, C>,
+        curve: &AnyCurve,
+        data: &Data,
+        name_in_fit: impl Fn(&str) -> String,
+    ) -> Self {
         let (model, formula) = match curve {
             AnyCurve::Named(model) => (Some(model.name().to_owned()), None),
             AnyCurve::Formula(formula) => (None, Some(formula.clone())),
         };
-        let covariance: Vec<Vec<f64>> = fit.covariance().matrix().rows().into_iter().map(|row| row.to_vec()).collect();
+        let of_fit = fit.parameters();
+        let place = |name: &String| of_fit.iter().position(|parameter| parameter.name == name_in_fit(name));
+        let places: Vec<usize> = curve.parameters().iter().filter_map(place).collect();
+        let matrix = fit.covariance().matrix();
+        let row = |&i: &usize| places.iter().map(|&j| matrix[[i, j]]).collect();
+        let covariance: Vec<Vec<f64>> = places.iter().map(row).collect();
         let is_known = covariance.iter().flatten().all(|entry| entry.is_finite());
-        let free = fit.parameters().iter().find(|parameter| parameter.state == ParameterState::Free);
+        let free = of_fit.iter().find(|parameter| parameter.state == ParameterState::Free);
         let quantile = free.and_then(|free| {
             let interval = fit.confidence_interval(&free.name, LEVEL).ok()?;
             Some((interval.high - free.value) / free.standard_error).filter(|quantile| quantile.is_finite())
@@ -55,7 +66,7 @@ impl StoredFit {
             formula,
             x: data.x_names.clone(),
             y: data.y_name.clone(),
-            parameters: fit.parameters().iter().map(|parameter| parameter.value).collect(),
+            parameters: places.iter().map(|&place| of_fit[place].value).collect(),
             covariance: is_known.then_some(covariance),
             residual_variance: deviation.map(|deviation| deviation * deviation).filter(|variance| variance.is_finite()),
             quantile,

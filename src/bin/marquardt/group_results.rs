@@ -1,0 +1,139 @@
+//! Results of fits of groups, in all formats.
+
+use serde_json::{Value, json};
+
+use crate::arguments::FitArguments;
+use crate::failure::Failure;
+use crate::output;
+use crate::report::{Report, parameters};
+use crate::stored::StoredFit;
+use crate::table::{Cell, Format, Table, significant};
+
+/// What was found of one group.
+pub struct GroupReport {
+    pub name: String,
+    /// That of its fit by itself.
+    pub report: Option<Report>,
+    pub stored: StoredFit,
+}
+
+/// All that was found.
+pub struct GroupResults<'r> {
+    /// The column of the names of the groups.
+    pub by: &'r str,
+    pub reports: Vec<GroupReport>,
+    /// That of the fit of all groups together.
+    pub shared: Option<Report>,
+    pub tests: Option<Table>,
+}
+
+impl GroupResults<'_> {
+    /// All fits ended at a minimum.
+    pub fn is_solved(&self) -> bool {
+        self.own().map(|(_, report)| report).chain(&self.shared).all(Report::is_solved)
+    }
+
+    pub fn print(&self, arguments: &FitArguments) -> Result<(), Failure> {
+        let mut has_printed = false;
+        for (format, path) in arguments.output.formats() {
+            let text = match format {
+                Format::Json => format!("{:#}\n", self.to_json()?),
+                Format::Csv => self.parameters().to_csv()?,
+                Format::Markdown => self.to_markdown(),
+            };
+            output::write(path, &text)?;
+            has_printed |= path.as_os_str() == "-";
+        }
+        if has_printed {
+            return Ok(());
+        }
+        let tables = self.tables().into_iter().map(|(title, table)| format!("\n{title}\n{table}\n"));
+        let first = match &self.shared {
+            Some(shared) => shared.to_text(arguments.output.digits),
+            None => format!("{}\n", self.overview()),
+        };
+        output::write("-".as_ref(), &(first + &tables.collect::<String>()))
+    }
+
+    /// Groups with fits of their own.
+    fn own(&self) -> impl Iterator<Item = (&str, &Report)> {
+        self.reports.iter().filter_map(|group| Some((group.name.as_str(), group.report.as_ref()?)))
+    }
+
+    /// A row for each group.
+    fn overview(&self) -> Table {
+        let mut table = Table::default();
+        for (name, report) in self.own() {
+            let summary = &report.summary;
+            let names = summary.parameters.iter().map(|parameter| parameter.name.clone());
+            let heading = [self.by.to_owned(), "rows".to_owned()].into_iter().chain(names);
+            let mut row = Table::new(heading.chain(["residual_sd", "status"].map(str::to_owned)));
+            let values = summary.parameters.iter().map(|parameter| {
+                let value = significant(parameter.value, 6);
+                Cell::Text(match parameter.standard_error {
+                    error if error > 0.0 && error.is_finite() => format!("{value} ± {}", significant(error, 3)),
+                    _ => value,
+                })
+            });
+            let status = if summary.is_converged { "converged" } else { summary.status.as_str() };
+            let first = [Cell::from(name), Cell::Count(summary.data.observations)];
+            let last = [Cell::from(summary.statistics.residual_standard_deviation), Cell::from(status)];
+            row.row(first.into_iter().chain(values).chain(last));
+            table.append(row);
+        }
+        table
+    }
+
+    /// Intervals of all groups, and the tests.
+    fn tables(&self) -> Vec<(&'static str, Table)> {
+        let mut tables: Vec<(&'static str, Table)> = Vec::new();
+        for (name, report) in self.own() {
+            for (title, _, table) in report.tables() {
+                let table = table.clone().in_group(self.by, name);
+                match tables.iter_mut().find(|(known, _)| *known == title) {
+                    Some((_, all)) => all.append(table),
+                    None => tables.push((title, table)),
+                }
+            }
+        }
+        tables.extend(self.tests.clone().map(|tests| ("Is a parameter the same in all groups?", tests)));
+        tables
+    }
+
+    /// A row for each parameter of each group.
+    fn parameters(&self) -> Table {
+        if let Some(shared) = &self.shared {
+            return shared.parameters();
+        }
+        let mut all = Table::default();
+        for (name, report) in self.own() {
+            all.append(parameters(&report.summary).in_group(self.by, name));
+        }
+        all
+    }
+
+    fn to_markdown(&self) -> String {
+        let first = match &self.shared {
+            Some(shared) => shared.to_markdown(),
+            None => self.overview().to_markdown(),
+        };
+        let tables = self.tables().into_iter();
+        first + &tables.map(|(title, table)| format!("\n### {title}\n\n{}", table.to_markdown())).collect::<String>()
+    }
+
+    fn to_json(&self) -> Result<Value, Failure> {
+        let mut groups = Vec::new();
+        for GroupReport { name, report, stored } in &self.reports {
+            let mut value = report.as_ref().map_or(Ok(json!({})), Report::to_json)?;
+            value["group"] = Value::from(name.clone());
+            value["fit"] = serde_json::to_value(stored)?;
+            groups.push(value);
+        }
+        Ok(json!({
+            "group_by": self.by,
+            "groups": groups,
+            "global": self.shared.as_ref().map(Report::to_json).transpose()?,
+            "tests": self.tests.as_ref().map(Table::to_json),
+        }))
+    }
+}
