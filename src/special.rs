@@ -185,7 +185,7 @@ mod tests {
         }
         assert!(erfc(10.0) > 2.0e-45 && erfc(26.0) > 5.6e-296, "it is accurate where it is small");
         is_close(Scalar::beta(2.5, 0.7), 0.7118737432786022, 1e-14);
-        assert!(Scalar::beta(-0.5, 2.0_f64).is_nan() && gamma(-1.0).is_nan() && digamma(-2.0).is_nan());
+        assert!(Scalar::beta(-0.5, 2.0_f64).is_nan() && gamma(-1.0_f64).is_nan() && digamma(-2.0_f64).is_nan());
     }
 
     /// First derivatives against differences of the values, second ones against differences of the first.

@@ -33,11 +33,10 @@ pub fn parameter_tests(groups: &Groups<'_>) -> Result<Option<Table>, Failure> {
     for name in tested {
         let others: Vec<String> = share.iter().filter(|shared| **shared != name).cloned().collect();
         let with: Vec<String> = others.iter().chain([&name]).cloned().collect();
-        let (full, simple) = (criteria(groups, &others, &name)?, criteria(groups, &with, &name)?);
-        let row = match (full, simple) {
-            (Some((full, _)), Some((simple, value))) => test(&simple, &full, is_known).map(|test| (test, value)),
-            _ => None,
-        };
+        let (full, simple) = (joint_fit(groups, &others, &name)?, joint_fit(groups, &with, &name)?);
+        let row = full
+            .zip(simple)
+            .and_then(|(full, simple)| Some((test(&simple.criteria, &full.criteria, is_known)?, simple.value)));
         let first = Cell::from(name.as_str());
         table.row(match row {
             Some(((statistic, freedom, p_value), value)) => {
@@ -59,14 +58,16 @@ fn test(simple: &Criteria<f64>, full: &Criteria<f64>, is_known: bool) -> Option<
     Some((test.statistic, format!("{}, {}", test.numerator, test.denominator), test.p_value))
 }
 
-/// How well all groups are described if they share these parameters, and the value of one; nothing where that fit does not converge.
-fn criteria(
-    groups: &Groups<'_>,
-    shared: &[String],
-    name: &str,
-) -> Result<Option<(Criteria<f64>, Option<f64>)>, Failure> {
+/// How well a fit describes all groups, and its value of the parameter that is tested.
+struct JointFit {
+    criteria: Criteria<f64>,
+    value: Option<f64>,
+}
+
+/// The fit of all groups that shares these parameters; none where it does not converge.
+fn joint_fit(groups: &Groups<'_>, shared: &[String], name: &str) -> Result<Option<JointFit>, Failure> {
     let fit = groups.joined(shared)?.curve_fit()?;
     let Ok(Solved { fit, .. }) = curve_fit::solve_from_start(fit, &groups.arguments.method) else { return Ok(None) };
     let value = fit.parameter(name).map(|parameter| parameter.value);
-    Ok(fit.report().is_converged().then(|| (fit.criteria(), value)))
+    Ok(fit.report().is_converged().then(|| JointFit { criteria: fit.criteria(), value }))
 }
