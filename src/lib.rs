@@ -126,12 +126,12 @@
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `full` | all of these but `mpi` |
-//! | `json` | a `FitSummary` becomes JSON; with `serde` |
+//! | `json` | a `FitSummary` becomes JSON, and a `StoredFit` is saved and loaded; with `serde` |
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | solves of graphs and large curve fits, and fits of many data sets, from many starts and of resampled data, run on all cores |
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised, and a fit is stored as a [`StoredFit`] |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
@@ -186,6 +186,8 @@ pub use curve::{
 pub use curve::{Plot, PlotError, Series};
 #[cfg(feature = "csv")]
 pub use curve::{Separator, Table, TableError, TableReader, TableRow};
+#[cfg(feature = "serde")]
+pub use curve::{StoredFit, StoredFitError};
 pub use linear::{LinearForm, LinearSolver};
 pub use number::{Constants, Number, ScalarOf};
 pub use problem::{

@@ -63,8 +63,9 @@ pub(crate) mod number {
     }
 }
 
+/// A number that is written exactly.
 #[derive(Serialize, Deserialize)]
-struct Exact(#[serde(with = "number")] f64);
+pub(crate) struct Exact(#[serde(with = "number")] pub(crate) f64);
 
 /// For lists of numbers by name.
 pub(crate) mod named {

@@ -4,6 +4,8 @@ use crate::Real;
 
 /// What is known of the noise, and so what a likelihood is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub(super) enum NoiseKind {
     /// Its size is judged by the residuals.
     Relative,

@@ -44,6 +44,8 @@ mod robust_sums;
 mod rows;
 mod setting;
 mod statistics_error;
+#[cfg(feature = "serde")]
+mod stored;
 mod summary;
 #[cfg(feature = "csv")]
 mod table;
@@ -75,6 +77,8 @@ pub use parameters::Parameters;
 pub use plot::{Plot, PlotError, Series};
 pub use rows::Rows;
 pub use statistics_error::StatisticsError;
+#[cfg(feature = "serde")]
+pub use stored::{StoredFit, StoredFitError};
 pub use summary::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,

@@ -1,5 +1,6 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
+use super::models::AnyModel;
 use super::{Formula, model_rows};
 use crate::autodiff::Difference;
 use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
@@ -54,6 +55,12 @@ pub trait Model<T: Real>: Sync {
     fn as_formula(&self) -> Option<&Formula> {
         None
     }
+
+    /// The same model as a file can name it, if one can.
+    #[doc(hidden)]
+    fn to_any_model(&self) -> Option<AnyModel> {
+        self.as_formula().cloned().map(AnyModel::Formula)
+    }
 }
 
 /// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
@@ -102,6 +109,12 @@ pub trait Curve<T: Real>: Sync {
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         let _ = (lower, upper);
     }
+
+    /// The model that it is the curve of, as a file can name it, if one can.
+    #[doc(hidden)]
+    fn to_any_model(&self) -> Option<AnyModel> {
+        None
+    }
 }
 
 /// `count` rows of `width` predictors, of which there may be none.
@@ -148,6 +161,10 @@ impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
 impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     fn parameter_count(&self) -> usize {
         self.0.parameter_count()
+    }
+
+    fn to_any_model(&self) -> Option<AnyModel> {
+        self.0.to_any_model()
     }
 
     fn parameter_name(&self, index: usize) -> String {

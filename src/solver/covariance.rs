@@ -256,6 +256,11 @@ impl<T: Real> Covariance<T> {
         self.absolute
     }
 
+    /// Degrees of freedom of Student's t distribution: infinite for a noise that is known.
+    pub(crate) fn freedom(&self) -> f64 {
+        if self.absolute { f64::INFINITY } else { self.degrees_of_freedom as f64 }
+    }
+
     /// Names of the parameters that the data do not determine.
     pub fn undetermined(&self) -> &[String] {
         &self.undetermined

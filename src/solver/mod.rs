@@ -3,6 +3,8 @@
 mod acceleration;
 mod bounded;
 mod covariance;
+#[cfg(feature = "serde")]
+mod covariance_record;
 mod curvature;
 pub mod damping;
 mod derivative_check;

@@ -25,10 +25,10 @@ fn a_stored_fit_predicts() {
         let number = |name: &str| row[name].as_f64().unwrap();
         assert_eq!(number("conc"), at[index]);
         assert_close(number("rate"), values[index], 1e-14);
-        assert_close(number("low"), confidence[index].low, 1e-9);
-        assert_close(number("high"), confidence[index].high, 1e-9);
-        assert_close(number("prediction_low"), prediction[index].low, 1e-9);
-        assert_close(number("prediction_high"), prediction[index].high, 1e-9);
+        assert_close(number("low"), confidence[index].low, 1e-14);
+        assert_close(number("high"), confidence[index].high, 1e-14);
+        assert_close(number("prediction_low"), prediction[index].low, 1e-14);
+        assert_close(number("prediction_high"), prediction[index].high, 1e-14);
     }
 }
 
@@ -68,5 +68,5 @@ fn what_is_no_fit_is_refused() {
     let broken = folder.read("fit.json").replace("michaelis_menten", "hill");
     folder.write("fit.json", broken);
     let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
-    assert_eq!(message, "fit.json: the curve has 3 parameters, but the fit has another number");
+    assert_eq!(message, "fit.json: the model hill has 3 parameters, but the fit has 2");
 }

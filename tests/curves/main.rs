@@ -24,6 +24,8 @@ mod profile;
 mod reference;
 mod robust;
 mod statistics;
+#[cfg(all(feature = "json", feature = "plot"))]
+mod stored;
 mod summary;
 mod tables;
 #[cfg(feature = "rayon")]

@@ -6,7 +6,7 @@ use marquardt::Comparison;
 use marquardt::models::Named;
 
 use crate::arguments::{CompareArguments, CurveArguments};
-use crate::curve::{AnyCurve, Chosen, only_predictor};
+use crate::curve::{self, Chosen, only_predictor};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
@@ -23,10 +23,10 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let mut candidates = Vec::new();
     for name in names {
         let x_names = vec![only_predictor(&table, &arguments.data)?];
-        candidates.push(Chosen { curve: AnyCurve::named(&name)?, x_names });
+        candidates.push(Chosen { curve: curve::named(&name)?, x_names });
     }
     for formula in &arguments.formula {
-        candidates.push(AnyCurve::in_columns(formula, &table, &arguments.data)?);
+        candidates.push(curve::in_columns(formula, &table, &arguments.data)?);
     }
     let mut fits = Vec::new();
     let mut failed = Vec::new();
@@ -37,10 +37,10 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         let fit = curve_fit::build(&curve, &data, &of_curve, &arguments.method)?;
         match curve_fit::solve(fit, &arguments.method) {
             Ok(Solved { fit, .. }) if fit.report().is_converged() => {
-                fits.push((curve.name(), fit.criteria(), fit.residual_standard_deviation()));
+                fits.push((curve.to_string(), fit.criteria(), fit.residual_standard_deviation()));
             }
-            Ok(Solved { fit, .. }) => failed.push((curve.name(), fit.report().status.to_string())),
-            Err(error) => failed.push((curve.name(), curve_fit::explain(error, &data).one_line())),
+            Ok(Solved { fit, .. }) => failed.push((curve.to_string(), fit.report().status.to_string())),
+            Err(error) => failed.push((curve.to_string(), curve_fit::explain(error, &data).one_line())),
         }
     }
     if fits.is_empty() {

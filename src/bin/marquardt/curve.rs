@@ -2,99 +2,66 @@
 
 use std::path::Path;
 
-use marquardt::models::{Guess, Named, UnknownModel};
-use marquardt::{Formula, Model, ScalarOf, Table};
+use marquardt::models::{AnyModel, UnknownModel};
+use marquardt::{Formula, Table};
 
 use crate::arguments::{CurveArguments, DataArguments};
 use crate::data::{ENZYME_MODEL, column_name};
 use crate::failure::Failure;
 
-/// A model of the library by its name, or a formula.
-#[derive(Debug, Clone)]
-pub enum AnyCurve {
-    Named(Named),
-    Formula(Formula),
-}
-
 /// A curve, and the columns of its predictors.
 pub struct Chosen {
-    pub curve: AnyCurve,
+    pub curve: AnyModel,
     pub x_names: Vec<String>,
 }
 
-impl AnyCurve {
-    /// The curve that the arguments name. Data that come with the program have a model of their own.
-    pub fn of(arguments: &CurveArguments, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
-        if let Some(formula) = &arguments.formula {
-            return AnyCurve::in_columns(formula, table, data);
+/// The curve that the arguments name. Data that come with the program have a model of their own.
+pub fn choose(arguments: &CurveArguments, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
+    if let Some(formula) = &arguments.formula {
+        return in_columns(formula, table, data);
+    }
+    let name = match (&arguments.model, data.file.as_deref()) {
+        (Some(name), _) => name,
+        (None, None) => ENZYME_MODEL,
+        (None, Some(_)) => {
+            return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models"));
         }
-        let name = match (&arguments.model, data.file.as_deref()) {
-            (Some(name), _) => name,
-            (None, None) => ENZYME_MODEL,
-            (None, Some(_)) => {
-                return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models"));
-            }
-        };
-        Ok(Chosen { curve: AnyCurve::named(name)?, x_names: vec![only_predictor(table, data)?] })
-    }
+    };
+    Ok(Chosen { curve: named(name)?, x_names: vec![only_predictor(table, data)?] })
+}
 
-    /// A formula over columns of a table.
-    pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
-        let names = Formula::with_predictors(formula, [""; 0])?.parameters().to_vec();
-        let has = |name: &str| names.iter().any(|known| known == name);
-        let y_name = column_name(table, data.y.as_deref(), 2);
-        let asked: Vec<String> = data.x.iter().map(|name| column_name(table, Some(name), 1)).collect();
-        let columns: Vec<String> = match asked.is_empty() {
-            true => table.column_names().filter(|name| *name != y_name && has(name)).map(str::to_owned).collect(),
-            false => asked.iter().filter(|name| has(name)).cloned().collect(),
-        };
-        let x_names = match (columns.is_empty(), &asked[..]) {
-            (false, asked) if asked.is_empty() || asked.len() == columns.len() => columns,
-            // Any column may be called x.
-            (true, [one]) if has("x") => vec![one.clone()],
-            (true, []) if has("x") => vec![column_name(table, None, 1)],
-            (_, []) => return Err(Failure::new("the formula has no predictor: neither a column nor x is in it")),
-            (_, asked) => {
-                let missing = asked.iter().find(|name| !has(name)).map_or("x", String::as_str);
-                return Err(Failure::new(format!("--x has {missing}, but the formula has not")));
-            }
-        };
-        let is_called_x = !has(&x_names[0]);
-        let predictors = if is_called_x { vec!["x".to_owned()] } else { x_names.clone() };
-        Ok(Chosen { curve: AnyCurve::Formula(Formula::with_predictors(formula, predictors)?), x_names })
-    }
-
-    /// The model of this name.
-    pub fn named(name: &str) -> Result<Self, Failure> {
-        name.parse().map(AnyCurve::Named).map_err(|unknown: UnknownModel| {
-            let remedy = if unknown.near.is_empty() { "; `marquardt models` lists all" } else { "" };
-            Failure::new(format!("{unknown}{remedy}"))
-        })
-    }
-
-    /// Its name, for titles.
-    pub fn name(&self) -> String {
-        match self {
-            AnyCurve::Named(model) => model.name().to_owned(),
-            AnyCurve::Formula(formula) => formula.to_string(),
+/// A formula over columns of a table.
+pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
+    let names = Formula::with_predictors(formula, [""; 0])?.parameters().to_vec();
+    let has = |name: &str| names.iter().any(|known| known == name);
+    let y_name = column_name(table, data.y.as_deref(), 2);
+    let asked: Vec<String> = data.x.iter().map(|name| column_name(table, Some(name), 1)).collect();
+    let columns: Vec<String> = match asked.is_empty() {
+        true => table.column_names().filter(|name| *name != y_name && has(name)).map(str::to_owned).collect(),
+        false => asked.iter().filter(|name| has(name)).cloned().collect(),
+    };
+    let x_names = match (columns.is_empty(), &asked[..]) {
+        (false, asked) if asked.is_empty() || asked.len() == columns.len() => columns,
+        // Any column may be called x.
+        (true, [one]) if has("x") => vec![one.clone()],
+        (true, []) if has("x") => vec![column_name(table, None, 1)],
+        (_, []) => return Err(Failure::new("the formula has no predictor: neither a column nor x is in it")),
+        (_, asked) => {
+            let missing = asked.iter().find(|name| !has(name)).map_or("x", String::as_str);
+            return Err(Failure::new(format!("--x has {missing}, but the formula has not")));
         }
-    }
+    };
+    let is_called_x = !has(&x_names[0]);
+    let predictors = if is_called_x { vec!["x".to_owned()] } else { x_names.clone() };
+    Ok(Chosen { curve: AnyModel::Formula(Formula::with_predictors(formula, predictors)?), x_names })
+}
 
-    /// How it is computed.
-    pub fn formula(&self) -> String {
-        match self {
-            AnyCurve::Named(model) => model.formula().to_owned(),
-            AnyCurve::Formula(formula) => formula.to_string(),
-        }
-    }
-
-    /// The names of its parameters.
-    pub fn parameters(&self) -> &[String] {
-        match self {
-            AnyCurve::Named(model) => model.parameters(),
-            AnyCurve::Formula(formula) => formula.parameters(),
-        }
-    }
+/// The model of this name.
+pub fn named(name: &str) -> Result<AnyModel, Failure> {
+    name.parse().map(AnyModel::Named).map_err(|unknown: UnknownModel| {
+        let remedy = if unknown.near.is_empty() { "; `marquardt models` lists all" } else { "" };
+        Failure::new(format!("{unknown}{remedy}"))
+    })
 }
 
 /// The column of the only predictor of a model.
@@ -113,46 +80,4 @@ pub fn read_predictor(path: &Path) -> Result<Vec<f64>, Failure> {
     }
     let table = Table::from_csv(path)?;
     Ok(table.column("1")?.to_vec())
-}
-
-impl Model<f64> for AnyCurve {
-    const IN_LANES: bool = false;
-
-    fn parameter_count(&self) -> usize {
-        self.parameters().len()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.parameters()[index].clone()
-    }
-
-    fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> S {
-        match self {
-            AnyCurve::Named(model) => model.response(x, b),
-            AnyCurve::Formula(formula) => formula.response(x, b),
-        }
-    }
-
-    fn as_formula(&self) -> Option<&Formula> {
-        match self {
-            AnyCurve::Named(_) => None,
-            AnyCurve::Formula(formula) => Some(formula),
-        }
-    }
-}
-
-impl Guess<f64> for AnyCurve {
-    fn guess(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
-        match self {
-            AnyCurve::Named(model) => model.guess(x, y),
-            AnyCurve::Formula(formula) => formula.guess(x, y),
-        }
-    }
-
-    fn linear_parameters(&self) -> Vec<usize> {
-        match self {
-            AnyCurve::Named(model) => Guess::<f64>::linear_parameters(model),
-            AnyCurve::Formula(formula) => Guess::<f64>::linear_parameters(formula),
-        }
-    }
 }

@@ -3,11 +3,11 @@
 use std::ops::Bound;
 use std::time::Duration;
 
+use marquardt::models::AnyModel;
 use marquardt::{Curve, CurveFit, FittedCurve, FromModel, LevenbergMarquardt, MultiStartError, Tie};
 
 use crate::arguments::{CurveArguments, MethodArguments};
 use crate::assignments::{Bounds, Fix, Prior, Start, Tied};
-use crate::curve::AnyCurve;
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -18,11 +18,11 @@ const HEADING: &str = "  trial          cost    damping  gain ratio        step 
 
 /// The fit of a curve to data, with all that is said of parameters and method, but for starts from several points.
 pub fn build<'a>(
-    curve: &AnyCurve,
+    curve: &AnyModel,
     data: &'a Data,
     of_curve: &CurveArguments,
     method: &MethodArguments,
-) -> Result<CurveFit<'a, f64, FromModel<AnyCurve>>, Failure> {
+) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
     let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y);
     for Start { name, value } in &of_curve.start {
         fit = fit.start(name, *value);

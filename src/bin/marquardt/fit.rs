@@ -3,22 +3,23 @@
 use std::path::Path;
 
 use marquardt::FitSummary;
+use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
-use crate::curve::{AnyCurve, Chosen};
+use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::report::Report;
-use crate::stored::StoredFit;
+use crate::stored::FitOfColumns;
 use crate::table::{Cell, Table};
 use crate::{groups, output};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let table = data::read(&arguments.data)?;
-    let Chosen { curve, x_names } = AnyCurve::of(&arguments.curve, &table, &arguments.data)?;
+    let Chosen { curve, x_names } = curve::choose(&arguments.curve, &table, &arguments.data)?;
     if let Some(by) = &arguments.groups.group_by {
         return groups::run(arguments, &curve, &table, by, x_names);
     }
@@ -30,7 +31,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
-    let stored = Some(StoredFit::of(&fit, &curve, &data, str::to_owned));
+    let stored = Some(FitOfColumns::new(fit.to_stored(), &data));
     let report = Report { summary, inference, minima, stored };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
@@ -57,12 +58,12 @@ fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {
 }
 
 /// The title of a report: that which is asked for, or else the file and the curve.
-pub fn title(arguments: &FitArguments, curve: &AnyCurve, data: &Data) -> String {
-    arguments.output.title.clone().unwrap_or_else(|| format!("{}: {}", data.source, curve.name()))
+pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &Data) -> String {
+    arguments.output.title.clone().unwrap_or_else(|| format!("{}: {curve}", data.source))
 }
 
 /// The summary with its title, the formula, and the rows that were left out.
-pub fn titled(summary: FitSummary, title: &str, curve: &AnyCurve, data: &Data) -> FitSummary {
+pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &Data) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
     summary.model = Some(format!("{} = {}", data.y_name, curve.formula()));
     summary.data.omitted += data.omitted;

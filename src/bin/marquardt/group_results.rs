@@ -6,7 +6,7 @@ use crate::arguments::FitArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, parameters};
-use crate::stored::StoredFit;
+use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table, significant};
 
 /// What was found of one group.
@@ -14,7 +14,7 @@ pub struct GroupReport {
     pub name: String,
     /// That of its fit by itself.
     pub report: Option<Report>,
-    pub stored: StoredFit,
+    pub stored: FitOfColumns,
 }
 
 /// All that was found.
@@ -126,7 +126,7 @@ impl GroupResults<'_> {
         for GroupReport { name, report, stored } in &self.reports {
             let mut value = report.as_ref().map_or(Ok(json!({})), Report::to_json)?;
             value["group"] = Value::from(name.clone());
-            value["fit"] = serde_json::to_value(stored)?;
+            stored.write(&mut value)?;
             groups.push(value);
         }
         Ok(json!({

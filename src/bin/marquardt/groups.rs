@@ -1,10 +1,10 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
+use marquardt::models::AnyModel;
 use marquardt::{FitSummary, GlobalFit, ParameterState, Plot, Series};
 
 use crate::arguments::FitArguments;
 use crate::assignments::Start;
-use crate::curve::AnyCurve;
 use crate::curve_fit::{self, Solved};
 use crate::data::Data;
 use crate::failure::{Ending, Failure};
@@ -14,7 +14,7 @@ use crate::inference::Inference;
 use crate::output;
 use crate::parameter_tests::parameter_tests;
 use crate::report::Report;
-use crate::stored::StoredFit;
+use crate::stored::FitOfColumns;
 use crate::table::Table;
 
 /// A group of rows.
@@ -28,7 +28,7 @@ pub struct Group {
 /// All groups, and what is to be done with them.
 pub struct Groups<'a> {
     pub arguments: &'a FitArguments,
-    pub curve: &'a AnyCurve,
+    pub curve: &'a AnyModel,
     /// The column of their names.
     pub by: &'a str,
     pub groups: Vec<Group>,
@@ -44,7 +44,7 @@ struct Pictures {
 /// Fits all groups, prints the results, and draws them in one plot.
 pub fn run(
     arguments: &FitArguments,
-    curve: &AnyCurve,
+    curve: &AnyModel,
     table: &marquardt::Table,
     by: &str,
     x_names: Vec<String>,
@@ -76,7 +76,7 @@ pub fn run(
 impl<'a> Groups<'a> {
     fn read(
         arguments: &'a FitArguments,
-        curve: &'a AnyCurve,
+        curve: &'a AnyModel,
         table: &marquardt::Table,
         by: &'a str,
         x_names: &[String],
@@ -113,7 +113,7 @@ impl<'a> Groups<'a> {
             }
             pictures.residuals.append(residuals(&group.data, &fit.fitted().to_vec()).in_group(by, &group.name));
             group.found = ends(&summary);
-            let stored = StoredFit::of(&fit, curve, &group.data, str::to_owned);
+            let stored = FitOfColumns::new(fit.to_stored(), &group.data);
             let report = Some(Report { summary, inference, minima, stored: None });
             results.reports.push(GroupReport { name: group.name.clone(), report, stored });
         }
@@ -140,11 +140,8 @@ impl<'a> Groups<'a> {
         }
         for (group, set) in self.groups.iter().zip(fit.data_sets()?) {
             pictures.residuals.append(residuals(&group.data, &set.fitted).in_group(by, &group.name));
-            let own = |name: &str| match shared.iter().any(|shared| shared == name) {
-                true => name.to_owned(),
-                false => format!("{}.{name}", group.name),
-            };
-            let stored = StoredFit::of(&fit, curve, &group.data, own);
+            let stored = fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored, &group.data));
+            let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
         let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;

@@ -5,20 +5,21 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use marquardt::models::AnyModel;
 use marquardt::npy::{RowReader, RowWriter};
 use marquardt::{Bounds, FitMany, Formula, ManyFits, NanPolicy};
 use ndarray::{Array2, s};
 
 use crate::arguments::ManyArguments;
-use crate::curve::{AnyCurve, read_predictor};
+use crate::curve::{self, read_predictor};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 
 /// Reads, fits and writes block after block.
 pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     let curve = match (&arguments.model, &arguments.formula) {
-        (Some(name), _) => AnyCurve::named(name)?,
-        (None, Some(text)) => AnyCurve::Formula(Formula::parse(text)?),
+        (Some(name), _) => curve::named(name)?,
+        (None, Some(text)) => AnyModel::Formula(Formula::parse(text)?),
         (None, None) => return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models")),
     };
     let mut reader = RowReader::<f64>::open(&arguments.stack)?;
@@ -72,26 +73,26 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
 }
 
 /// Where all fits start; nothing if each has a guess of its own.
-fn start(arguments: &ManyArguments, curve: &AnyCurve) -> Result<Option<Vec<f64>>, Failure> {
+fn start(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
     for given in &arguments.start {
         check_name(&given.name, names, "--start")?;
     }
     let given = |name: &String| arguments.start.iter().find(|start| start.name == *name).map(|start| start.value);
     match curve {
-        AnyCurve::Named(_) if arguments.start.is_empty() => Ok(None),
-        AnyCurve::Named(_) => match names.iter().find(|name| given(name).is_none()) {
+        AnyModel::Named(_) if arguments.start.is_empty() => Ok(None),
+        AnyModel::Named(_) => match names.iter().find(|name| given(name).is_none()) {
             Some(name) => {
                 Err(Failure::new(format!("--start lacks {name}: give all parameters, or none to guess them")))
             }
             None => Ok(Some(names.iter().filter_map(given).collect())),
         },
         // As gnuplot starts.
-        AnyCurve::Formula(_) => Ok(Some(names.iter().map(|name| given(name).unwrap_or(1.0)).collect())),
+        AnyModel::Formula(_) => Ok(Some(names.iter().map(|name| given(name).unwrap_or(1.0)).collect())),
     }
 }
 
-fn bounds(arguments: &ManyArguments, curve: &AnyCurve) -> Result<Option<Bounds<f64>>, Failure> {
+fn bounds(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Bounds<f64>>, Failure> {
     let names = curve.parameters();
     let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; names.len()], vec![f64::INFINITY; names.len()]);
     for given in &arguments.bounds {

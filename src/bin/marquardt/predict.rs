@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use ndarray::Array2;
+use marquardt::BandPoint;
+use ndarray::{Array2, Axis};
 use serde_json::Value;
 
 use crate::arguments::PredictArguments;
 use crate::data::{column_name, read};
 use crate::failure::{Ending, Failure};
+use crate::inference::LEVEL;
 use crate::output;
-use crate::stored::StoredFit;
+use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table};
 
 /// Prints a row for each row of the predictors: the value, its standard error, and the ends of intervals at 95 %.
@@ -19,20 +21,22 @@ pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
     let in_file = |failure: Failure| Failure::new(format!("{}: {}", path.display(), failure.one_line()));
     let text = fs::read_to_string(path).map_err(|error| in_file(error.into()))?;
     let report: Value = serde_json::from_str(&text).map_err(|error| in_file(error.into()))?;
-    let fit = StoredFit::read(&report, arguments.group.as_deref()).map_err(in_file)?;
+    let fit = FitOfColumns::read(&report, arguments.group.as_deref()).map_err(in_file)?;
     let x = predictors(arguments, &fit)?;
-    let predictions = fit.predict(x.rows().into_iter().map(|row| row.to_slice().expect("rows are contiguous")))?;
     let ends = ["standard_error", "low", "high", "prediction_low", "prediction_high"];
     let mut table = Table::new(fit.x.iter().map(String::as_str).chain([fit.y.as_str()]).chain(ends));
     let mut is_finite = true;
-    for (x, prediction) in x.rows().into_iter().zip(predictions) {
-        let value = prediction.value;
+    for x in x.rows() {
+        let row = x.insert_axis(Axis(0));
+        let value = fit.fit.predict(row)?[0];
         is_finite &= value.is_finite();
-        let interval = |reach: Option<f64>| [reach.map(|reach| value - reach), reach.map(|reach| value + reach)];
-        let [low, high] = interval(prediction.confidence);
-        let [prediction_low, prediction_high] = interval(prediction.prediction);
-        let ends = [prediction.standard_error, low, high, prediction_low, prediction_high].map(Cell::from);
-        table.row(x.iter().map(|&x| Cell::Number(x)).chain([Cell::Number(value)]).chain(ends));
+        // What the data do not determine has no band.
+        let confidence = fit.fit.confidence_band(row, LEVEL).ok().map(|band| band[0]).filter(has_ends);
+        let prediction = fit.fit.prediction_band(row, LEVEL).ok().map(|band| band[0]).filter(has_ends);
+        let ends = |band: Option<BandPoint<f64>>| [band.map(|band| band.low), band.map(|band| band.high)];
+        let error = confidence.map(|band| band.standard_error);
+        let ends = [[Some(value), error], ends(confidence), ends(prediction)].concat();
+        table.row(x.iter().map(|&x| Cell::Number(x)).chain(ends.into_iter().map(Cell::from)));
     }
     let mut has_printed = false;
     for (format, path) in arguments.formats() {
@@ -50,8 +54,12 @@ pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
     Ok(Ending::of(is_finite))
 }
 
+fn has_ends(band: &BandPoint<f64>) -> bool {
+    band.low.is_finite() && band.high.is_finite()
+}
+
 /// Rows of predictors: from a file, or the numbers that are given.
-fn predictors(arguments: &PredictArguments, fit: &StoredFit) -> Result<Array2<f64>, Failure> {
+fn predictors(arguments: &PredictArguments, fit: &FitOfColumns) -> Result<Array2<f64>, Failure> {
     if !arguments.at.is_empty() {
         if fit.x.len() != 1 {
             return Err(Failure::new(format!("--at gives one predictor, but the fit has {}", fit.x.len())));

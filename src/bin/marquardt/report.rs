@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::inference::Inference;
-use crate::stored::StoredFit;
+use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table};
 
 /// A fit, and what else was found out about it.
@@ -17,7 +17,7 @@ pub struct Report {
     pub inference: Inference,
     pub minima: Option<Table>,
     /// Of one curve alone.
-    pub stored: Option<StoredFit>,
+    pub stored: Option<FitOfColumns>,
 }
 
 impl Report {
@@ -51,7 +51,7 @@ impl Report {
     pub fn to_json(&self) -> Result<Value, Failure> {
         let mut value = serde_json::from_str::<Value>(&self.summary.to_json())?;
         if let Some(stored) = &self.stored {
-            value["fit"] = serde_json::to_value(stored)?;
+            stored.write(&mut value)?;
         }
         for (_, key, table) in self.tables() {
             value[key] = table.to_json();

@@ -1,13 +1,13 @@
 //! How far the curve, and new responses to it, may be off.
 
 use super::FittedCurve;
+use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 use crate::Real;
-use crate::curve::estimate::{Interval, quantile};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::distributed::CommunicatorError;
-use crate::kernels::vector::{all_finite, safe_norm};
+use crate::kernels::vector::all_finite;
 
 /// One point of a band: what the curve predicts there, and how far that may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +51,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     where
         T: 'x,
     {
-        self.band(x.into(), level, |_, _| Ok(T::ZERO))
+        self.uncertain_curve().confidence_band(x.into(), level)
     }
 
     /// The band that contains a new response to each of these predictors with probability `level`: that of the curve, and
@@ -76,16 +76,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     where
         T: 'x,
     {
-        let outputs = self.setting.data.outputs();
-        if self.is_of_counts() {
-            return self.band(x.into(), level, |index, mean| {
-                let (row, value) = (index / outputs, mean.to_f64());
-                if mean < T::ZERO { Err(StatisticsError::NegativeMean { row, value }) } else { Ok(mean) }
-            });
-        }
-        let sigma = self.totals().common_sigma.as_ref().ok_or(StatisticsError::UnknownSigma)?;
-        let variance = self.unit_variance();
-        self.band(x.into(), level, |index, _| Ok(variance * sigma[index % outputs] * sigma[index % outputs]))
+        self.uncertain_curve().prediction_band(x.into(), &self.response_noise(), level)
     }
 
     /// The [prediction band](Self::prediction_band) of new responses with these standard deviations, one to each response,
@@ -104,59 +95,38 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     where
         T: 'x,
     {
-        if self.is_of_counts() {
-            return Err(StatisticsError::SigmaOfCounts);
-        }
-        let (x, sigma, outputs): (Rows<'x, T>, Rows<'x, T>, _) = (x.into(), sigma.into(), self.setting.data.outputs());
-        let (sigma, responses) = (sigma.into_flat(), x.count() * outputs);
-        if sigma.len() != responses {
-            return Err(StatisticsError::SigmaLength { sigma: sigma.len(), responses });
-        }
-        if let Some(index) = sigma.iter().position(|&sigma| !(sigma > T::ZERO && sigma.is_finite())) {
-            return Err(StatisticsError::NonPositiveSigma { row: index / outputs, value: sigma[index].to_f64() });
-        }
-        let variance = self.unit_variance();
-        self.band(x, level, |index, _| Ok(variance * sigma[index] * sigma[index]))
+        let sigma: Rows<'x, T> = sigma.into();
+        self.uncertain_curve().prediction_band_with_sigma(x.into(), &sigma.into_flat(), &self.response_noise(), level)
     }
 
-    /// The band with a noise of that variance added to each response, by its index and the response.
-    fn band(
-        &self,
-        x: Rows<'_, T>,
-        level: f64,
-        noise: impl Fn(usize, T) -> Result<T, StatisticsError>,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
-        let quantile = quantile(level, self.freedom())?;
-        let (expected, found, outputs) = (self.setting.data.width(), x.width(), self.setting.data.outputs());
-        if found != expected {
-            return Err(StatisticsError::PredictorCount { expected, found });
+    /// The curve with the parameters of the fit.
+    pub(super) fn uncertain_curve(&self) -> UncertainCurve<'_, T> {
+        UncertainCurve {
+            curve: &self.setting.curve,
+            parameters: &self.report.x,
+            covariance: &self.covariance,
+            width: self.setting.data.width(),
         }
-        let (n, count) = (self.parameters.len(), x.count() * outputs);
-        let (mut y, mut jacobian) = (vec![T::ZERO; count], vec![T::ZERO; count * n]);
-        let curve = &self.setting.curve;
-        let linearized = curve.linearize(&x.into_flat(), expected, &self.report.x, &mut y, &mut jacobian);
-        linearized.map_err(StatisticsError::Evaluation)?;
-        let points = y.into_iter().zip(jacobian.chunks_exact(n)).enumerate();
-        let points = points.map(|(index, (value, gradient))| {
-            if !(value.is_finite() && all_finite(gradient)) {
-                return Err(StatisticsError::NonFiniteCurve { row: index / outputs });
-            }
-            let errors = [self.covariance.error_along(gradient), noise(index, value)?.sqrt()];
-            let standard_error = safe_norm(errors.into_iter());
-            let Interval { low, high } = Interval::about(value, standard_error, quantile);
-            Ok(BandPoint { value, standard_error, low, high })
-        });
-        points.collect()
     }
-}
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// The noise of new responses.
+    pub(super) fn response_noise(&self) -> ResponseNoise<T> {
+        let kind = match (self.is_of_counts(), &self.setting.data.noise) {
+            (true, _) => ResponseKind::Counts,
+            (_, Noise::Uniform) => ResponseKind::Uniform,
+            (_, Noise::Sigma(_)) => ResponseKind::Weighted,
+            (_, Noise::Correlated(_)) => ResponseKind::Correlated,
+        };
+        let common_sigma = self.totals().common_sigma.clone();
+        ResponseNoise { kind, unit_variance: self.unit_variance(), common_sigma }
+    }
+
     pub(super) fn is_of_counts(&self) -> bool {
         matches!(self.setting.likelihood, Likelihood::Poisson)
     }
 
     /// The variance of a response whose sigma is one; infinite where nothing is known of it.
-    pub(super) fn unit_variance(&self) -> T {
+    fn unit_variance(&self) -> T {
         let known = self.covariance.is_absolute().then_some(T::ONE);
         let judged = self.covariance.residual_variance().map(|variance| {
             // Outliers are not what a robust fit takes for noise.

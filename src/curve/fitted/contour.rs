@@ -126,7 +126,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
     /// The signed root that two parameters keep to with this probability.
     fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
         if level > 0.0 && level < 1.0 {
-            Ok(pair_quantile(level, self.freedom()).sqrt())
+            Ok(pair_quantile(level, self.covariance.freedom()).sqrt())
         } else {
             Err(StatisticsError::Level { level })
         }

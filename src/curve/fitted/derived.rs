@@ -28,7 +28,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
         let mut gradient = vec![T::ZERO; self.parameters.len()];
         let value = self.differentiate(quantity, &mut gradient)?;
         let standard_error = self.covariance.error_along(&gradient);
-        Ok(Estimate { value, standard_error, degrees_of_freedom: self.freedom() })
+        Ok(Estimate { value, standard_error, degrees_of_freedom: self.covariance.freedom() })
     }
 
     /// The covariance of several [derived](Self::derived) quantities, each with a name.

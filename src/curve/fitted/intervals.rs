@@ -45,12 +45,7 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
 
     fn estimate(&self, parameter: &FittedParameter<T>) -> Estimate<T> {
         let FittedParameter { value, standard_error, .. } = *parameter;
-        Estimate { value, standard_error, degrees_of_freedom: self.freedom() }
-    }
-
-    /// Degrees of freedom of Student's t distribution: infinite for a noise that is known.
-    pub(super) fn freedom(&self) -> f64 {
-        if self.covariance.is_absolute() { f64::INFINITY } else { self.covariance.degrees_of_freedom() as f64 }
+        Estimate { value, standard_error, degrees_of_freedom: self.covariance.freedom() }
     }
 
     pub(super) fn no_such_parameter(&self, name: &str) -> StatisticsError {

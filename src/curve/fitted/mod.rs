@@ -8,18 +8,25 @@ mod contour;
 mod criteria;
 mod data_sets;
 mod derived;
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+mod drawing;
 mod influence;
 mod intervals;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
+#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+mod plot_points;
 mod profile;
 mod ray;
 mod resampling;
 mod residuals;
 mod squares;
+#[cfg(feature = "serde")]
+mod stored;
 mod summary;
 mod synthetic;
 mod totals;
+mod uncertain_curve;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -37,11 +44,17 @@ pub use bands::BandPoint;
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use data_sets::FittedDataSet;
+#[cfg(all(feature = "plot", feature = "serde", not(target_arch = "wasm32")))]
+pub(super) use drawing::Drawing;
 pub use influence::Influence;
+#[cfg(feature = "serde")]
+pub(super) use plot_points::PlotPoint;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
 use squares::Squares;
 use totals::Totals;
+#[cfg(feature = "serde")]
+pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
@@ -169,18 +182,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     where
         T: 'x,
     {
-        let x: Rows<'x, T> = x.into();
-        let (rows, found, width) = (x.count(), x.width(), self.setting.data.width());
-        if found != width {
-            return Err(format!("the curve has {width} predictors, not {found}").into());
-        }
-        self.respond(&x.into_flat(), rows)
-    }
-
-    fn respond(&self, x: &[T], rows: usize) -> Result<Vec<T>, EvaluationError> {
-        let mut y = vec![T::ZERO; rows * self.setting.data.outputs()];
-        self.setting.curve.responses(x, self.setting.data.width(), &self.report.x, &mut y)?;
-        Ok(y)
+        self.uncertain_curve().predict(x.into())
     }
 }
 

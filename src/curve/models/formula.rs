@@ -62,6 +62,10 @@ macro_rules! in_library {
                     <$model as Formula>::PARAMETERS[index].to_owned()
                 }
 
+                fn to_any_model(&self) -> Option<$crate::models::AnyModel> {
+                    $crate::models::Named::of_name(<$model as Formula>::NAME).map($crate::models::AnyModel::Named)
+                }
+
                 // Where nothing is optimised, all models of the registry in one stack frame would be too much for a thread.
                 #[cfg_attr(not(debug_assertions), inline(always))]
                 #[cfg_attr(debug_assertions, inline(never))]

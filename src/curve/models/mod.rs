@@ -3,7 +3,7 @@
 //! Each is a [`Model`](crate::Model) of one predictor with named parameters, and finds a start by [`Guess`]. Where lmfit has
 //! the model, names and meaning of the parameters are lmfit's: `amplitude` is the area of a peak. They add and multiply,
 //! with others and with models of one's own; a [prefix](Gaussian::prefixed) tells parameters of like parts apart.
-//! [`Named`] finds them and their sums by name.
+//! [`Named`] finds them and their sums by name; [`AnyModel`] is one of these, or a formula.
 //!
 //! | | |
 //! |---|---|
@@ -30,6 +30,7 @@
 //! # Ok::<(), marquardt::CurveError>(())
 //! ```
 
+mod any_model;
 mod arrhenius;
 mod compose;
 mod dose_response;
@@ -54,6 +55,7 @@ mod step;
 mod unknown_model;
 mod wave;
 
+pub use any_model::AnyModel;
 pub use arrhenius::Arrhenius;
 pub use compose::{Prefixed, Product, Sum};
 pub use dose_response::{Boltzmann, Hill, Logistic4, Logistic5, MichaelisMenten};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
-use super::{Guess, UnknownModel};
+use super::{AnyModel, Guess, UnknownModel};
 use crate::{Model, Number, Real, ScalarOf};
 
 /// A model of the library by its name, as a program asks for it that lets its users choose.
@@ -191,6 +191,10 @@ impl<T: Real> Guess<T> for Terms<'_> {
 
 impl<T: Real> Model<T> for Named {
     const IN_LANES: bool = false;
+
+    fn to_any_model(&self) -> Option<AnyModel> {
+        Some(AnyModel::Named(self.clone()))
+    }
 
     fn parameter_count(&self) -> usize {
         self.parameters.len()

@@ -17,6 +17,9 @@ pub enum PlotError {
         /// Its predictors.
         predictors: usize,
     },
+    /// A fit was stored without its data.
+    #[error("the fit was stored without its data, which are to be drawn")]
+    NoData,
     /// A fitted curve could not be evaluated between the data.
     #[error("the curve could not be evaluated: {0}")]
     Evaluation(#[source] EvaluationError),

@@ -1,0 +1,136 @@
+//! Pictures of a curve with its bands, and of data.
+
+use ndarray::{Array2, Axis};
+
+use super::BandPoint;
+use super::plot_points::PlotPoint;
+use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
+use crate::Real;
+use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
+
+/// The confidence of the bands.
+const LEVEL: f64 = 0.95;
+
+/// Points that a curve is drawn through: so many evenly spaced, and as many in equal ratios.
+const POINTS: usize = 301;
+
+/// Where the largest predictor is so many times the smallest, a logarithmic axis makes sense.
+const DECADE: f64 = 10.0;
+
+/// A curve that is drawn with its bands.
+pub(in crate::curve) struct Drawing<'f, T: Real> {
+    pub(in crate::curve) curve: UncertainCurve<'f, T>,
+    pub(in crate::curve) noise: ResponseNoise<T>,
+}
+
+impl<T: Real> Drawing<'_, T> {
+    /// An empty plot with the residuals' label, and the strip of their noise.
+    pub(in crate::curve) fn empty_plot(&self) -> Plot {
+        match (self.noise.unit(), self.noise.kind) {
+            (Some(_), _) if self.noise.is_weighted() => {
+                Plot::new().residual_label("standardised residual").residual_band(1.0)
+            }
+            (Some(unit), ResponseKind::Uniform) => Plot::new().residual_band(unit),
+            _ => Plot::new(),
+        }
+    }
+
+    /// The series of these points, one for each response of a row, without names. The curve has one predictor, before which the number of
+    /// the data set stands, if there is one.
+    pub(in crate::curve) fn series(&self, points: &[PlotPoint], set: Option<usize>) -> Result<Vec<Series>, PlotError> {
+        let (width, outputs) = (self.curve.width, self.curve.curve.response_count());
+        let grid = grid(points.iter().map(|point| point.x));
+        let x = Array2::from_shape_fn((grid.len(), width), |(row, column)| {
+            T::from_f64(if column + 1 == width { grid[row] } else { set.unwrap_or_default() as f64 })
+        });
+        let curve = self.curve.predict(Rows::from(&x)).map_err(PlotError::Evaluation)?;
+        let confidence = self.edges(x.clone(), |x| self.curve.confidence_band(x, LEVEL));
+        let prediction = self.edges(x, |x| self.curve.prediction_band(x, &self.noise, LEVEL));
+        let series = (0..outputs).map(|output| {
+            let curve = curve.iter().skip(output).step_by(outputs).map(|y| y.to_f64());
+            let of_output = |edges: &[(f64, f64, f64)]| edges.iter().skip(output).step_by(outputs).copied().collect();
+            let exists = |(_, low, high): &(f64, f64, f64)| low.is_finite() && high.is_finite();
+            let [confidence, prediction]: [Vec<_>; 2] = [of_output(&confidence), of_output(&prediction)];
+            let mut series = drawn(points.iter().skip(output).step_by(outputs)).curve(grid.iter().copied().zip(curve));
+            if confidence.iter().any(exists) {
+                series = series.confidence_band(LEVEL, confidence);
+            }
+            if prediction.iter().any(exists) {
+                series = series.prediction_band(LEVEL, prediction);
+            }
+            series
+        });
+        Ok(series.collect())
+    }
+
+    /// `(x, low, high)` of a band, response after response, where the curve and its derivative are finite; empty where there
+    /// is no such band.
+    fn edges(
+        &self,
+        mut x: Array2<T>,
+        band: impl Fn(Rows<'_, T>) -> Result<Vec<BandPoint<T>>, StatisticsError>,
+    ) -> Vec<(f64, f64, f64)> {
+        let points = loop {
+            match band(Rows::from(&x)) {
+                Ok(points) => break points,
+                Err(StatisticsError::NonFiniteCurve { row }) if x.nrows() > 1 => x.remove_index(Axis(0), row),
+                Err(_) => return Vec::new(),
+            }
+        };
+        let outputs = self.curve.curve.response_count();
+        let edge = |(index, point): (usize, BandPoint<T>)| {
+            (x[[index / outputs, x.ncols() - 1]].to_f64(), point.low.to_f64(), point.high.to_f64())
+        };
+        points.into_iter().enumerate().map(edge).collect()
+    }
+}
+
+fn drawn<'p>(points: impl Iterator<Item = &'p PlotPoint>) -> Series {
+    let (outliers, good): (Vec<&PlotPoint>, Vec<&PlotPoint>) = points.partition(|point| point.is_outlier);
+    let mut series = Series::new().residuals(good.iter().map(|point| (point.x, point.residual)));
+    for point in good {
+        series = match point.error {
+            Some(error) => series.points_with_errors([(point.x, point.y, error)]),
+            None => series.points([(point.x, point.y)]),
+        };
+    }
+    series.outliers(outliers.iter().map(|point| (point.x, point.y)))
+}
+
+/// From the least to the greatest of these, so close that a curve looks smooth on either kind of axis.
+fn grid(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+    let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+    if !(low <= high) {
+        return Vec::new();
+    }
+    let parts = (0..POINTS).map(|index| index as f64 / (POINTS - 1) as f64);
+    let mut grid: Vec<f64> = parts.clone().map(|part| (1.0 - part) * low + part * high).collect();
+    if low > 0.0 && high / low >= DECADE {
+        grid.extend(parts.map(|part| low * (high / low).powf(part)));
+    }
+    // Rounding may lead out of the range of the data, where the curve need not exist.
+    grid.iter_mut().for_each(|x| *x = x.clamp(low, high));
+    grid.sort_by(f64::total_cmp);
+    grid.dedup();
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_ends_where_the_data_do() {
+        let ends = |values: &[f64]| {
+            let grid = grid(values.iter().copied());
+            assert!(grid.windows(2).all(|pair| pair[0] < pair[1]));
+            (grid[0], grid[grid.len() - 1], grid.len())
+        };
+        assert_eq!(ends(&[0.3, -0.1, 0.2]), (-0.1, 0.3, POINTS));
+        assert_eq!(ends(&[2.0, 2.0]), (2.0, 2.0, 1));
+        assert_eq!(ends(&[-1e308, 1.7e308]), (-1e308, 1.7e308, POINTS));
+        // As many in each decade.
+        let many = grid([1e-3, 1e3].into_iter());
+        assert!(many.iter().filter(|&&x| x < 1e-2).count() >= POINTS / 6);
+    }
+}

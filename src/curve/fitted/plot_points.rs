@@ -1,0 +1,66 @@
+//! The data of a fit as a plot shows them.
+
+use super::FittedCurve;
+use crate::Real;
+use crate::curve::Curve;
+use crate::curve::likelihood::Likelihood;
+use crate::curve::noise::Noise;
+use crate::problem::loss_at;
+
+/// Points that a robust loss gives less of their weight than this are outliers.
+const LITTLE_WEIGHT: f64 = 0.1;
+
+/// A response.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::curve) struct PlotPoint {
+    /// The number of its data set; 0 where there is one only.
+    pub(in crate::curve) set: usize,
+    pub(in crate::curve) x: f64,
+    pub(in crate::curve) y: f64,
+    /// Its standard deviation.
+    pub(in crate::curve) error: Option<f64>,
+    pub(in crate::curve) residual: f64,
+    pub(in crate::curve) is_outlier: bool,
+}
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// Predictors in a row, besides the number of its data set.
+    pub(super) fn own_predictors(&self) -> usize {
+        self.setting.data.width().saturating_sub(usize::from(self.has_data_sets()))
+    }
+
+    fn has_data_sets(&self) -> bool {
+        !self.setting.curve.data_set_names().is_empty()
+    }
+
+    /// Response after response; none where the curve has several predictors.
+    pub(super) fn plot_points(&self) -> Option<Vec<PlotPoint>> {
+        if self.own_predictors() != 1 {
+            return None;
+        }
+        let (data, response_noise) = (&self.setting.data, self.response_noise());
+        let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
+        let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
+        let point = |index: usize| {
+            let row = index / outputs;
+            let error = match data.noise {
+                Noise::Uniform => None,
+                _ => unit.map(|unit| data.noise.sigma(index).to_f64() * unit),
+            };
+            let is_outlier = match &self.setting.likelihood {
+                Likelihood::Robust(loss, scale) => {
+                    loss_at(&**loss, *scale, whitened[index])[1].to_f64() < LITTLE_WEIGHT
+                }
+                Likelihood::Gaussian | Likelihood::Poisson => false,
+            };
+            let residual = match unit {
+                Some(unit) if response_noise.is_weighted() => whitened[index].to_f64() / unit,
+                _ => residuals[index].to_f64(),
+            };
+            let set = if has_sets { data.x()[row * width].to_f64() as usize } else { 0 };
+            let (x, y) = (data.x()[(row + 1) * width - 1].to_f64(), data.y()[index].to_f64());
+            PlotPoint { set, x, y, error, residual, is_outlier }
+        };
+        Some((0..data.y().len()).map(point).collect())
+    }
+}

@@ -1,0 +1,61 @@
+//! Fits as they are saved.
+
+use super::FittedCurve;
+use crate::Real;
+use crate::curve::global_curve::{GlobalCurve, Part};
+use crate::curve::stored::{Parts, StoredFit};
+use crate::curve::{Curve, FitSummary, FittedParameter};
+
+impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+    /// The fit to be saved, feature `serde`: see [`StoredFit`].
+    pub fn to_stored(&self) -> StoredFit<T> {
+        StoredFit::new(Parts {
+            model: self.setting.curve.to_any_model(),
+            width: self.setting.data.width(),
+            outputs: self.setting.data.outputs(),
+            parameters: self.parameters.clone(),
+            covariance: self.covariance.clone(),
+            noise: self.response_noise(),
+            criteria: self.criteria(),
+            summary: self.summary(),
+            points: self.plot_points().filter(|_| self.setting.curve.data_set_names().is_empty()),
+        })
+    }
+}
+
+impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
+    /// One data set of a global fit to be saved, feature `serde`: its curve, its parameters by the names of the whole fit, and the
+    /// statistics of the whole fit. `None` if there is no data set of this name.
+    pub fn data_set_to_stored(&self, name: &str) -> Option<StoredFit<T>> {
+        let number = self.setting.curve.parts.iter().position(|part| part.name == name)?;
+        let part = &self.setting.curve.parts[number];
+        let n = self.parameters.len();
+        let mut selection = vec![T::ZERO; part.parameters.len() * n];
+        part.parameters.iter().enumerate().for_each(|(row, &index)| selection[row * n + index] = T::ONE);
+        let parameters: Vec<FittedParameter<T>> =
+            part.parameters.iter().map(|&index| self.parameters[index].clone()).collect();
+        let names = parameters.iter().map(|parameter| parameter.name.as_str());
+        let covariance = self.covariance.clone().propagated(&selection, names);
+        Some(StoredFit::new(Parts {
+            model: part.curve.to_any_model(),
+            width: part.width,
+            outputs: self.setting.data.outputs(),
+            covariance,
+            parameters,
+            noise: self.response_noise(),
+            criteria: self.criteria(),
+            summary: self.summary_of(part),
+            points: self.plot_points().map(|points| points.into_iter().filter(|point| point.set == number).collect()),
+        }))
+    }
+
+    /// The report of the whole fit with the parameters of one data set.
+    fn summary_of(&self, part: &Part<'_, T>) -> FitSummary {
+        let mut summary = self.summary();
+        let all = std::mem::take(&mut summary.parameters);
+        summary.parameters = part.parameters.iter().map(|&index| all[index].clone()).collect();
+        let has = |name: &String| summary.parameters.iter().any(|parameter| parameter.name == *name);
+        summary.correlations.retain(|pair| has(&pair.first) && has(&pair.second));
+        FitSummary { title: Some(part.name.clone()), ..summary }
+    }
+}

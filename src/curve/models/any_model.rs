@@ -1,0 +1,129 @@
+//! Models that can be named in a file.
+
+use std::fmt;
+
+use super::{Guess, Named};
+use crate::{Formula, Model, Real, ScalarOf};
+
+/// A model of the library by its name, or a [`Formula`]: a model that a file can name, and a program choose while it runs.
+///
+/// ```
+/// use marquardt::models::{AnyModel, Guess, Named};
+/// use marquardt::{CurveFit, Formula};
+///
+/// let named = AnyModel::from("linear".parse::<Named>()?);
+/// let formula = AnyModel::from(Formula::parse("slope * x + intercept")?);
+/// for model in [named, formula] {
+///     assert_eq!(model.parameters(), ["slope", "intercept"]);
+///     let (x, y) = ([0.0, 1.0, 2.0], [1.0, 3.0, 5.0]);
+///     let fit = CurveFit::model(model.clone(), &x, &y, &model.guess(&x, &y)).fit()?;
+///     assert!((fit.parameter("slope").unwrap().value - 2.0).abs() < 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyModel {
+    /// A model of the library, or a sum of such.
+    Named(Named),
+    /// A formula.
+    Formula(Formula),
+}
+
+impl AnyModel {
+    /// The name of the model, or the text of the formula.
+    pub fn name(&self) -> &str {
+        match self {
+            AnyModel::Named(model) => model.name(),
+            AnyModel::Formula(formula) => formula.text(),
+        }
+    }
+
+    /// How it is computed.
+    pub fn formula(&self) -> &str {
+        match self {
+            AnyModel::Named(model) => model.formula(),
+            AnyModel::Formula(formula) => formula.text(),
+        }
+    }
+
+    /// The names of its parameters.
+    pub fn parameters(&self) -> &[String] {
+        match self {
+            AnyModel::Named(model) => model.parameters(),
+            AnyModel::Formula(formula) => formula.parameters(),
+        }
+    }
+
+    /// Number of predictors in a row.
+    pub fn predictor_count(&self) -> usize {
+        match self {
+            AnyModel::Named(_) => 1,
+            AnyModel::Formula(formula) => formula.predictors().len(),
+        }
+    }
+}
+
+impl From<Named> for AnyModel {
+    fn from(model: Named) -> Self {
+        AnyModel::Named(model)
+    }
+}
+
+impl From<Formula> for AnyModel {
+    fn from(formula: Formula) -> Self {
+        AnyModel::Formula(formula)
+    }
+}
+
+/// Its name.
+impl fmt::Display for AnyModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl<T: Real> Model<T> for AnyModel {
+    const IN_LANES: bool = false;
+
+    fn parameter_count(&self) -> usize {
+        self.parameters().len()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.parameters()[index].clone()
+    }
+
+    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+        match self {
+            AnyModel::Named(model) => model.response(x, b),
+            AnyModel::Formula(formula) => formula.response(x, b),
+        }
+    }
+
+    fn as_formula(&self) -> Option<&Formula> {
+        match self {
+            AnyModel::Named(_) => None,
+            AnyModel::Formula(formula) => Some(formula),
+        }
+    }
+
+    fn to_any_model(&self) -> Option<AnyModel> {
+        Some(self.clone())
+    }
+}
+
+impl<T: Real> Guess<T> for AnyModel {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        match self {
+            AnyModel::Named(model) => model.guess(x, y),
+            AnyModel::Formula(formula) => formula.guess(x, y),
+        }
+    }
+
+    fn linear_parameters(&self) -> Vec<usize> {
+        match self {
+            AnyModel::Named(model) => Guess::<T>::linear_parameters(model),
+            AnyModel::Formula(formula) => Guess::<T>::linear_parameters(formula),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Why a fit could not be saved or loaded.
+
+use thiserror::Error;
+
+/// Why a [`StoredFit`](crate::StoredFit) could not be saved, loaded, or given a curve.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoredFitError {
+    /// The text is no stored fit.
+    #[cfg(feature = "json")]
+    #[error("it is no stored fit: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The curve is not that of the fit.
+    #[error("the fit has {expected} {what}, but the curve has {found}")]
+    OtherCurve {
+        /// Parameters or responses.
+        what: &'static str,
+        /// How many the fit has.
+        expected: usize,
+        /// How many the curve has.
+        found: usize,
+    },
+}

@@ -1,0 +1,351 @@
+//! Fits that are saved, and loaded as fits.
+
+mod error;
+mod record;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use error::StoredFitError;
+use record::Record;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::fitted::{PlotPoint, ResponseNoise, UncertainCurve};
+use super::model::FromModel;
+use super::models::AnyModel;
+use super::{
+    BandPoint, Criteria, Curve, Estimate, FitSummary, FittedParameter, Interval, Model, Rows, StatisticsError,
+};
+use crate::{Covariance, EvaluationError, Real};
+
+/// A fit that was saved, feature `serde`: its report, and all that it takes to predict, to draw and to compare it.
+///
+/// [`FittedCurve::to_stored`](crate::FittedCurve::to_stored) makes one. With the feature `json`, [`save`](Self::save) and
+/// [`load`](Self::load) keep it in a file; any other format of serde will do. Numbers are stored with all their digits: on a processor
+/// with the same vector registers, the loaded fit of a model that was chosen by its [name](crate::models::Named), or of a
+/// [formula](crate::Formula), predicts the same bits as the one that was saved.
+///
+/// ```
+/// # #[cfg(feature = "json")] {
+/// use marquardt::{CurveFit, Formula, StoredFit};
+///
+/// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);
+/// let fit = CurveFit::model(Formula::parse("a * exp(-k * x)")?, &x, &y, &[8.0, 1.0]).fit()?;
+/// let text = fit.to_stored().to_json();
+///
+/// let loaded = StoredFit::<f64>::from_json(&text)?;
+/// println!("{loaded}");
+/// assert_eq!(loaded.predict(&[2.5])?, fit.predict(&[2.5])?);
+/// assert_eq!(loaded.prediction_band(&[2.5], 0.95)?, fit.prediction_band(&[2.5], 0.95)?);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [Models of the library](crate::models), their [sums by name](crate::models::Named) and [formulas](crate::Formula) are stored with
+/// the fit. A model of the library that was given by its type is loaded by its name, and evaluated by other code, whose values may
+/// differ in the last digit; [`with_model`](Self::with_model) of the type takes the same code. A model of one's own, or a closure, is not stored: a program that loads such a fit gives it again, by
+/// [`with_model`](Self::with_model) or [`with_curve`](Self::with_curve).
+#[derive(Clone)]
+pub struct StoredFit<T: Real> {
+    curve: Option<Arc<dyn Curve<T> + Send + Sync>>,
+    /// The same by its name.
+    model: Option<AnyModel>,
+    /// Predictors in a row.
+    width: usize,
+    /// Responses to a row.
+    outputs: usize,
+    parameters: Vec<FittedParameter<T>>,
+    values: Vec<T>,
+    covariance: Covariance<T>,
+    noise: ResponseNoise<T>,
+    criteria: Criteria<T>,
+    summary: FitSummary,
+    /// None for a curve of several predictors, or if they were left out.
+    points: Option<Vec<PlotPoint>>,
+}
+
+/// A fit without a curve, as another room takes it apart.
+pub(super) struct Parts<T: Real> {
+    pub(super) model: Option<AnyModel>,
+    pub(super) width: usize,
+    pub(super) outputs: usize,
+    pub(super) parameters: Vec<FittedParameter<T>>,
+    pub(super) covariance: Covariance<T>,
+    pub(super) noise: ResponseNoise<T>,
+    pub(super) criteria: Criteria<T>,
+    pub(super) summary: FitSummary,
+    pub(super) points: Option<Vec<PlotPoint>>,
+}
+
+impl<T: Real> StoredFit<T> {
+    pub(super) fn new(parts: Parts<T>) -> Self {
+        let Parts { model, width, outputs, parameters, covariance, noise, criteria, summary, points } = parts;
+        let curve = model.clone().map(|model| -> Arc<dyn Curve<T> + Send + Sync> { Arc::new(FromModel(model)) });
+        let values = parameters.iter().map(|parameter| parameter.value).collect();
+        StoredFit { curve, model, width, outputs, parameters, values, covariance, noise, criteria, summary, points }
+    }
+
+    /// The model, if it is stored.
+    pub fn model(&self) -> Option<&AnyModel> {
+        self.model.as_ref()
+    }
+
+    /// Gives the model of a fit that was stored without it, or the type of one that was stored by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`StoredFitError::OtherCurve`] if it has another number of parameters.
+    pub fn with_model<M: Model<T> + Send + 'static>(self, model: M) -> Result<Self, StoredFitError> {
+        self.with_curve(FromModel(model))
+    }
+
+    /// Gives the curve of a fit that was stored without it. Its parameters must be as many as those of the fit, and come in the same
+    /// order.
+    ///
+    /// ```
+    /// use marquardt::{Curve, CurveFit, EvaluationError};
+    ///
+    /// #[derive(Clone)]
+    /// struct Line;
+    ///
+    /// impl Curve<f64> for Line {
+    ///     fn parameter_count(&self) -> usize { 2 }
+    ///     fn responses(&self, x: &[f64], _: usize, b: &[f64], y: &mut [f64]) -> Result<(), EvaluationError> {
+    ///         y.iter_mut().zip(x).for_each(|(y, x)| *y = b[0] + b[1] * x);
+    ///         Ok(())
+    ///     }
+    ///     fn linearize(
+    ///         &self, x: &[f64], width: usize, b: &[f64], y: &mut [f64], jacobian: &mut [f64],
+    ///     ) -> Result<(), EvaluationError> {
+    ///         jacobian.chunks_exact_mut(2).zip(x).for_each(|(row, &x)| row.copy_from_slice(&[1.0, x]));
+    ///         self.responses(x, width, b, y)
+    ///     }
+    /// }
+    ///
+    /// let fit = CurveFit::curve(Line, &[0.0, 1.0, 2.0], &[1.0, 3.1, 4.9], &[0.0, 0.0]).fit()?;
+    /// let stored = fit.to_stored();
+    /// assert!(stored.model().is_none() && stored.predict(&[3.0]).is_err());
+    /// assert_eq!(stored.with_curve(Line)?.predict(&[3.0])?, fit.predict(&[3.0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`StoredFitError::OtherCurve`] if the curve has another number of parameters or responses.
+    pub fn with_curve(self, curve: impl Curve<T> + Send + 'static) -> Result<Self, StoredFitError> {
+        let (expected, found) = (self.parameters.len(), curve.parameter_count());
+        if found != expected {
+            return Err(StoredFitError::OtherCurve { what: "parameters", expected, found });
+        }
+        let (expected, found) = (self.outputs, curve.response_count());
+        if found != expected {
+            return Err(StoredFitError::OtherCurve { what: "responses", expected, found });
+        }
+        Ok(StoredFit { model: curve.to_any_model(), curve: Some(Arc::new(curve)), ..self })
+    }
+
+    /// Leaves the data out, which are stored only to be drawn: a file of a fit of many points becomes short.
+    pub fn without_data(self) -> Self {
+        StoredFit { points: None, ..self }
+    }
+
+    /// The report, as it was.
+    pub fn summary(&self) -> &FitSummary {
+        &self.summary
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &[FittedParameter<T>] {
+        &self.parameters
+    }
+
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&FittedParameter<T>> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Covariance and correlation of the parameters.
+    pub fn covariance(&self) -> &Covariance<T> {
+        &self.covariance
+    }
+
+    /// The numbers by which fits are [compared](crate::Comparison).
+    pub fn criteria(&self) -> Criteria<T> {
+        self.criteria
+    }
+
+    /// As [`FittedCurve::confidence_interval`](crate::FittedCurve::confidence_interval).
+    ///
+    /// # Errors
+    ///
+    /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
+    pub fn confidence_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
+        let Some(&FittedParameter { value, standard_error, .. }) = self.parameter(name) else {
+            let known = self.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+            return Err(StatisticsError::NoSuchParameter { name: name.to_owned(), known });
+        };
+        Estimate { value, standard_error, degrees_of_freedom: self.covariance.freedom() }.interval(level)
+    }
+
+    /// The responses of the curve to these predictors.
+    ///
+    /// # Errors
+    ///
+    /// Messages where the curve is not stored, cannot be evaluated, or has another number of predictors.
+    pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
+    where
+        T: 'x,
+    {
+        self.uncertain_curve()?.predict(x.into())
+    }
+
+    /// As [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
+    ///
+    /// # Errors
+    ///
+    /// As there, and where the curve is not stored.
+    pub fn confidence_band<'x>(
+        &self,
+        x: impl Into<Rows<'x, T>>,
+        level: f64,
+    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
+    where
+        T: 'x,
+    {
+        self.uncertain_curve().map_err(StatisticsError::Evaluation)?.confidence_band(x.into(), level)
+    }
+
+    /// As [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
+    ///
+    /// # Errors
+    ///
+    /// As there, and where the curve is not stored.
+    pub fn prediction_band<'x>(
+        &self,
+        x: impl Into<Rows<'x, T>>,
+        level: f64,
+    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
+    where
+        T: 'x,
+    {
+        self.uncertain_curve().map_err(StatisticsError::Evaluation)?.prediction_band(x.into(), &self.noise, level)
+    }
+
+    /// As [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
+    ///
+    /// # Errors
+    ///
+    /// As there, and where the curve is not stored.
+    pub fn prediction_band_with_sigma<'x>(
+        &self,
+        x: impl Into<Rows<'x, T>>,
+        sigma: impl Into<Rows<'x, T>>,
+        level: f64,
+    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
+    where
+        T: 'x,
+    {
+        let sigma: Rows<'x, T> = sigma.into();
+        let curve = self.uncertain_curve().map_err(StatisticsError::Evaluation)?;
+        curve.prediction_band_with_sigma(x.into(), &sigma.into_flat(), &self.noise, level)
+    }
+
+    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
+        let StoredFit { values: parameters, covariance, width, .. } = self;
+        match &self.curve {
+            Some(curve) => Ok(UncertainCurve { curve: &**curve, parameters, covariance, width: *width }),
+            None => Err("the fit was stored without its curve, which `with_model` or `with_curve` gives".into()),
+        }
+    }
+}
+
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+impl<T: Real> StoredFit<T> {
+    /// The plot of the fit, as [`FittedCurve::plot`](crate::FittedCurve::plot) makes it. Feature `plot`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`](crate::PlotError) for a curve of several predictors, for a fit that was stored
+    /// [without data](Self::without_data) or without its curve, and where that cannot be evaluated.
+    pub fn plot(&self) -> Result<crate::Plot, crate::PlotError> {
+        use super::fitted::Drawing;
+        use crate::{Plot, PlotError};
+
+        if self.width != 1 {
+            return Err(PlotError::NotOnePredictor { predictors: self.width });
+        }
+        let points = self.points.as_ref().ok_or(PlotError::NoData)?;
+        let curve = self.uncertain_curve().map_err(PlotError::Evaluation)?;
+        let drawing = Drawing { curve, noise: self.noise.clone() };
+        Ok(drawing.series(points, None)?.into_iter().fold(drawing.empty_plot(), Plot::series))
+    }
+}
+
+#[cfg(feature = "json")]
+impl<T: Real> StoredFit<T> {
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and numbers are JSON")
+    }
+
+    /// The fit that [`to_json`](Self::to_json) wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`StoredFitError::Json`] for anything else.
+    pub fn from_json(text: &str) -> Result<Self, StoredFitError> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// Writes a file of JSON, which takes the place of an old one as a whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`StoredFitError::Io`] if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), StoredFitError> {
+        let path = path.as_ref();
+        let written = crate::atomic_file::write(path, &[self.to_json().as_bytes(), b"\n"]);
+        written.map_err(|source| StoredFitError::Io { path: path.to_owned(), source })
+    }
+
+    /// Reads what [`save`](Self::save) has written.
+    ///
+    /// # Errors
+    ///
+    /// [`StoredFitError`] if the file cannot be read, or is no fit.
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, StoredFitError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path);
+        Self::from_json(&text.map_err(|source| StoredFitError::Io { path: path.to_owned(), source })?)
+    }
+}
+
+impl<T: Real> Serialize for StoredFit<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Record::of(self).serialize(serializer)
+    }
+}
+
+impl<'de, T: Real> Deserialize<'de> for StoredFit<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Record::<T>::deserialize(deserializer)?.into_fit().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The report, as it was.
+impl<T: Real> fmt::Display for StoredFit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary.fmt(f)
+    }
+}
+
+impl<T: Real> fmt::Debug for StoredFit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StoredFit { model, parameters, covariance, .. } = self;
+        f.debug_struct("StoredFit")
+            .field("model", model)
+            .field("parameters", parameters)
+            .field("covariance", covariance)
+            .finish_non_exhaustive()
+    }
+}
