@@ -11,7 +11,7 @@ use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::{Noise, Whitening};
-use super::parameter::{Parameter, Role, Wish};
+use super::parameter::{Parameter, Role, Wish, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
 use super::setting::Setting;
@@ -195,6 +195,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     pub fn f_scale(self, scale: T) -> Self {
         let loss = self.robust.map_or_else(|| Arc::new(Loss::Huber) as Arc<dyn RobustLoss<T>>, |robust| robust.loss);
         CurveFit { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
+    }
+
+    /// The same as [`robust`](Self::robust), with its scale.
+    pub(super) fn robustness(self, robust: Robustness<T>) -> Self {
+        CurveFit { robust: Some(robust), ..self }
     }
 
     /// Which rows to use: those that are `true`.
@@ -403,28 +408,6 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver, observer })
     }
 
-    /// No two things that are said of a parameter exclude each other.
-    fn check_wishes(&self) -> Result<(), CurveError> {
-        let said =
-            |of: &str, kind: fn(&Wish<T>) -> bool| self.wishes.iter().any(|(name, wish)| name == of && kind(wish));
-        for (name, wish) in &self.wishes {
-            let contradiction = |first, second| Err(CurveError::Contradiction { name: name.clone(), first, second });
-            match wish {
-                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
-                    return contradiction("is fixed", "is tied to other parameters");
-                }
-                Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Start(_))) => {
-                    return contradiction("has a start", "is tied to other parameters");
-                }
-                Wish::Prior(..) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
-                    return contradiction("is fixed", "has a prior");
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// The parameters, as they are wished for.
     fn parameters(&self) -> Result<Vec<Parameter<T>>, CurveError> {
         let count = self.curve.parameter_count();
@@ -438,18 +421,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         if self.start.len() != count {
             return Err(SolveError::WrongStartLength { expected: count, found: self.start.len() }.into());
         }
-        let (lower, upper, scale) = (-T::INFINITY, T::INFINITY, T::ONE);
-        let named = known.iter().cloned().zip(&self.start);
-        let mut parameters: Vec<Parameter<T>> = named
-            .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
-            .collect();
-        self.check_wishes()?;
-        for (name, wish) in &self.wishes {
-            match parameters.iter_mut().find(|parameter| parameter.name == *name) {
-                Some(parameter) => parameter.grant(wish),
-                None => return Err(CurveError::NoSuchParameter { name: name.clone(), known }),
-            }
-        }
+        let mut parameters = parameters(known, &self.start, &self.wishes)?;
         let was_said = |name: &str| {
             self.wishes.iter().any(|(of, wish)| of == name && matches!(wish, Wish::Start(_) | Wish::Fix(Some(_))))
         };

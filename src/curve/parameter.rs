@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use super::Tie;
+use super::{CurveError, Tie};
 use crate::Real;
 
 /// What becomes of a parameter in the fit.
@@ -28,6 +28,48 @@ pub(super) struct Parameter<T> {
     pub(super) prior: Option<(T, T)>,
     /// Its typical size.
     pub(super) scale: T,
+}
+
+/// The parameters of these names and starts, of which all these wishes are granted.
+pub(super) fn parameters<T: Real>(
+    known: Vec<String>,
+    start: &[T],
+    wishes: &[(String, Wish<T>)],
+) -> Result<Vec<Parameter<T>>, CurveError> {
+    check(wishes)?;
+    let (lower, upper, scale) = (-T::INFINITY, T::INFINITY, T::ONE);
+    let named = known.iter().cloned().zip(start);
+    let mut parameters: Vec<Parameter<T>> = named
+        .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
+        .collect();
+    for (name, wish) in wishes {
+        match parameters.iter_mut().find(|parameter| parameter.name == *name) {
+            Some(parameter) => parameter.grant(wish),
+            None => return Err(CurveError::NoSuchParameter { name: name.clone(), known }),
+        }
+    }
+    Ok(parameters)
+}
+
+/// Wishes for one parameter do not contradict each other.
+fn check<T>(wishes: &[(String, Wish<T>)]) -> Result<(), CurveError> {
+    let said = |of: &str, kind: fn(&Wish<T>) -> bool| wishes.iter().any(|(name, wish)| name == of && kind(wish));
+    for (name, wish) in wishes {
+        let contradiction = |first, second| Err(CurveError::Contradiction { name: name.clone(), first, second });
+        match wish {
+            Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                return contradiction("is fixed", "is tied to other parameters");
+            }
+            Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Start(_))) => {
+                return contradiction("has a start", "is tied to other parameters");
+            }
+            Wish::Prior(..) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+                return contradiction("is fixed", "has a prior");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// What is asked of a parameter by name.

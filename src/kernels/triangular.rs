@@ -51,7 +51,7 @@ pub(crate) fn cholesky<T: Real>(a: &mut [T], inverse_pivots: &mut [T]) -> bool {
 #[inline(always)]
 pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) {
     let n = b.len();
-    forward(factor, b);
+    cholesky_forward(factor, b);
     for (b, &inverse) in b.iter_mut().zip(inverse_pivots) {
         *b *= inverse;
     }
@@ -67,13 +67,13 @@ pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mu
 /// `bᵀ(LDLᵀ)⁻¹b`, given the triangles that the factorisation has filled; `b` is overwritten.
 #[inline(always)]
 pub(crate) fn cholesky_inverse_form<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {
-    forward(factor, b);
+    cholesky_forward(factor, b);
     b.iter().zip(inverse_pivots).fold(T::ZERO, |sum, (&b, &inverse)| sum + b * b * inverse)
 }
 
-/// Solves `Lx = b` in place.
+/// Solves `Lx = b` in place, given the triangles that the factorisation has filled.
 #[inline(always)]
-fn forward<T: Real>(factor: &[T], b: &mut [T]) {
+pub(crate) fn cholesky_forward<T: Real>(factor: &[T], b: &mut [T]) {
     let n = b.len();
     if n > SMALL_SYSTEM {
         return T::substitute_forward(factor, b);

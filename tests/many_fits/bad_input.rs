@@ -51,7 +51,7 @@ fn points_have_predictors() {
     let cube = Array3::zeros((7, 20, 0));
     for x in [Predictors::shared(&x), Predictors::from(&cube)] {
         let error = FitMany::new(peak(), x, &y).start(&[1.0; 4]).fit().unwrap_err();
-        assert_eq!(error, FitManyError::NoPredictors);
+        assert!(matches!(error, FitManyError::NoPredictors), "{error}");
     }
 }
 
@@ -68,18 +68,18 @@ fn tolerances_are_not_negative() {
 fn noise_and_bounds_are_not_swallowed() {
     let (x, y) = ([0.0; 20], zeros(7, 20));
     let fit = || FitMany::new(peak(), &x, &y).start(&[1.0; 4]);
-    assert_eq!(fit().absolute_sigma(true).fit().unwrap_err(), FitManyError::AbsoluteWithoutSigma);
+    assert!(matches!(fit().absolute_sigma(true).fit().unwrap_err(), FitManyError::AbsoluteWithoutSigma));
     for count in [0, 3, 5] {
         let bounds = Bounds::new(vec![-f64::INFINITY; count], vec![f64::INFINITY; count]).unwrap();
         let error = fit().bounds(bounds).fit().unwrap_err();
-        assert_eq!(error, FitManyError::BoundsLength { parameters: 4, found: count });
+        assert!(matches!(error, FitManyError::BoundsLength { parameters: 4, found } if found == count), "{error}");
     }
 }
 
 #[test]
 fn there_must_be_a_start() {
     let (x, y) = ([0.0; 20], zeros(7, 20));
-    assert_eq!(FitMany::new(peak(), &x, &y).fit().unwrap_err(), FitManyError::NoStart);
+    assert!(matches!(FitMany::new(peak(), &x, &y).fit().unwrap_err(), FitManyError::NoStart));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn what_is_no_count_is_refused() {
     let fits = FitMany::new(decay(), &time, &y).start(&[1.0, 0.5, -2.0]).counts().fit().unwrap();
     assert_eq!((fits.status[0], fits.converged()), (FitStatus::NonFiniteStart, 0));
     let error = FitMany::new(decay(), &time, &y).start(&starts(9)).counts().sigma(&[1.0; POINTS]).fit();
-    assert_eq!(error.unwrap_err(), FitManyError::SigmaOfCounts);
+    assert!(matches!(error.unwrap_err(), FitManyError::SigmaOfCounts));
     let nothing = Array2::zeros((3, POINTS));
     let fits = FitMany::new(decay(), &time, &nothing).start(&[1.0, 0.5, 1.0]).counts().fit().unwrap();
     assert!(fits.parameters.iter().all(|parameter| parameter.is_finite()), "{fits:?}");

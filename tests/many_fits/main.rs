@@ -8,6 +8,7 @@ mod counts;
 mod curves;
 mod extremes;
 mod far_starts;
+mod fixed_and_tied;
 mod least_cost;
 mod many_parameters;
 mod running;

@@ -6,6 +6,8 @@ use ndarray::Axis;
 
 use super::Predictors;
 use super::any_model::{AnyModel, Evaluation, FORWARDS};
+use super::free::FreeParameters;
+use super::normal_equations::NormalEquations;
 use super::outcomes::Outcomes;
 use super::point_sums::{PointSums, Points};
 use super::study::Study;
@@ -42,6 +44,8 @@ struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
     /// Those not begun.
     fits: Range<usize>,
     work: PointSums<T, R, N>,
+    /// Where some parameters are fixed or tied.
+    free: Option<FreeParameters<'s, T, R, N>>,
     /// Where points are evaluated tile by tile.
     tile: Option<ReverseTile<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
@@ -70,6 +74,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
             model,
             registers,
             work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(study.parameters) },
+            free: study.map.as_ref().map(FreeParameters::new),
             tile: is_in_tiles.then(|| ReverseTile::new(width, study.parameters, N)),
             shares_all: study.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
@@ -97,7 +102,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
                 self.load_points(lane, fit)?;
             }
         }
-        if self.counts[lane] < self.study.parameters { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+        if self.counts[lane] < self.study.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Takes a fit of which every point takes part into a lane.
@@ -166,7 +171,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
 impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn parameter_count(&self) -> usize {
-        self.study.parameters
+        self.study.free_count()
     }
 
     fn board(&mut self, lane: usize) -> Option<(usize, [T; N])> {
@@ -176,7 +181,11 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
             let parameters = &mut start[..self.study.parameters];
             let outcome = self.study.start(self.model, fit, parameters).and_then(|()| self.load(lane, fit));
             match outcome {
-                Ok(()) => return Some((fit, start)),
+                Ok(()) => {
+                    let all = &start[..self.study.parameters];
+                    let free = self.free.as_mut().map(|free| free.start(lane, all));
+                    return Some((fit, free.unwrap_or(start)));
+                }
                 Err(status) => self.outcomes.refuse(fit, status, &start[..self.study.parameters]),
             }
         }
@@ -184,12 +193,18 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &Sums<T, R, N> {
-        self.work.b = *b;
+        self.work.b = match &mut self.free {
+            None => *b,
+            Some(free) => free.expand(b),
+        };
         match &mut self.tile {
             Some(tile) => self.work.fill_in_tiles(self.model, self.registers, tile),
             None => self.model.add_points(self.registers, &mut self.work),
         }
-        &self.work.sums
+        match &mut self.free {
+            None => &self.work.sums,
+            Some(free) => free.narrow(&self.work.sums),
+        }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -199,7 +214,14 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
 
     fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
         let variance = (self.study.absolute_sigma || self.study.of_counts).then_some(T::ONE);
-        self.outcomes.take(problem, self.counts[lane], variance, arrival);
+        let normal = NormalEquations::at(&arrival, self.study.free_count(), self.counts[lane], variance);
+        match &mut self.free {
+            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.study.parameters], None),
+            Some(free) => {
+                let (all, derivatives) = free.at(lane, &arrival.x);
+                self.outcomes.take(problem, &arrival, &normal, all, Some(derivatives));
+            }
+        }
     }
 
     fn is_cancelled(&self) -> bool {

@@ -2,10 +2,11 @@
 
 use thiserror::Error;
 
+use crate::curve::CurveError;
 use crate::curve::counted::counted;
 
 /// Why none of the fits was begun. What is wrong with one of them is in its [`FitStatus`](crate::FitStatus).
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitManyError {
     /// Predictors and responses do not match.
@@ -61,6 +62,14 @@ pub enum FitManyError {
     /// Counts have a sigma.
     #[error("counts have no sigma: the variance of each is its mean")]
     SigmaOfCounts,
+    /// A robust loss of counts.
+    #[error(
+        "counts and a robust loss exclude each other: the likelihood of counts is not made of residuals of one size"
+    )]
+    RobustCounts,
+    /// What is asked of a parameter by its name does not make sense.
+    #[error(transparent)]
+    Parameter(Box<CurveError>),
     /// The points have no predictors.
     #[error("x has no predictors: its rows are empty")]
     NoPredictors,
@@ -70,4 +79,10 @@ pub enum FitManyError {
     /// The tolerance is negative or NaN.
     #[error("ftol must be zero or positive, not {0}")]
     Tolerance(f64),
+}
+
+impl From<CurveError> for FitManyError {
+    fn from(error: CurveError) -> Self {
+        FitManyError::Parameter(Box::new(error))
+    }
 }

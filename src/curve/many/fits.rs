@@ -1,6 +1,8 @@
 //! The results of many fits.
 
-use ndarray::{Array1, Array2};
+use std::iter;
+
+use ndarray::{Array1, Array2, Array3};
 
 use super::outcomes::Outcomes;
 use crate::{FitStatus, Real};
@@ -16,7 +18,10 @@ pub struct ManyFits<T> {
     /// Standard errors of the parameters, a row a fit: zero where a bound holds the parameter, infinite where the data do not
     /// determine it, NaN where there was no fit.
     pub standard_errors: Array2<T>,
-    /// `½ Σ ((f − y) / σ)²` at the best point, of counts half the deviance; NaN where there was no fit.
+    /// Covariances of the parameters, a matrix a fit, if they were [asked for](crate::FitMany::covariances); NaN where there was no fit.
+    pub covariances: Option<Array3<T>>,
+    /// `½ Σ ((f − y) / σ)²` at the best point, of counts half the deviance, under a robust loss half the sum of it; NaN where there was no
+    /// fit.
     pub cost: Array1<T>,
     /// What became of each fit.
     pub status: Array1<FitStatus>,
@@ -26,12 +31,13 @@ pub struct ManyFits<T> {
 
 impl<T: Real> ManyFits<T> {
     /// Room for so many fits, none of which has begun.
-    pub(super) fn none_yet(names: Vec<String>, fits: usize) -> Self {
+    pub(super) fn none_yet(names: Vec<String>, fits: usize, has_covariances: bool) -> Self {
         let (n, nothing) = (names.len(), T::from_f64(f64::NAN));
         ManyFits {
             names,
             parameters: Array2::from_elem((fits, n), nothing),
             standard_errors: Array2::from_elem((fits, n), nothing),
+            covariances: has_covariances.then(|| Array3::from_elem((fits, n, n), nothing)),
             cost: Array1::from_elem(fits, nothing),
             status: Array1::from_elem(fits, FitStatus::Cancelled),
             iterations: Array1::zeros(fits),
@@ -43,15 +49,18 @@ impl<T: Real> ManyFits<T> {
         let n = self.names.len();
         let parameters = self.parameters.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
         let standard_errors = self.standard_errors.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
+        let covariances = self.covariances.as_mut().and_then(Array3::as_slice_mut).unwrap_or_default();
+        let covariances = covariances.chunks_mut(fits * n * n).chain(iter::repeat_with(|| <&mut [T]>::default()));
         let cost = self.cost.as_slice_mut().unwrap_or_default().chunks_mut(fits);
         let status = self.status.as_slice_mut().unwrap_or_default().chunks_mut(fits);
         let iterations = self.iterations.as_slice_mut().unwrap_or_default().chunks_mut(fits);
-        let rows = parameters.zip(standard_errors).zip(cost.zip(status).zip(iterations)).enumerate();
-        let block = |(number, ((parameters, standard_errors), ((cost, status), iterations)))| Outcomes {
+        let rows = parameters.zip(standard_errors).zip(covariances).zip(cost.zip(status).zip(iterations)).enumerate();
+        let block = |(number, (((parameters, standard_errors), covariances), ((cost, status), iterations)))| Outcomes {
             first: number * fits,
             n,
             parameters,
             standard_errors,
+            covariances,
             cost,
             status,
             iterations,

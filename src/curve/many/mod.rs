@@ -4,6 +4,8 @@ mod any_model;
 mod block;
 mod error;
 mod fits;
+mod free;
+mod normal_equations;
 mod one_by_one;
 mod outcomes;
 mod per_fit;
@@ -11,6 +13,7 @@ mod point_sums;
 mod predictors;
 mod study;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
@@ -25,13 +28,15 @@ pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use self::study::Study;
 use super::models::Guess;
+use super::parameter::Wish;
+use super::robust::Robustness;
 use super::{CurveError, NanPolicy};
 #[cfg(doc)]
 use crate::FitStatus;
 use crate::kernels::registers::Registers;
 use crate::precision::compile_once;
 use crate::solver::lockstep::Patience;
-use crate::{Bounds, CancelToken, Model, Real, parallel};
+use crate::{Bounds, CancelToken, Loss, Model, Real, RobustLoss, Tie, parallel};
 
 /// What a step must promise of the cost to be worth taking: the parameters are then within a hundred-thousandth of their standard
 /// errors of the minimum.
@@ -99,7 +104,11 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             sigma: None,
             absolute_sigma: false,
             of_counts: false,
+            robust: None,
             bounds: None,
+            wishes: Vec::new(),
+            map: None,
+            covariances: false,
             nan_policy: NanPolicy::default(),
             patience: Patience { ftol: default_ftol(), max_iterations: 200 },
             cancel: None,
@@ -161,6 +170,80 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// ```
     pub fn counts(mut self) -> Self {
         self.study.of_counts = true;
+        self
+    }
+
+    /// Fits under a loss by which outliers do not decide, as [`CurveFit::robust`](crate::CurveFit::robust) does: the scale of each fit
+    /// is judged by its residuals, unless [`f_scale`](Self::f_scale) gives it. Such fits are done one by one, at ten to a hundred times the
+    /// cost of least squares.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, Loss, model};
+    ///
+    /// let x: Vec<f64> = (0..20).map(f64::from).collect();
+    /// let mut y = ndarray::Array2::from_shape_fn((3, 20), |(fit, i)| fit as f64 + 0.5 * x[i] + 0.01 * (7.0 * x[i]).sin());
+    /// y[[1, 4]] = 300.0;
+    /// let fits = FitMany::new(model!(|x; a, b| a + b * x), &x, &y).start(&[0.0, 1.0]).robust(Loss::Huber).fit()?;
+    /// assert!((fits.parameters[[1, 1]] - 0.5).abs() < 0.01);
+    /// # Ok::<(), marquardt::FitManyError>(())
+    /// ```
+    pub fn robust(mut self, loss: impl RobustLoss<T> + 'static) -> Self {
+        let scale = self.study.robust.and_then(|robust| robust.scale);
+        self.study.robust = Some(Robustness { loss: Arc::new(loss), scale });
+        self
+    }
+
+    /// The scale of a [robust](Self::robust) loss: the residual, divided by its sigma, at which it begins to differ from least squares.
+    /// Without a loss, Huber's is taken.
+    pub fn f_scale(mut self, scale: T) -> Self {
+        let huber = || -> Arc<dyn RobustLoss<T>> { Arc::new(Loss::Huber) };
+        let loss = self.study.robust.map_or_else(huber, |robust| robust.loss);
+        self.study.robust = Some(Robustness { loss, scale: Some(scale) });
+        self
+    }
+
+    /// Keeps a parameter of every fit where that fit starts.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, Tie, model};
+    ///
+    /// let x: Vec<f64> = (0..30).map(|i| 0.2 * f64::from(i)).collect();
+    /// let peaks = model!(|x; a, b, first, second, width|
+    ///     a * exp(-((x - first) / width).powi(2)) + b * exp(-((x - second) / width).powi(2)));
+    /// let y = ndarray::Array2::from_shape_fn((4, 30), |(fit, i)| {
+    ///     let at = |center: f64| (-((x[i] - center) / 0.6).powi(2)).exp();
+    ///     (1.0 + fit as f64) * at(2.0) + 3.0 * at(4.0)
+    /// });
+    /// let fits = FitMany::new(peaks, &x, &y).start(&[1.0, 1.0, 1.9, 0.0, 0.6]);
+    /// let fits = fits.fix("width").tie("second", Tie::parse("2 * first")?).covariances(true).fit()?;
+    /// assert_eq!(fits.converged(), 4);
+    /// assert!((fits.parameters[[3, 0]] - 4.0).abs() < 1e-9 && (fits.parameters[[3, 3]] - 4.0).abs() < 1e-9);
+    /// assert_eq!(fits.standard_errors[[3, 4]], 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fix(self, name: &str) -> Self {
+        self.wish(name, Wish::Fix(None))
+    }
+
+    /// Keeps a parameter of every fit at a value, whatever the start says.
+    pub fn fix_at(self, name: &str, value: T) -> Self {
+        self.wish(name, Wish::Fix(Some(value)))
+    }
+
+    /// Makes a parameter of every fit follow from others. Its number in the start is not looked at.
+    pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
+        self.wish(name, Wish::Tie(tie))
+    }
+
+    fn wish(mut self, name: &str, wish: Wish<T>) -> Self {
+        self.study.wishes.push((name.to_owned(), wish));
+        self
+    }
+
+    /// Whether [`ManyFits::covariances`] are worked out, which by default they are not: they take as many numbers for each fit as there are
+    /// pairs of parameters.
+    pub fn covariances(mut self, covariances: bool) -> Self {
+        self.study.covariances = covariances;
         self
     }
 
@@ -226,12 +309,12 @@ struct AllFits<'m, 'a, T: Real> {
 
 impl<T: Real> AllFits<'_, '_, T> {
     fn run(mut self) -> Result<ManyFits<T>, FitManyError> {
-        self.study.check()?;
+        self.study.check(&self.names)?;
         self.study.bounds = self.study.bounds.take().filter(|bounds| !bounds.is_unbounded());
         let fits = self.study.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let mut found = ManyFits::none_yet(self.names.clone(), fits);
+        let mut found = ManyFits::none_yet(self.names.clone(), fits, self.study.covariances);
         parallel::for_each(found.blocks(block), |outcomes| {
             let count = outcomes.fits().len();
             self.fit_block(outcomes);
@@ -248,7 +331,8 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, study) = (self.model, &self.study);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        let most = if model.evaluation() == Evaluation::OneByOne { 0 } else { MOST };
+        let is_one_by_one = model.evaluation() == Evaluation::OneByOne || study.robust.is_some();
+        let most = if is_one_by_one { 0 } else { MOST };
         if study.parameters <= FEW.min(most) {
             T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
         } else if study.parameters <= SOME.min(most) {

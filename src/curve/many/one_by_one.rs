@@ -7,6 +7,7 @@ use super::outcomes::{Fitted, Outcomes, least_square};
 use super::study::Study;
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
+use crate::curve::parameter::Role;
 use crate::solver::lockstep::Patience;
 use crate::statistics::half_deviance;
 use crate::{
@@ -91,9 +92,21 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         } else if study.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
         }
+        if let Some(robust) = &study.robust {
+            curve = curve.robustness(robust.clone());
+        }
+        let name = |index: usize| self.curve().parameter_name(index);
+        for (index, parameter) in study.map.iter().flat_map(|map| &map.parameters).enumerate() {
+            curve = match &parameter.role {
+                Role::Free => curve,
+                Role::Fixed => curve.fix(&name(index)),
+                Role::Tied(tie) => curve.tie(&name(index), tie.renamed(|other| self.name_of(other))),
+            };
+        }
         for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
-            let name = self.curve().parameter_name(j);
-            curve = if lower == upper { curve.fix_at(&name, lower) } else { curve.bounds(&name, lower..=upper) };
+            if study.is_free(j) {
+                curve = if lower == upper { curve.fix(&name(j)) } else { curve.bounds(&name(j), lower..=upper) };
+            }
         }
         let fitted = match curve.fit() {
             Ok(fitted) => fitted,
@@ -112,7 +125,11 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             _ => FitStatus::NoProgress,
         };
         let found = fitted.parameters().iter().map(|parameter| (parameter.value, parameter.standard_error));
-        Ok(Fitted { parameters: found.collect(), cost: report.cost, status, iterations: report.iterations })
+        let covariance = match study.covariances {
+            true => fitted.covariance().matrix().into_iter().collect(),
+            false => Vec::new(),
+        };
+        Ok(Fitted { parameters: found.collect(), covariance, cost: report.cost, status, iterations: report.iterations })
     }
 
     /// A solver that ends when the lockstep would. Where that is early there is no polish.
@@ -131,6 +148,12 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         ReverseCurve { model: self.model, parameters: self.study.parameters }
     }
 
+    /// The name within the curve of a parameter that has another within the model.
+    fn name_of(&self, parameter: &str) -> String {
+        let index = self.study.map.as_ref().and_then(|map| map.index(parameter));
+        self.curve().parameter_name(index.unwrap_or_default())
+    }
+
     /// A fit whose bounds leave nothing to be fitted.
     fn hold(&self, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<Fitted<T>, FitStatus> {
         let mut responses = vec![T::ZERO; y.len()];
@@ -145,7 +168,8 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             return Err(FitStatus::NonFiniteStart);
         }
         let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
-        Ok(Fitted { parameters, cost, status: FitStatus::Converged, iterations: 0 })
+        let covariance = vec![T::ZERO; if self.study.covariances { start.len() * start.len() } else { 0 }];
+        Ok(Fitted { parameters, covariance, cost, status: FitStatus::Converged, iterations: 0 })
     }
 }
 

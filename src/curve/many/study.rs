@@ -4,10 +4,13 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use super::any_model::AnyModel;
 use super::{FitManyError, PerFit, Predictors};
-use crate::curve::NanPolicy;
+use crate::curve::map::ParameterMap;
+use crate::curve::parameter::{Role, Wish, parameters};
+use crate::curve::robust::Robustness;
+use crate::curve::{CurveError, NanPolicy};
 use crate::kernels::vector::dot;
 use crate::solver::lockstep::{BoxBounds, Patience};
-use crate::{Bounds, CancelToken, FitStatus, Real};
+use crate::{Bounds, CancelToken, FitStatus, Real, RobustScaleError};
 
 /// All that is known before the fits begin.
 pub(super) struct Study<'a, T: Real> {
@@ -22,7 +25,14 @@ pub(super) struct Study<'a, T: Real> {
     pub(super) absolute_sigma: bool,
     /// Responses are counts.
     pub(super) of_counts: bool,
+    pub(super) robust: Option<Robustness<T>>,
     pub(super) bounds: Option<Bounds<T>>,
+    /// What is said of parameters, by name.
+    pub(super) wishes: Vec<(String, Wish<T>)>,
+    /// Which parameters are free, where others are fixed or tied; made of the wishes by the check.
+    pub(super) map: Option<ParameterMap<T>>,
+    /// Covariances are asked for.
+    pub(super) covariances: bool,
     pub(super) nan_policy: NanPolicy,
     pub(super) patience: Patience<T>,
     pub(super) cancel: Option<CancelToken>,
@@ -41,8 +51,8 @@ pub(super) struct Point<'p, T> {
 }
 
 impl<T: Real> Study<'_, T> {
-    /// Whether everything fits together.
-    pub(super) fn check(&self) -> Result<(), FitManyError> {
+    /// Whether everything fits together, of a model whose parameters have these names.
+    pub(super) fn check(&mut self, names: &[String]) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
         let parameters = self.parameters;
         if parameters == 0 {
@@ -81,13 +91,51 @@ impl<T: Real> Study<'_, T> {
         if self.absolute_sigma && self.sigma.is_none() {
             return Err(FitManyError::AbsoluteWithoutSigma);
         }
+        if let Some(robust) = &self.robust {
+            if self.of_counts {
+                return Err(FitManyError::RobustCounts);
+            }
+            if let Some(scale) = robust.scale.filter(|&scale| !(scale > T::ZERO && scale.is_finite())) {
+                return Err(CurveError::from(RobustScaleError { value: scale.to_f64() }).into());
+            }
+        }
         if let Some(found) = self.bounds.as_ref().map(Bounds::len).filter(|&found| found != parameters) {
             return Err(FitManyError::BoundsLength { parameters, found });
         }
         if !(self.patience.ftol >= T::ZERO) {
             return Err(FitManyError::Tolerance(self.patience.ftol.to_f64()));
         }
+        if !self.wishes.is_empty() {
+            self.map = Some(self.checked_map(names)?);
+        }
         Ok(())
+    }
+
+    /// Which parameters are free, by the wishes.
+    fn checked_map(&self, names: &[String]) -> Result<ParameterMap<T>, CurveError> {
+        // The starts are those of each fit.
+        let mut parameters = parameters(names.to_vec(), &vec![T::ZERO; names.len()], &self.wishes)?;
+        for (index, parameter) in parameters.iter_mut().enumerate() {
+            let is_given =
+                |(name, wish): &(String, Wish<T>)| *name == parameter.name && matches!(wish, Wish::Fix(Some(_)));
+            let has_value = self.wishes.iter().any(is_given);
+            if let Some(bounds) = self.bounds.as_ref().filter(|_| has_value || matches!(parameter.role, Role::Tied(_)))
+            {
+                (parameter.lower, parameter.upper) = (bounds.lower()[index], bounds.upper()[index]);
+            }
+        }
+        let map = ParameterMap::new(parameters)?;
+        if map.free().is_empty() { Err(CurveError::NothingToFit) } else { Ok(map) }
+    }
+
+    /// Number of parameters that are fitted.
+    pub(super) fn free_count(&self) -> usize {
+        self.map.as_ref().map_or(self.parameters, |map| map.free().len())
+    }
+
+    /// A parameter is neither fixed nor tied.
+    pub(super) fn is_free(&self, index: usize) -> bool {
+        self.map.as_ref().is_none_or(|map| map.free().contains(&index))
     }
 
     /// The fits share predictors, and these are finite.
@@ -142,7 +190,7 @@ impl<T: Real> Study<'_, T> {
                 return Err(FitStatus::NonFiniteData);
             }
         }
-        if count < self.parameters { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+        if count < self.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Fills in where a fit starts.
@@ -155,11 +203,26 @@ impl<T: Real> Study<'_, T> {
             Some(given) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
             None => self.guess(model, fit, start)?,
         }
+        if let Some(map) = &self.map {
+            self.expand(map, start);
+        }
         if !start.iter().all(|start| start.is_finite()) {
             return Err(FitStatus::NonFiniteStart);
         }
         let is_outside = self.bounds.as_ref().is_some_and(|bounds| !bounds.contains(start));
         if is_outside { Err(FitStatus::StartOutOfBounds) } else { Ok(()) }
+    }
+
+    /// Fills in values that are given, and those of tied parameters.
+    fn expand(&self, map: &ParameterMap<T>, start: &mut [T]) {
+        for (name, wish) in &self.wishes {
+            if let (Wish::Fix(Some(value)), Some(index)) = (wish, map.index(name)) {
+                start[index] = *value;
+            }
+        }
+        let (_, mut derivative) = map.begin();
+        let free: Vec<T> = map.free().iter().map(|&index| start[index]).collect();
+        map.expand(&free, start, &mut derivative);
     }
 
     /// Fills in what the model guesses, moved within the bounds.
@@ -176,12 +239,13 @@ impl<T: Real> Study<'_, T> {
         Ok(())
     }
 
-    /// The bounds of up to `N` parameters, if there are any.
+    /// The bounds of up to `N` free parameters, if there are any.
     pub(super) fn box_bounds<const N: usize>(&self) -> Option<BoxBounds<T, N>> {
         let bounds = self.bounds.as_ref()?;
         let mut pairs = [[-T::INFINITY, T::INFINITY]; N];
-        for (pair, (&lower, &upper)) in pairs.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
-            *pair = [lower, upper];
+        let free = (0..self.parameters).filter(|&index| self.is_free(index));
+        for (pair, index) in pairs.iter_mut().zip(free) {
+            *pair = [bounds.lower()[index], bounds.upper()[index]];
         }
         Some(pairs)
     }

@@ -78,6 +78,30 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
+    /// Fills one lane in with sums by `n` other parameters, given those by all and their derivatives by the others, a row for each of all:
+    /// `Φᵀg` and `ΦᵀGΦ`.
+    pub(crate) fn narrow_lane(&mut self, lane: usize, by_all: &Self, derivatives: &[T], n: usize) {
+        let of_lane = |numbers: &Lanes<T, R>| numbers.as_slice()[lane];
+        let count = derivatives.len() / n;
+        self.cost.as_mut_slice()[lane] = of_lane(&by_all.cost);
+        for k in 0..n {
+            let column = |index: usize| derivatives[index * n + k];
+            let gradient: T = (0..count).map(|i| column(i) * of_lane(&by_all.gradient[i])).sum();
+            self.gradient[k].as_mut_slice()[lane] = gradient;
+            // `GΦ`, a column of it.
+            let mut product = [T::ZERO; N];
+            for i in (0..count).filter(|&i| column(i) != T::ZERO) {
+                for (j, product) in product[..count].iter_mut().enumerate() {
+                    *product += of_lane(&by_all.gram[i.max(j)][i.min(j)]) * column(i);
+                }
+            }
+            for l in k..n {
+                let entry: T = (0..count).map(|j| derivatives[j * n + l] * product[j]).sum();
+                self.gram[l][k].as_mut_slice()[lane] = entry;
+            }
+        }
+    }
+
     /// Takes over the sums of some lanes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {

@@ -1,0 +1,86 @@
+//! The normal equations where a fit in lockstep has ended, and the covariances that they give.
+
+use super::outcomes::least_square;
+use crate::Real;
+use crate::kernels::triangular::{cholesky, cholesky_forward};
+use crate::solver::lockstep::{Arrival, UNROLLED};
+
+/// `s² (JᵀJ)⁻¹` of the free parameters, by the factors of `JᵀJ` in units in which all columns have length one.
+pub(super) struct NormalEquations<T, const N: usize> {
+    matrix: [[T; N]; N],
+    inverse_pivots: [T; N],
+    scale: [T; N],
+    held: [bool; N],
+    /// Free parameters.
+    n: usize,
+    /// Of the residuals.
+    variance: T,
+    /// The matrix is not too close to singular.
+    is_sound: bool,
+    /// No square of a column has lost digits to underflow.
+    is_exact: bool,
+}
+
+impl<T: Real, const N: usize> NormalEquations<T, N> {
+    /// Of `n` free parameters at so many points, whose residuals have this variance if it is known.
+    pub(super) fn at(arrival: &Arrival<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
+        let held = arrival.held;
+        let takes_part = |j: usize| j < n && !held[j];
+        let free = (0..n).filter(|&j| takes_part(j)).count();
+        let variance = variance.unwrap_or_else(|| {
+            let freedom = T::from_f64(points.saturating_sub(free) as f64);
+            (arrival.cost + arrival.cost) / freedom
+        });
+        let (inverse_pivots, scale) = ([T::ONE; N], [T::ONE; N]);
+        let is_exact = (0..n).all(|j| held[j] || arrival.gram[j][j] > least_square());
+        let matrix = [[T::ZERO; N]; N];
+        let mut normal =
+            NormalEquations { matrix, inverse_pivots, scale, held, n, variance, is_sound: false, is_exact };
+        let size = normal.size();
+        let matrix = &mut normal.matrix.as_flattened_mut()[..size * size];
+        // What does not take part is apart from the rest.
+        for i in 0..size {
+            matrix[i * size + i] = T::ONE;
+            if takes_part(i) {
+                normal.scale[i] = arrival.gram[i][i].sqrt();
+                for k in (0..i).filter(|&k| takes_part(k)) {
+                    matrix[i * size + k] = arrival.gram[i][k] / (normal.scale[i] * normal.scale[k]);
+                }
+            }
+        }
+        normal.is_sound = cholesky(matrix, &mut normal.inverse_pivots[..size]);
+        normal
+    }
+
+    /// Rows and columns of the matrix.
+    fn size(&self) -> usize {
+        if N <= UNROLLED { N } else { self.n }
+    }
+
+    /// The equations determine all parameters, and with all digits.
+    pub(super) fn is_certain(&self) -> bool {
+        self.is_sound && self.is_exact
+    }
+
+    /// `L⁻¹` times a gradient by the free parameters.
+    pub(super) fn whitened(&self, gradient: impl Fn(usize) -> T) -> [T; N] {
+        let size = self.size();
+        let mut whitened = [T::ZERO; N];
+        for j in (0..self.n).filter(|&j| !self.held[j]) {
+            whitened[j] = gradient(j) / self.scale[j];
+        }
+        cholesky_forward(&self.matrix.as_flattened()[..size * size], &mut whitened[..size]);
+        whitened
+    }
+
+    /// The covariance of two functions whose [whitened](Self::whitened) gradients these are. Where the matrix is too close to singular, a
+    /// variance is infinite, and a covariance zero.
+    pub(super) fn covariance(&self, first: &[T; N], second: &[T; N], is_variance: bool) -> T {
+        if !self.is_sound {
+            let depends = first.iter().any(|&slope| slope != T::ZERO);
+            return if is_variance && depends { T::INFINITY } else { T::ZERO };
+        }
+        let products = first.iter().zip(second).zip(&self.inverse_pivots);
+        self.variance * products.fold(T::ZERO, |sum, ((&first, &second), &inverse)| sum + first * second * inverse)
+    }
+}
