@@ -230,6 +230,14 @@ pub enum CurveError {
         /// Number of names.
         names: usize,
     },
+    /// The names do not match the responses.
+    #[error("there are {} to a row, but {} given", counted(*responses, "response"), if *names == 1 { "1 name was".to_owned() } else { format!("{names} names were") })]
+    ResponseNameCount {
+        /// Responses to a row.
+        responses: usize,
+        /// Number of names.
+        names: usize,
+    },
     /// The scale of a robust loss makes no sense.
     #[error(transparent)]
     RobustScale(#[from] RobustScaleError),

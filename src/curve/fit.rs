@@ -49,6 +49,8 @@ pub struct CurveFit<'a, T: Real, C> {
     /// What finds the start, without knowing of bounds.
     guess: Option<Guess<T, C>>,
     names: Option<Vec<String>>,
+    /// Of the responses to a row; empty unless they are given.
+    response_names: Vec<String>,
     /// What is said of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
     /// A covariance of the responses, looked at when fitting.
@@ -78,6 +80,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             start: start.to_vec(),
             guess: None,
             names: None,
+            response_names: Vec::new(),
             wishes: Vec::new(),
             data_covariance: None,
             absolute_sigma: false,
@@ -94,6 +97,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// What to call the parameters, in reports and here.
     pub fn names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         CurveFit { names: Some(names.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// What to call the responses of a curve that has several, in the legend of a plot; `y1`, `y2`, … unless they are given.
+    pub fn response_names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        CurveFit { response_names: names.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// Where a parameter starts.
@@ -380,7 +388,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     fn own_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
-        let CurveFit { absolute_sigma, likelihood, variable_projection, solver, observer, .. } = self;
+        let CurveFit { absolute_sigma, likelihood, variable_projection, solver, observer, response_names, .. } = self;
+        let (responses, names) = (data.outputs(), response_names.len());
+        if names > 0 && names != responses {
+            return Err(CurveError::ResponseNameCount { responses, names });
+        }
         if data.is_shared() && data_covariance.is_some() {
             let (first, second) = ("a covariance of the data", "several ranks");
             return Err(CurveError::Conflict { first, second, reason: "it ties rows together, and no rank has all" });
@@ -405,7 +417,17 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         });
         let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
         curve.keep_within(&lower, &upper);
-        Ok(Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver, observer })
+        Ok(Setting {
+            curve,
+            data,
+            response_names,
+            map,
+            likelihood,
+            absolute_sigma,
+            variable_projection,
+            solver,
+            observer,
+        })
     }
 
     /// The parameters, as they are wished for.

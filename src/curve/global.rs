@@ -167,6 +167,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
         let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
+        let response_names = sets[0].1.response_names.clone();
         let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
             name,
             curve: setting.curve,
@@ -174,7 +175,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
             parameters,
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
-        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver);
+        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver).response_names(response_names);
         Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection))
     }
 
@@ -191,8 +192,10 @@ impl<'a, T: Real> GlobalFit<'a, T> {
 impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
     /// The same for a curve of any kind.
     fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
-        let Setting { curve, data, map, likelihood, absolute_sigma, variable_projection, solver, observer } = self;
-        Setting { curve: Box::new(curve), data, map, likelihood, absolute_sigma, variable_projection, solver, observer }
+        let Setting { curve, data, response_names, map, likelihood, .. } = self;
+        let Setting { absolute_sigma, variable_projection, solver, observer, .. } = self;
+        let curve: AnyCurve<'a, T> = Box::new(curve);
+        Setting { curve, data, response_names, map, likelihood, absolute_sigma, variable_projection, solver, observer }
     }
 }
 

@@ -24,6 +24,8 @@ use crate::{
 pub(super) struct Setting<'a, T: Real, C> {
     pub(super) curve: C,
     pub(super) data: Data<'a, T>,
+    /// Of the responses to a row; empty unless they were given.
+    pub(super) response_names: Vec<String>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood<T>,
     /// Sigma is the noise itself.

@@ -55,6 +55,23 @@ fn points_and_bounds_are_given() {
 }
 
 #[test]
+fn parameters_are_fixed_and_tied() {
+    let (folder, _) = stack();
+    let rows = |more: &[&str]| -> Vec<Vec<f64>> {
+        let csv = folder.run(&[&FORMULA[..], more].concat()).solved();
+        csv.lines().skip(1).map(|line| line.split(',').map(|field| field.parse().unwrap()).collect()).collect()
+    };
+    let fixed = rows(&["--fix", "k=0.15"]);
+    assert!(fixed.iter().all(|row| row[1] == 0.15 && row[3] == 0.0 && row[2] > 0.0));
+    let tied = rows(&["--tie", "k=a/20"]);
+    assert!(tied.iter().all(|row| (row[1] - row[0] / 20.0).abs() < 1e-12 && row[3] > 0.0));
+    let robust = rows(&["--robust=huber"]);
+    assert_close(robust[0][0], 2.0, 1e-2);
+    let message = folder.run(&[&FORMULA[..], &["--fix", "z"]].concat()).refused();
+    assert_eq!(message, "--fix: there is no parameter z; the parameters are a, k");
+}
+
+#[test]
 fn counts_are_fitted_by_their_likelihood() {
     let (folder, stack) = stack();
     npy::write(folder.path("stack.npy"), &stack.mapv(|y| (100.0 * y).round())).unwrap();

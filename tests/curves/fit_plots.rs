@@ -94,7 +94,12 @@ fn several_responses_are_several_series() {
     let y = array![[2.0, 0.1], [1.1, -3.3], [-0.8, -3.6], [-2.0, -0.6], [-1.3, 3.0], [0.6, 4.0]];
     let motion = |t: &[f64], [a, w]: [Dual<f64, 2>; 2]| [a * (w * t[0]).cos(), -a * w * (w * t[0]).sin()];
     let t = X.map(|x| 0.5 * x);
-    let plot = CurveFit::with_responses(motion, &t, &y, [1.0, 1.8]).fit().unwrap().plot().unwrap();
+    let fit = CurveFit::with_responses(motion, &t, &y, [1.0, 1.8]);
+    let named = fit.clone().response_names(["position", "velocity"]).fit().unwrap().plot().unwrap();
+    assert!(named.to_svg().contains("position") && named.to_svg().contains("velocity"));
+    let error = fit.clone().response_names(["position"]).fit().unwrap_err();
+    assert_eq!(error.to_string(), "there are 2 responses to a row, but 1 name was given");
+    let plot = fit.fit().unwrap().plot().unwrap();
     assert_eq!((count(&plot, "name: Some(\"y1\")"), count(&plot, "name: Some(\"y2\")")), (1, 1));
     assert_eq!((count(&plot, "mark: Datum"), count(&plot, "confidence_band: Some")), (12, 2));
     assert_eq!(count(&plot, "y: -3.3"), 1);

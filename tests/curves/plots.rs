@@ -91,7 +91,7 @@ fn several_series_have_colours_and_names() {
     let svg = Plot::new().series(series("first")).series(series("second")).to_svg();
     for color in ["#0072B2", "#D55E00"] {
         let points = svg.lines().filter(|line| line.starts_with("<circle") && line.contains(color));
-        assert_eq!((points.count(), lines(&svg, color).len()), (6, 1), "{color}");
+        assert_eq!((points.count(), lines(&svg, color).len()), (5, 1), "{color}");
     }
     assert!(texts(&svg).contains(&"first") && texts(&svg).contains(&"second"));
 }

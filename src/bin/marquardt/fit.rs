@@ -31,7 +31,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
-    let stored = Some(FitOfColumns::new(fit.to_stored(), &data));
+    let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
     let report = Report { summary, inference, minima, stored };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();

@@ -113,7 +113,7 @@ impl<'a> Groups<'a> {
             }
             pictures.residuals.append(residuals(&group.data, &fit.fitted().to_vec()).in_group(by, &group.name));
             group.found = ends(&summary);
-            let stored = FitOfColumns::new(fit.to_stored(), &group.data);
+            let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
             let report = Some(Report { summary, inference, minima, stored: None });
             results.reports.push(GroupReport { name: group.name.clone(), report, stored });
         }
@@ -140,7 +140,8 @@ impl<'a> Groups<'a> {
         }
         for (group, set) in self.groups.iter().zip(fit.data_sets()?) {
             pictures.residuals.append(residuals(&group.data, &set.fitted).in_group(by, &group.name));
-            let stored = fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored, &group.data));
+            let stored =
+                fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored.without_data(), &group.data));
             let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }

@@ -7,10 +7,11 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use marquardt::models::AnyModel;
 use marquardt::npy::{RowReader, RowWriter};
-use marquardt::{Bounds, FitMany, Formula, ManyFits, NanPolicy};
+use marquardt::{Bounds, FitMany, Formula, ManyFits, NanPolicy, Tie};
 use ndarray::{Array2, s};
 
 use crate::arguments::ManyArguments;
+use crate::assignments::{Fix, Tied};
 use crate::curve::{self, read_predictor};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -32,8 +33,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     if x.len() != points {
         return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
     }
-    let start = start(arguments, &curve)?;
-    let bounds = bounds(arguments, &curve)?;
+    let asked = Asked::of(arguments, &curve)?;
     let total = reader.rows_left();
     let mut results = Results::create(arguments.out.as_deref(), &before, curve.parameters())?;
     let bar = ProgressBar::new(total as u64).with_style(
@@ -42,21 +42,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     let (mut converged, token) = (0, interrupt::token());
     while let Some(rows) = reader.read(arguments.block.max(1))? {
         let fits = FitMany::new(curve.clone(), &x, &rows).cancel_token(token.clone());
-        let fits = match &start {
-            Some(start) => fits.start(&start[..]),
-            None => fits.guessed(),
-        };
-        let fits = if arguments.omit_missing { fits.nan_policy(NanPolicy::Omit) } else { fits };
-        let fits = match &bounds {
-            Some(bounds) => fits.bounds(bounds.clone()),
-            None => fits,
-        };
-        let fits = if arguments.counts { fits.counts() } else { fits };
-        let fits = match arguments.max_iterations {
-            Some(iterations) => fits.max_iterations(iterations),
-            None => fits,
-        };
-        let found = fits.fit()?;
+        let found = asked.of_fits(fits).fit()?;
         if token.is_cancelled() {
             bar.abandon();
             eprintln!("note: interrupted after {} of {total} fits", total - reader.rows_left() - rows.nrows());
@@ -70,6 +56,55 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     results.finish()?;
     eprintln!("{converged} of {total} fits converged");
     Ok(Ending::of(converged == total))
+}
+
+/// What is asked of the fits.
+struct Asked<'a> {
+    arguments: &'a ManyArguments,
+    start: Option<Vec<f64>>,
+    bounds: Option<Bounds<f64>>,
+    ties: Vec<(&'a str, Tie<f64>)>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(arguments: &'a ManyArguments, curve: &AnyModel) -> Result<Self, Failure> {
+        let names = curve.parameters();
+        arguments.fix.iter().try_for_each(|fix| check_name(&fix.name, names, "--fix").map(drop))?;
+        arguments.tie.iter().try_for_each(|tied| check_name(&tied.name, names, "--tie").map(drop))?;
+        let tie = |tied: &'a Tied| Ok((tied.name.as_str(), Tie::parse(&tied.formula)?));
+        let ties = arguments.tie.iter().map(tie).collect::<Result<_, Failure>>()?;
+        Ok(Asked { arguments, start: start(arguments, curve)?, bounds: bounds(arguments, curve)?, ties })
+    }
+
+    fn of_fits<'s: 'y, 'y>(&'s self, fits: FitMany<'y, f64, AnyModel>) -> FitMany<'y, f64, AnyModel> {
+        let ManyArguments { omit_missing, counts, robust, fix, max_iterations, .. } = self.arguments;
+        let mut fits = match &self.start {
+            Some(start) => fits.start(&start[..]),
+            None => fits.guessed(),
+        };
+        if let Some(bounds) = &self.bounds {
+            fits = fits.bounds(bounds.clone());
+        }
+        for Fix { name, value } in fix {
+            fits = match value {
+                Some(value) => fits.fix_at(name, *value),
+                None => fits.fix(name),
+            };
+        }
+        for (name, tie) in &self.ties {
+            fits = fits.tie(name, tie.clone());
+        }
+        if let Some(loss) = *robust {
+            fits = fits.robust(loss);
+        }
+        if let Some(iterations) = *max_iterations {
+            fits = fits.max_iterations(iterations);
+        }
+        if *omit_missing {
+            fits = fits.nan_policy(NanPolicy::Omit);
+        }
+        if *counts { fits.counts() } else { fits }
+    }
 }
 
 /// Where all fits start; nothing if each has a guess of its own.

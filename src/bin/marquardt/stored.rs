@@ -16,9 +16,8 @@ pub struct FitOfColumns {
 }
 
 impl FitOfColumns {
-    /// Without the data, which are in a file already.
     pub fn new(fit: StoredFit<f64>, data: &Data) -> Self {
-        FitOfColumns { x: data.x_names.clone(), y: data.y_name.clone(), fit: fit.without_data() }
+        FitOfColumns { x: data.x_names.clone(), y: data.y_name.clone(), fit }
     }
 
     /// Adds the fit to a report.

@@ -10,7 +10,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature
     /// `plot`.
     ///
-    /// - Each response of several, and each data set of a [`GlobalFit`](crate::GlobalFit), is a series of its own. Rows that
+    /// - Each response of several, by its [name](crate::CurveFit::response_names), and each data set of a [`GlobalFit`](crate::GlobalFit), is a series of its own. Rows that
     ///   were left out of the fit are not drawn.
     /// - Data have error bars where they have a sigma. A relative one is multiplied by its size as the residuals judge it.
     /// - The [confidence](Self::confidence_band) and the [prediction band](Self::prediction_band) are drawn where they exist:
@@ -65,7 +65,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             let own: Vec<PlotPoint> = points.iter().filter(|point| point.set == set).cloned().collect();
             let series = drawing.series(&own, (!sets.is_empty()).then_some(set))?;
             for (output, series) in series.into_iter().enumerate() {
-                all.push(match name(sets.get(set), (outputs > 1).then_some(output)) {
+                all.push(match self.series_name(sets.get(set), output) {
                     Some(name) => series.name(name),
                     None => series,
                 });
@@ -74,13 +74,16 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         Ok(all)
     }
 
+    /// The names of the data set and of the response, as far as there are several.
+    fn series_name(&self, set: Option<&String>, output: usize) -> Option<String> {
+        let names = &self.setting.response_names;
+        let numbered = || (self.setting.data.outputs() > 1).then(|| format!("y{}", output + 1));
+        let response = names.get(output).cloned().or_else(numbered);
+        let parts: Vec<String> = set.cloned().into_iter().chain(response).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
     fn drawing(&self) -> Drawing<'_, T> {
         Drawing { curve: self.uncertain_curve(), noise: self.response_noise() }
     }
-}
-
-fn name(set: Option<&String>, output: Option<usize>) -> Option<String> {
-    let output = output.map(|output| format!("y{}", output + 1));
-    let parts: Vec<String> = set.cloned().into_iter().chain(output).collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
 }

@@ -1,6 +1,7 @@
 //! Fits as they are saved.
 
 use super::FittedCurve;
+use super::plot_points::PlotPoint;
 use crate::Real;
 use crate::curve::global_curve::{GlobalCurve, Part};
 use crate::curve::stored::{Parts, StoredFit};
@@ -9,6 +10,16 @@ use crate::curve::{Curve, FitSummary, FittedParameter};
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// The fit to be saved, feature `serde`: see [`StoredFit`].
     pub fn to_stored(&self) -> StoredFit<T> {
+        let points = self.plot_points().filter(|_| self.setting.curve.data_set_names().is_empty());
+        self.stored_with(points)
+    }
+
+    /// The fit to be saved without its data, which are stored only to be drawn: of many points, in a short file.
+    pub fn to_stored_without_data(&self) -> StoredFit<T> {
+        self.stored_with(None)
+    }
+
+    fn stored_with(&self, points: Option<Vec<PlotPoint>>) -> StoredFit<T> {
         StoredFit::new(Parts {
             model: self.setting.curve.to_any_model(),
             width: self.setting.data.width(),
@@ -18,7 +29,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
             noise: self.response_noise(),
             criteria: self.criteria(),
             summary: self.summary(),
-            points: self.plot_points().filter(|_| self.setting.curve.data_set_names().is_empty()),
+            points,
         })
     }
 }

@@ -50,7 +50,7 @@ impl<T: Real> ManyFits<T> {
         let parameters = self.parameters.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
         let standard_errors = self.standard_errors.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
         let covariances = self.covariances.as_mut().and_then(Array3::as_slice_mut).unwrap_or_default();
-        let covariances = covariances.chunks_mut(fits * n * n).chain(iter::repeat_with(|| <&mut [T]>::default()));
+        let covariances = covariances.chunks_mut(fits * n * n).chain(iter::repeat_with(<&mut [T]>::default));
         let cost = self.cost.as_slice_mut().unwrap_or_default().chunks_mut(fits);
         let status = self.status.as_slice_mut().unwrap_or_default().chunks_mut(fits);
         let iterations = self.iterations.as_slice_mut().unwrap_or_default().chunks_mut(fits);

@@ -9,7 +9,8 @@ use crate::solver::lockstep::{Arrival, UNROLLED};
 pub(super) struct NormalEquations<T, const N: usize> {
     matrix: [[T; N]; N],
     inverse_pivots: [T; N],
-    scale: [T; N],
+    /// Reciprocals of the lengths of the columns.
+    inverse_scale: [T; N],
     held: [bool; N],
     /// Free parameters.
     n: usize,
@@ -23,6 +24,7 @@ pub(super) struct NormalEquations<T, const N: usize> {
 
 impl<T: Real, const N: usize> NormalEquations<T, N> {
     /// Of `n` free parameters at so many points, whose residuals have this variance if it is known.
+    #[inline]
     pub(super) fn at(arrival: &Arrival<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
         let held = arrival.held;
         let takes_part = |j: usize| j < n && !held[j];
@@ -31,20 +33,20 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
             let freedom = T::from_f64(points.saturating_sub(free) as f64);
             (arrival.cost + arrival.cost) / freedom
         });
-        let (inverse_pivots, scale) = ([T::ONE; N], [T::ONE; N]);
+        let (inverse_pivots, inverse_scale) = ([T::ONE; N], [T::ONE; N]);
         let is_exact = (0..n).all(|j| held[j] || arrival.gram[j][j] > least_square());
         let matrix = [[T::ZERO; N]; N];
         let mut normal =
-            NormalEquations { matrix, inverse_pivots, scale, held, n, variance, is_sound: false, is_exact };
+            NormalEquations { matrix, inverse_pivots, inverse_scale, held, n, variance, is_sound: false, is_exact };
         let size = normal.size();
         let matrix = &mut normal.matrix.as_flattened_mut()[..size * size];
         // What does not take part is apart from the rest.
         for i in 0..size {
             matrix[i * size + i] = T::ONE;
             if takes_part(i) {
-                normal.scale[i] = arrival.gram[i][i].sqrt();
+                normal.inverse_scale[i] = arrival.gram[i][i].sqrt().recip();
                 for k in (0..i).filter(|&k| takes_part(k)) {
-                    matrix[i * size + k] = arrival.gram[i][k] / (normal.scale[i] * normal.scale[k]);
+                    matrix[i * size + k] = arrival.gram[i][k] * normal.inverse_scale[i] * normal.inverse_scale[k];
                 }
             }
         }
@@ -63,11 +65,12 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
     }
 
     /// `L⁻¹` times a gradient by the free parameters.
+    #[inline]
     pub(super) fn whitened(&self, gradient: impl Fn(usize) -> T) -> [T; N] {
         let size = self.size();
         let mut whitened = [T::ZERO; N];
         for j in (0..self.n).filter(|&j| !self.held[j]) {
-            whitened[j] = gradient(j) / self.scale[j];
+            whitened[j] = gradient(j) * self.inverse_scale[j];
         }
         cholesky_forward(&self.matrix.as_flattened()[..size * size], &mut whitened[..size]);
         whitened
@@ -75,6 +78,7 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
 
     /// The covariance of two functions whose [whitened](Self::whitened) gradients these are. Where the matrix is too close to singular, a
     /// variance is infinite, and a covariance zero.
+    #[inline]
     pub(super) fn covariance(&self, first: &[T; N], second: &[T; N], is_variance: bool) -> T {
         if !self.is_sound {
             let depends = first.iter().any(|&slope| slope != T::ZERO);

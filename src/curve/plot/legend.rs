@@ -51,7 +51,8 @@ pub(super) fn entries(series: &[Series]) -> Vec<Entry> {
         [] | [_] => {}
         several => entries.extend(several.iter().enumerate().map(|(index, one)| {
             let name = one.name.clone().unwrap_or_else(|| format!("series {}", index + 1));
-            let picture = if one.points.is_empty() { Picture::Line } else { Picture::Disk };
+            // Points have the colour of their curve.
+            let picture = if one.curve.is_empty() { Picture::Disk } else { Picture::Line };
             entry(&name, picture, style::colors(index, several.len()).0.into())
         })),
     }

@@ -144,7 +144,7 @@ impl<T: Real> StoredFit<T> {
         Ok(StoredFit { model: curve.to_any_model(), curve: Some(Arc::new(curve)), ..self })
     }
 
-    /// Leaves the data out, which are stored only to be drawn: a file of a fit of many points becomes short.
+    /// Leaves the data out, as [`FittedCurve::to_stored_without_data`](crate::FittedCurve::to_stored_without_data) does at once.
     pub fn without_data(self) -> Self {
         StoredFit { points: None, ..self }
     }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::assignments::{Bounds, Start};
+use marquardt::Loss;
+
+use super::method::losses;
+use crate::assignments::{Bounds, Fix, Start, Tied};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -33,6 +36,16 @@ pub struct ManyArguments {
     /// Bounds of parameters; an end may be left out
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
     pub bounds: Vec<Bounds>,
+    /// Parameters that stay at their starts, or at a value
+    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',')]
+    pub fix: Vec<Fix>,
+    /// Parameter that follows from others by a formula; may be repeated
+    #[arg(long, value_name = "NAME=FORMULA")]
+    pub tie: Vec<Tied>,
+    /// Robust loss, which gives outliers little weight; takes many times longer
+    #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
+          default_missing_value = "tukey")]
+    pub robust: Option<Loss>,
     /// The responses are counts: maximises the Poisson likelihood
     #[arg(long)]
     pub counts: bool,

@@ -42,7 +42,7 @@ pub struct MethodArguments {
     pub watch: bool,
 }
 
-fn losses() -> impl TypedValueParser<Value = Loss> {
+pub fn losses() -> impl TypedValueParser<Value = Loss> {
     let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
     PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
 }
