@@ -11,9 +11,11 @@
 
 use std::time::Instant;
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Sequential, StepCost};
 use marquardt::optim::Optimizer;
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Real, Scaling, Variables};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
 const INPUTS: [usize; 4] = [10, 30, 100, 300];

@@ -14,9 +14,8 @@ mod workloads;
 use divan::{Bencher, black_box};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use marquardt::{
-    AutoDiff, CurveFit, EvaluationError, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Model, Report, model,
-};
+use marquardt::problem::FixedAutoDiff;
+use marquardt::{AutoDiff, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Model, Report, model};
 use nalgebra::SVector;
 use problems::{Analytic, Misra1aResiduals, Peaks};
 use rand_chacha::ChaCha8Rng;

@@ -15,7 +15,10 @@ mod workloads;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use marquardt::{FitMany, FixedAutoDiff, LevenbergMarquardt, ManyFits, Model, Number, Real, ScalarOf};
+use marquardt::curve::ManyFits;
+use marquardt::number::Number;
+use marquardt::problem::FixedAutoDiff;
+use marquardt::{FitMany, LevenbergMarquardt, Model, Real, ScalarOf};
 use nalgebra::SVector;
 use ndarray::{Array1, Array2};
 use problems::{CurveResiduals, Formula};

@@ -8,9 +8,10 @@
 use divan::{Bencher, black_box};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{
-    Acceleration, Gradients, JacobianProducts, LeastSquares, LevenbergMarquardt, Objective, Real, Scaling, Variables,
-};
+use marquardt::problem::{JacobianProducts, Objective};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::variables::Gradients;
+use marquardt::{LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
 fn main() {

@@ -14,8 +14,9 @@ mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
-use marquardt::{Acceleration, AutoDiff, LevenbergMarquardt, Scaling};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{AutoDiff, LevenbergMarquardt};
 use nist::{DataSet, Model};
 use problems::Analytic;
 use workloads::{Difficulty, OverlappingGaussians, Workload};

@@ -9,7 +9,8 @@
 use std::time::Instant;
 
 use marquardt::distributed::{Communicator, on_threads};
-use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Sharded};
+use marquardt::problem::Sharded;
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

@@ -16,11 +16,11 @@ mod problems;
 mod workloads;
 
 use divan::{Bencher, black_box};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{Function, MeanSquaredError, Network, Sequential};
-use marquardt::{
-    Covariance, EvaluationError, Gradients, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Objective,
-    Variables,
-};
+use marquardt::problem::Objective;
+use marquardt::variables::Gradients;
+use marquardt::{Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Variables};
 use ndarray::Array2;
 use workloads::{ExponentialAndTwoPeaks, Workload};
 

@@ -7,8 +7,9 @@
 
 use std::error::Error;
 
+use marquardt::curve::Table;
 use marquardt::models::MichaelisMenten;
-use marquardt::{CurveFit, Table, Tie};
+use marquardt::{CurveFit, Tie};
 
 const LEVEL: f64 = 0.95;
 const REPLICATES: usize = 1000;

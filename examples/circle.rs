@@ -8,7 +8,8 @@
 use std::error::Error;
 use std::f64::consts::PI;
 
-use marquardt::{Curve, CurveError, FittedCurve, Parameters, tie};
+use marquardt::curve::Curve;
+use marquardt::{CurveError, FittedCurve, Parameters, tie};
 
 const POINTS: [[f64; 2]; 6] = [[2.1, 0.9], [1.1, 2.0], [-0.1, 1.1], [0.9, 0.1], [1.8, 1.6], [0.3, 0.2]];
 

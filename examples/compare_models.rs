@@ -7,8 +7,9 @@
 
 use std::error::Error;
 
+use marquardt::CurveFit;
+use marquardt::curve::{Compared, Comparison, FTest, Plot, Series, Table, f_test};
 use marquardt::models::Named;
-use marquardt::{Compared, Comparison, CurveFit, FTest, Plot, Series, Table, f_test};
 
 const MODELS: [&str; 6] = ["linear", "quadratic", "power_law", "exponential_rise", "michaelis_menten", "hill"];
 

@@ -7,7 +7,8 @@
 
 use std::error::Error;
 
-use marquardt::{CurveFit, Dual, FTest, FittedCurve, GlobalCurve, GlobalError, GlobalFit, Tie, f_test};
+use marquardt::curve::{FTest, GlobalCurve, GlobalError, f_test};
+use marquardt::{CurveFit, Dual, FittedCurve, GlobalFit, Tie};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

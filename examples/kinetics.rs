@@ -8,7 +8,9 @@
 //! Beside it, with SciPy's `solve_ivp` and `curve_fit`: `examples/python/kinetics.py`.
 
 use ivp::prelude::{FirstOrderSystem, Ivp, Method};
-use marquardt::{Curve, CurveError, CurveFit, Difference, EvaluationError, FittedCurve};
+use marquardt::autodiff::Difference;
+use marquardt::curve::Curve;
+use marquardt::{CurveError, CurveFit, EvaluationError, FittedCurve};
 
 /// When the blood was looked at, after 100 mg were taken. The data are simulated with normal errors: absorption = 0.8, vmax = 11, km = 9,
 /// standard deviation 0.5.

@@ -15,9 +15,9 @@ mod nist;
 use std::error::Error;
 use std::process::ExitCode;
 
-use marquardt::{
-    AutoDiff, Covariance, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Residuals, Status,
-};
+use marquardt::problem::FiniteDifference;
+use marquardt::solver::Status;
+use marquardt::{AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals};
 use nist::{DataSet, Model, digits};
 
 /// More correct digits than this in every parameter, and a run counts as solved.

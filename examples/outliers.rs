@@ -7,8 +7,9 @@
 
 use std::error::Error;
 
+use marquardt::curve::{Plot, Series};
 use marquardt::models::ExponentialRise;
-use marquardt::{CurveFit, Loss, Plot, Series};
+use marquardt::{CurveFit, Loss};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, StandardNormal};

@@ -4,7 +4,8 @@
 //! cargo run --release --example scipy_fits
 //! ```
 
-use marquardt::{Curve, CurveError, CurveFit, FittedCurve, Loss, model};
+use marquardt::curve::Curve;
+use marquardt::{CurveError, CurveFit, FittedCurve, Loss, model};
 
 /// The name of a fit, and the value and standard error of each of its parameters.
 type Fit = (&'static str, Vec<[f64; 2]>);

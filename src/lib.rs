@@ -58,7 +58,7 @@
 //! ```
 //!
 //! [`LeastSquares`] lists the other ways to state a problem. A solve that starts always ends in a [`Report`] with the best
-//! point found and a [`Status`]; only what prevents a start is an error.
+//! point found and a [`Status`](solver::Status); only what prevents a start is an error.
 //!
 //! # Train a small network
 //!
@@ -66,9 +66,9 @@
 //! and with another line [`Adam`](optim::Adam) or [`Sgd`](optim::Sgd).
 //!
 //! ```
+//! use marquardt::{LevenbergMarquardt, Variables};
 //! use marquardt::nn::{MeanSquaredError, Sequential};
 //! use marquardt::optim::Optimizer;
-//! use marquardt::{LevenbergMarquardt, Variables};
 //! use ndarray::{Array2, Axis};
 //!
 //! // sin(5x) from -1 to 1, in an order that spreads every minibatch evenly.
@@ -102,21 +102,21 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`], [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`] |
-//! | statistics | of a fit: intervals, bands, [`Profile`], [`Contour`], [`Bootstrap`], [`Influence`], [`Criteria`], [`Comparison`], [`f_test`]; of a series: [`statistics`] |
-//! | solver | [`LevenbergMarquardt`], [`damping`], [`Scaling`], [`Acceleration`], [`Report`], [`Status`], [`Covariance`], [`Observer`] |
-//! | linear | how one damped system is solved: [`LinearSolver`], [`LinearForm`], chosen by estimated [`Work`] |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`], [`SparseAutoDiff`], [`FiniteDifference`], [`Analytic`], [`check_derivatives`]; [`Bounds`]; [`JacobianProducts`] where the Jacobian is not formed; [`Robust`] against outliers by a [`Loss`], [`Separable`] without the parameters that enter linearly, [`OnManifold`] where points are rotations or directions; [`Sparsity`] of Jacobians, [`BlockJacobian`]; [`ConcurrentRows`] and [`ConcurrentBlocks`] on several threads |
-//! | derivatives | [`Scalar`], [`Number`], [`Dual`], [`Taylor`], [`Difference`] |
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`](curve::Curve), [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`](curve::MultiStart) |
+//! | statistics | of a fit: intervals, bands, [`Profile`](curve::Profile), [`Contour`](curve::Contour), [`Bootstrap`](curve::Bootstrap), [`Influence`](curve::Influence), [`Criteria`](curve::Criteria), [`Comparison`](curve::Comparison), [`f_test`](curve::f_test); of a series: [`statistics`] |
+//! | solver | [`LevenbergMarquardt`], [`damping`](solver::damping), [`Scaling`](solver::Scaling), [`Acceleration`](solver::Acceleration), [`Report`], [`Status`](solver::Status), [`Covariance`], [`Observer`](solver::Observer) |
+//! | linear | how one damped system is solved: [`LinearSolver`](linear::LinearSolver), [`LinearForm`](linear::LinearForm), chosen by estimated [`Work`](problem::Work) |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`](problem::FixedAutoDiff), [`SparseAutoDiff`](problem::SparseAutoDiff), [`FiniteDifference`](problem::FiniteDifference), [`Analytic`](problem::Analytic), [`check_derivatives`](problem::check_derivatives); [`Bounds`]; [`JacobianProducts`](problem::JacobianProducts) where the Jacobian is not formed; [`Robust`](problem::Robust) against outliers by a [`Loss`], [`Separable`](problem::Separable) without the parameters that enter linearly, [`OnManifold`](problem::OnManifold) where points are rotations or directions; [`Sparsity`](problem::Sparsity) of Jacobians, [`BlockJacobian`](problem::BlockJacobian); [`ConcurrentRows`](problem::ConcurrentRows) and [`ConcurrentBlocks`](problem::ConcurrentBlocks) on several threads |
+//! | derivatives | [`Scalar`], [`Number`](number::Number), [`Dual`], [`Taylor`](autodiff::Taylor), [`Difference`](autodiff::Difference) |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`Covariance`](graph::Covariance) |
 //! | files | `Table` of columns from files of separated values (feature `csv`); [`npy`], NumPy's arrays |
-//! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`] of them |
-//! | objective | [`Objective`], what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`] |
+//! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`](variables::Gradients) of them |
+//! | objective | [`Objective`](problem::Objective), what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`](problem::SumOfSquares) |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
 //! | differential equations | [`physics`]: physics-informed networks: [`Equations`](physics::Equations) at [`Points`](physics::Points), unknown coefficients, held-out residuals |
 //! | optimizers | [`optim`]: [`Optimizer`](optim::Optimizer), the [first-order](optim::FirstOrder) ones, [`Schedule`](optim::Schedule), [`MovingAverage`](optim::MovingAverage), [`Groups`](optim::Groups) |
-//! | ranks | [`distributed`]: one problem over several processes or machines; [`Communicator`](distributed::Communicator), [`Sharded`] |
+//! | ranks | [`distributed`]: one problem over several processes or machines; [`Communicator`](distributed::Communicator), [`Sharded`](problem::Sharded) |
 //! | training | [`train`]: [`Trainer`](train::Trainer), [`Metric`](train::Metric), [`Callback`](train::Callback), [`History`](train::History), [`Checkpoint`](train::Checkpoint) |
 //!
 //! # Features
@@ -131,7 +131,7 @@
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | solves of graphs and large curve fits, and fits of many data sets, from many starts and of resampled data, run on all cores |
-//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`] can be serialised, and a fit is stored as a [`StoredFit`] |
+//! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`](curve::FitSummary) can be serialised, and a fit is stored as a [`StoredFit`](curve::StoredFit) |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
@@ -139,74 +139,46 @@
 #![deny(unsafe_code)]
 
 mod atomic_file;
-mod autodiff;
+pub mod autodiff;
 mod checksum;
-mod curve;
+pub mod curve;
 mod digits;
 pub mod distributed;
 pub mod graph;
 pub mod guide;
 mod hyperparameters;
 mod kernels;
-mod linear;
+pub mod linear;
 pub mod manifold;
 pub mod nn;
 pub mod npy;
-mod number;
+pub mod number;
 pub mod optim;
 mod parallel;
 pub mod physics;
 mod precision;
-mod problem;
+pub mod problem;
 mod real;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
-mod solver;
+pub mod solver;
 mod special;
 pub mod statistics;
 pub mod train;
-mod variables;
+pub mod variables;
 
-pub use autodiff::{Difference, Dual, Taylor};
+pub use autodiff::Dual;
 #[doc(hidden)]
 pub use curve::model_functions;
 pub use curve::models;
-pub use curve::{
-    BandPoint, Bootstrap, BootstrapError, Compared, Comparison, ComparisonError, Contour, ContourPoint,
-    CorrelationSummary, Criteria, Curve, CurveError, CurveFit, DataSummary, Estimate, FTest, FailedReplicate,
-    FailedStart, FitFailure, FitMany, FitManyError, FitStatistics, FitSummary, FittedCurve, FittedDataSet,
-    FittedParameter, Formula, FormulaError, FormulaProblem, FromClosure, FromModel, FromNumeric, FromNumericRows,
-    FromVector, GlobalCurve, GlobalError, GlobalFit, Influence, Interval, IntervalEnd, IntervalSummary, LossSummary,
-    ManyFits, Minima, Minimum, Model, MultiStart, MultiStartError, NanPolicy, ParameterState, ParameterSummary,
-    Parameters, PerFit, Predictors, PriorSummary, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
-    Rows, StatisticsError, Tie, curve_fit, f_test, likelihood_ratio_test,
-};
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-pub use curve::{Plot, PlotError, Series};
-#[cfg(feature = "csv")]
-pub use curve::{Separator, Table, TableError, TableReader, TableRow};
-#[cfg(feature = "serde")]
-pub use curve::{StoredFit, StoredFitError};
-pub use linear::{LinearForm, LinearSolver};
-pub use number::{Constants, Number, ScalarOf};
-pub use problem::{
-    Analytic, AutoDiff, BlockJacobian, BoundSide, Bounded, Bounds, BoundsError, ConcurrentBlocks, ConcurrentRows,
-    DerivativeCheck, Discrepancy, EvaluationError, FactorSample, FiniteDifference, FixedAutoDiff, JacobianProducts,
-    KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, LeastSquares, Loss, NotKroneckerFactored,
-    NotLeastSquares, Objective, OnManifold, ProductWork, Rate, Residuals, Robust, RobustLoss, RobustScaleError,
-    Separable, SeparableError, Sharded, SparseAutoDiff, Sparsity, SparsityError, SumOfSquares, Work, check_derivatives,
-    mad_scale,
-};
+pub use curve::{CurveError, CurveFit, FitMany, FittedCurve, Formula, GlobalFit, Model, Parameters, Tie, curve_fit};
+pub use number::ScalarOf;
+pub use problem::{AutoDiff, Bounds, EvaluationError, LeastSquares, Loss, Residuals};
 pub use real::Real;
 pub use scalar::Scalar;
-pub use solver::{
-    Acceleration, ActiveBound, CancelToken, Covariance, CovarianceError, Evaluations, FitStatus, IterationRecord,
-    LevenbergMarquardt, Observer, Report, Scaling, SolveError, Status, damping,
-};
-#[cfg(feature = "safetensors")]
-pub use variables::SafetensorsError;
-pub use variables::{Gradient, Gradients, Variable, VariableError, Variables};
+pub use solver::{Covariance, LevenbergMarquardt, Report, SolveError};
+pub use variables::Variables;
 
 /// The README's code is tested with the documentation's, where all features that it shows are on.
 #[cfg(all(doctest, feature = "checkpoint", feature = "safetensors"))]

@@ -1,8 +1,9 @@
-//! What a formula is computed in: a float, or registers of floats.
+//! Numbers that a formula is computed in: a float, or registers of floats.
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use crate::{Real, Scalar};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A number without derivatives: [`f32`], [`f64`], or registers full of them, each number of which belongs to a fit, or to a
 /// point, of its own. Sealed.

@@ -3,7 +3,7 @@
 //! A function that is generic over the float is compiled in each crate that calls it; one of `f64` alone is compiled here, once.
 //! [`compile_once`] hands the arguments of the former to the latter.
 
-use crate::Real;
+use crate::real::Real;
 
 /// A call that is compiled for each float.
 pub trait Compiled {

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, LowerExp};
 
-use crate::Number;
 use crate::kernels::{Elementary, Kernels, Vectorized};
+use crate::number::Number;
 use crate::precision::Compiled;
 
 /// A float the engine can compute in. Implemented for [`f32`] and [`f64`], and sealed: the dense kernels beneath

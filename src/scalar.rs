@@ -4,12 +4,13 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::{Number, special};
+use crate::number::Number;
+use crate::special;
 
 /// A number that a residual function can be written over.
 ///
 /// Write the function once, generic over `S: Scalar<Real = f64>`, and the library evaluates it with plain floats
-/// ([`f32`], [`f64`]), with [`Dual`](crate::Dual) numbers for an exact Jacobian, or with [`Taylor`](crate::Taylor)
+/// ([`f32`], [`f64`]), with [`Dual`](crate::Dual) numbers for an exact Jacobian, or with [`Taylor`](crate::autodiff::Taylor)
 /// numbers for an exact second directional derivative. Functions carry the names they have on [`f64`].
 ///
 /// Constants mix in from the right (`p * 2.0`, `p - 1.0`). For constants anywhere, write the line in

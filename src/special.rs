@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 
 use statrs::function::gamma;
 
-use crate::{Number, Real};
+use crate::number::Number;
+use crate::real::Real;
 
 /// Functions of each float by itself.
 macro_rules! of_each_float {
@@ -87,7 +88,8 @@ fn is_pole(x: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dual, Scalar, Taylor};
+    use crate::autodiff::{Dual, Taylor};
+    use crate::scalar::Scalar;
 
     /// `x`, and there `erf`, `erfc`, `Γ`, `ln |Γ|`, `J₀`, `J₁`, `ψ` and `ψ′`, by mpmath 1.3 in 30 digits.
     const REFERENCE: [[f64; 9]; 7] = [

@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "no single user takes everything")]
 
-use marquardt::{EvaluationError, LeastSquares, Model, Number, Residuals, Scalar, ScalarOf, model};
+use marquardt::number::Number;
+use marquardt::{EvaluationError, LeastSquares, Model, Residuals, Scalar, ScalarOf, model};
 
 use crate::workloads::{Decays, Family, GaussianPeaks, Misra1a, Samples, Workload};
 

@@ -27,10 +27,11 @@ use std::time::Instant;
 use bal::Scene;
 use camera::{Reprojection, project};
 use clap::Parser;
-use marquardt::damping::GainRatio;
 use marquardt::graph::{GraphError, Problem};
+use marquardt::linear::LinearSolver;
 use marquardt::manifold::Euclidean;
-use marquardt::{LevenbergMarquardt, LinearSolver, Report};
+use marquardt::solver::damping::GainRatio;
+use marquardt::{LevenbergMarquardt, Report};
 use options::Options;
 
 fn main() -> ExitCode {

@@ -28,9 +28,10 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use curves::{Curve, Point};
 use data::{CLASSES, Digits, PIXELS, TRAINING};
+use marquardt::Variables;
+use marquardt::curve::{Plot, PlotError, Series};
 use marquardt::nn::{MeanSquaredError, Network, NetworkError, Sequential, SparseCategoricalCrossentropy};
 use marquardt::train::{Accuracy, History, OnEpochEnd, Trainer};
-use marquardt::{Plot, PlotError, Series, Variables};
 use ndarray::Array2;
 use optimizers::{Choice, Named};
 

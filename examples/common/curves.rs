@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::{Plot, PlotError, Series};
+use marquardt::curve::{Plot, PlotError, Series};
 
 /// The loss along a training.
 pub struct Curve {

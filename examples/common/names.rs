@@ -1,7 +1,8 @@
 //! Robust losses and linear forms by the names that they have on the command line.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use marquardt::{LinearForm, Loss};
+use marquardt::Loss;
+use marquardt::linear::LinearForm;
 
 /// Forms for Jacobians of blocks, with their names.
 const FORMS: [(&str, LinearForm); 4] = [

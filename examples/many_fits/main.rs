@@ -15,7 +15,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use marquardt::{FitMany, FitStatus, ManyFits, Model, Real, model};
+use marquardt::curve::ManyFits;
+use marquardt::solver::FitStatus;
+use marquardt::{FitMany, Model, Real, model};
 use ndarray::Array2;
 use rayon::ThreadPoolBuilder;
 use workloads::{Decays, Family, GaussianPeaks, ManyCurves};

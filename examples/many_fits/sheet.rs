@@ -1,6 +1,7 @@
 //! A dozen fits on one sheet.
 
-use marquardt::{ManyFits, Model, Plot, Real, Series};
+use marquardt::curve::{ManyFits, Plot, Series};
+use marquardt::{Model, Real};
 use ndarray::{Array2, ArrayView1, Axis};
 
 const COLUMNS: usize = 4;

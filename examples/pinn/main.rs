@@ -20,7 +20,8 @@ use cases::{Name, case};
 use clap::{Parser, ValueEnum};
 use errors::Judge;
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{IterationRecord, LeastSquares, LevenbergMarquardt};
+use marquardt::solver::IterationRecord;
+use marquardt::{LeastSquares, LevenbergMarquardt};
 
 /// Solves a differential equation by a small network.
 #[derive(Parser)]

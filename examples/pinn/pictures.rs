@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-use marquardt::{Plot, Series};
+use marquardt::curve::{Plot, Series};
 use ndarray::Array2;
 
 use super::cases::Case;

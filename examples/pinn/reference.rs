@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use marquardt::{FiniteDifference, LevenbergMarquardt};
+use marquardt::LevenbergMarquardt;
+use marquardt::problem::FiniteDifference;
 
 /// Numbers of a normal distribution, by the formula of Box and Muller from a golden-ratio sequence.
 pub fn normal(count: usize, seed: u64) -> Vec<f64> {

@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use g2o::{Dimension, Graph, Poses, Skipped};
 use marquardt::graph::{GraphError, Problem};
+use marquardt::linear::LinearSolver;
 use marquardt::manifold::{SE2, SE3};
-use marquardt::{LevenbergMarquardt, LinearSolver, Report};
+use marquardt::{LevenbergMarquardt, Report};
 use options::Options;
 
 const TINY_GRID: &str = include_str!("../data/tiny_grid.g2o");

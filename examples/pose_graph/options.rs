@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use marquardt::{LinearForm, Loss};
+use marquardt::Loss;
+use marquardt::linear::LinearForm;
 
 use crate::names::{forms, losses};
 

@@ -8,8 +8,10 @@ use super::functions::{for_each_function, lane_function, lane_operators};
 use super::jet::sign;
 use super::tape::{Place, Tape};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
-use crate::{Number, Real, Scalar};
 
 /// A value that remembers on a [`Tape`] what it was made of: all its derivatives cost a few times the value, however many
 /// there are.

@@ -1,7 +1,7 @@
 //! Finite differences.
 
-use crate::Real;
 use crate::kernels::vector::safe_norm;
+use crate::real::Real;
 
 /// A column of differences is resolved where the rounding of residuals makes cosines of at most `ε` to this power of it.
 const RESOLVED: f64 = 0.41;
@@ -38,7 +38,7 @@ impl Difference {
     /// The derivative of a scalar `f` with respect to `x[j]`, where `here` is `f(x)`; `x` comes back unchanged.
     ///
     /// ```
-    /// use marquardt::Difference;
+    /// use marquardt::autodiff::Difference;
     ///
     /// let f = |x: &[f64]| x[0] * x[1].sin();
     /// let mut x = [2.0, 0.5];
@@ -55,7 +55,7 @@ impl Difference {
     /// the derivative is zero.
     ///
     /// ```
-    /// use marquardt::Difference;
+    /// use marquardt::autodiff::Difference;
     ///
     /// let root = |x: &[f64]| x[0].sqrt() + x[0] * x[0];
     /// let slope = Difference::Central.derivative_within(&mut [1.0], 0, 2.0, 1.0, 2.0, |x| {

@@ -5,8 +5,9 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::functions::{derived_operators, for_each_function, sign};
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
-use crate::{Real, Scalar};
 
 /// A value together with its exact gradient with respect to `N` variables (Ceres calls it a jet).
 ///

@@ -234,7 +234,7 @@ pub(super) use for_each_function;
 pub(super) use lane_function;
 pub(super) use lane_operators;
 
-use crate::Real;
+use crate::real::Real;
 
 /// The sign of `x` with the sign of zero taken as zero, so that `|x|` has the derivative 0 at its kink.
 pub(super) fn sign<T: Real>(x: T) -> T {

@@ -6,8 +6,10 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::functions::{for_each_function, lane_function, lane_operators};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
-use crate::{Number, Real, Scalar};
 
 /// As [`Dual`](crate::Dual), for several fits or points at once.
 ///

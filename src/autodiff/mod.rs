@@ -1,4 +1,13 @@
-//! Derivatives: dual numbers for exact ones, and finite differences for opaque functions.
+//! Derivatives: [`Dual`] numbers for exact first ones, [`Taylor`] numbers for second ones along a direction, and [`Difference`] formulas
+//! for functions that are opaque.
+//!
+//! ```
+//! use marquardt::Dual;
+//!
+//! let [x, y] = Dual::variables([3.0, 2.0]);
+//! let z = (x * x * y).ln();
+//! assert_eq!(z.gradient, [2.0 / 3.0, 0.5]);
+//! ```
 
 pub(crate) mod adjoint;
 pub(crate) mod difference;

@@ -5,8 +5,10 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use super::functions::for_each_function;
 use super::jet::sign;
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
-use crate::{Number, Real, Scalar};
 
 macro_rules! slope {
     ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {

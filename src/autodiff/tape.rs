@@ -5,7 +5,9 @@ use std::fmt;
 
 use super::adjoint::Adjoint;
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A place on a tape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

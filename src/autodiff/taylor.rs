@@ -5,8 +5,9 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::functions::{derived_operators, for_each_function, sign};
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::special::{digamma, j1_bend, j1_slope, trigamma};
-use crate::{Real, Scalar};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.
 ///
@@ -14,7 +15,8 @@ use crate::{Real, Scalar};
 /// three times the cost of the value.
 ///
 /// ```
-/// use marquardt::{Scalar, Taylor};
+/// use marquardt::Scalar;
+/// use marquardt::autodiff::Taylor;
 ///
 /// // Along v = 1 from x = 2: f = x³ has f' = 12 and f'' = 12.
 /// let f = Taylor::along(2.0_f64, 1.0).powi(3);

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::Criteria;
 use super::criteria::NoiseKind;
-use crate::Real;
 use crate::digits::number;
+use crate::real::Real;
 
 /// Why fits cannot be compared.
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -84,7 +84,8 @@ impl<T: Real> Compared<T> {
 /// Fits of different curves to the same data, best first by the AICc. `Display` prints a table.
 ///
 /// ```
-/// use marquardt::{Comparison, curve_fit};
+/// use marquardt::curve_fit;
+/// use marquardt::curve::Comparison;
 ///
 /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0_f64];
 /// let y = [1.1, 2.8, 5.2, 7.1, 8.8, 11.2, 12.9];

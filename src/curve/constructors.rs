@@ -3,7 +3,9 @@
 use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
 use super::numeric_rows::FromNumericRows;
 use super::{Curve, CurveError, CurveFit, FittedCurve, Model, Rows};
-use crate::{Difference, Dual, EvaluationError, Real};
+use crate::autodiff::{Difference, Dual};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
 ///
@@ -106,7 +108,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Fits a closure `|x, b|` over plain floats, both slices, with derivatives by differences.
     ///
     /// ```
-    /// use marquardt::{CurveFit, Difference};
+    /// use marquardt::CurveFit;
+    /// use marquardt::autodiff::Difference;
     ///
     /// let (x, y) = ([0.0, 1.0, 2.0, 3.0_f64], [1.0, 2.7, 7.4, 20.1]);
     /// let fit = CurveFit::numeric(|x, b| (b[0] * x[0]).exp(), Difference::Central, &x, &y, &[0.5]).fit()?;
@@ -136,7 +139,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// keeps the best point so far. A response that is not filled in counts as NaN.
     ///
     /// ```
-    /// use marquardt::{CurveFit, Difference};
+    /// use marquardt::CurveFit;
+    /// use marquardt::autodiff::Difference;
     ///
     /// // Logistic growth, dN/dt = r N (1 - N / K), by small steps of the midpoint rule.
     /// let simulate = |t: &[f64], b: &[f64], n: &mut [f64]| {

@@ -1,6 +1,6 @@
 //! How well a curve describes data for the number of its parameters.
 
-use crate::Real;
+use crate::real::Real;
 
 /// What is known of the noise, and so what a likelihood is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum NoiseKind {
 }
 
 /// How well a curve describes data for the number of its parameters: plain numbers, so that fits of different curves can
-/// be [compared](crate::Comparison).
+/// be [compared](crate::curve::Comparison).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Criteria<T> {

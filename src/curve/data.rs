@@ -6,8 +6,8 @@ use std::iter::zip;
 use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
-use crate::Real;
 use crate::distributed::{Communicator, CommunicatorError, RankError};
+use crate::real::Real;
 
 /// So many rows say enough of what data look like.
 const SAMPLE: usize = 100_000;

@@ -4,7 +4,8 @@ use thiserror::Error;
 
 use super::counted::counted;
 use crate::distributed::{CommunicatorError, RankError};
-use crate::{CovarianceError, RobustScaleError, SolveError};
+use crate::problem::RobustScaleError;
+use crate::solver::{CovarianceError, SolveError};
 
 /// Why a curve could not be fitted.
 #[derive(Debug, Error)]

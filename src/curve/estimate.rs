@@ -1,7 +1,7 @@
 //! An estimate, and how far it may be off.
 
 use super::StatisticsError;
-use crate::Real;
+use crate::real::Real;
 use crate::statistics::distributions::two_sided_quantile;
 
 /// An interval of confidence, ends included.

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::CurveError;
-use crate::{Report, SolveError, Status};
+use crate::solver::{Report, SolveError, Status};
 
 /// Why one fit of many, from another start or of other data, came to nothing. The others are not concerned.
 #[derive(Debug, Error)]
@@ -22,7 +22,7 @@ pub enum FitFailure {
 
 impl FitFailure {
     /// The report of a solve that converged.
-    pub(super) fn unless_converged<T: crate::Real>(
+    pub(super) fn unless_converged<T: crate::real::Real>(
         solved: Result<Report<T>, SolveError>,
     ) -> Result<Report<T>, FitFailure> {
         let report = solved?;

@@ -17,7 +17,9 @@ use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
-use crate::{IterationRecord, LevenbergMarquardt, Loss, Real, RobustLoss, SolveError};
+use crate::problem::{Loss, RobustLoss};
+use crate::real::Real;
+use crate::solver::{IterationRecord, LevenbergMarquardt, SolveError};
 
 /// A curve fit, ready to run.
 ///
@@ -137,7 +139,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// The typical size of a parameter (SciPy's `x_scale`), rounded to a power of two. It matters only where the solver's
-    /// [scaling](crate::Scaling) is not by the columns of the Jacobian, as it is by default.
+    /// [scaling](crate::solver::Scaling) is not by the columns of the Jacobian, as it is by default.
     pub fn scale(self, name: &str, scale: T) -> Self {
         self.wish(name, Wish::Scale(scale))
     }
@@ -175,7 +177,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Fits under a loss by which outliers do not decide, one of [`Loss`](crate::Loss) or of one's own. Its scale is judged by
-    /// the residuals, as [`mad_scale`](crate::mad_scale) times the loss's tuning constant, unless
+    /// the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless
     /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of
     /// the residuals that count.
     ///
@@ -282,7 +284,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// use marquardt::{CurveFit, models::ExponentialDecay};
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::ExponentialDecay;
     ///
     /// static TRIALS: AtomicUsize = AtomicUsize::new(0);
     /// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);

@@ -11,7 +11,7 @@ use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
 use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit, FittedCurve};
-use crate::Real;
+use crate::real::Real;
 
 /// A fit of several data sets that share some of their parameters.
 ///

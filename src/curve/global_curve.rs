@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Curve;
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// A curve of any kind.
 pub(super) type AnyCurve<'a, T> = Box<dyn Curve<T> + Send + Sync + 'a>;

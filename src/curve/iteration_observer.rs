@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::IterationRecord;
+use crate::solver::IterationRecord;
 
 type Observe<T> = dyn Fn(&IterationRecord<T>) + Send + Sync;
 

@@ -3,9 +3,9 @@
 use std::iter::zip;
 use std::sync::Arc;
 
-use crate::problem::RobustRow;
+use crate::problem::{RobustLoss, RobustRow};
+use crate::real::Real;
 use crate::statistics::half_deviance;
-use crate::{Real, RobustLoss};
 
 /// How far data are from a curve, as a cost.
 #[derive(Debug, Clone)]

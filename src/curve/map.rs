@@ -5,7 +5,9 @@ use std::iter::zip;
 use super::parameter::{Parameter, Role};
 use super::{CurveError, ParameterState, Tie};
 use crate::kernels::vector::add_scaled;
-use crate::{ActiveBound, BoundSide, Bounds, Covariance, Real, Report, SolveError};
+use crate::problem::{BoundSide, Bounds};
+use crate::real::Real;
+use crate::solver::{ActiveBound, Covariance, Report, SolveError};
 
 /// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
 #[derive(Debug, Clone)]

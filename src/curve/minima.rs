@@ -7,7 +7,9 @@ use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, MultiStartError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
-use crate::{LeastSquares, Real, Report, SolveError};
+use crate::problem::LeastSquares;
+use crate::real::Real;
+use crate::solver::{Report, SolveError};
 
 /// Ends are of one minimum if so many standard deviations of the noise are all that the curve changes between them.
 const SAME: f64 = 1e-2;

@@ -7,8 +7,8 @@ use super::map::ParameterMap;
 use super::noise::Noise;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
-use crate::problem::{Probe, advance};
-use crate::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Real};
+use crate::problem::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Probe, advance};
+use crate::real::Real;
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
 /// share, they are this rank's; rank 0 has the priors.

@@ -1,4 +1,29 @@
-//! Fitting a curve to data.
+//! Curve fitting: [`CurveFit`] and [`curve_fit`], what they fit, and what is said of a fit.
+//!
+//! | | |
+//! |---|---|
+//! | what is fitted | [`Model`], [`Formula`], the [library of models](models), closures, [`Curve`] with derivatives by hand |
+//! | one data set | [`CurveFit`], [`Tie`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
+//! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
+//! | several starts | [`MultiStart`], [`Minima`] |
+//! | the result | [`FittedCurve`], [`FittedParameter`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
+//! | uncertainty | [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
+//! | diagnostics | [`Influence`], and the tests of [`statistics`](crate::statistics) |
+//! | which curve | [`Criteria`], [`Comparison`], [`f_test`], [`likelihood_ratio_test`] |
+//! | files and pictures | `Table` (feature `csv`), `Plot` (feature `plot`) |
+//!
+//! ```
+//! use marquardt::CurveFit;
+//! use marquardt::models::{Guess, MichaelisMenten};
+//!
+//! let concentration = [0.02, 0.06, 0.11, 0.22, 0.56, 1.10];
+//! let rate = [61.5, 102.0, 131.0, 155.5, 194.0, 203.5];
+//! let fit = CurveFit::guessed(MichaelisMenten, &concentration, &rate).bounds("km", 0.0..).fit()?;
+//! let km = fit.confidence_interval("km", 0.95)?;
+//! assert!(km.contains(0.065));
+//! println!("{fit}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod comparison;
 mod constructors;

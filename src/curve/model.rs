@@ -2,8 +2,11 @@
 
 use super::models::AnyModel;
 use super::{Formula, model_rows};
-use crate::autodiff::Difference;
-use crate::{AutoDiff, Dual, EvaluationError, LeastSquares, Real, Residuals, Scalar, ScalarOf};
+use crate::autodiff::{Difference, Dual};
+use crate::number::ScalarOf;
+use crate::problem::{AutoDiff, EvaluationError, LeastSquares, Residuals};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
 /// registers full of either, for several points or fits at once.

@@ -1,6 +1,7 @@
 //! What the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written in.
 
-use crate::{Number, Scalar};
+use crate::number::Number;
+use crate::scalar::Scalar;
 
 /// A number.
 #[inline(always)]

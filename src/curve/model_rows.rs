@@ -2,10 +2,13 @@
 
 use super::reverse_tile::{InTiles, ReverseTile, TILE, TileModel};
 use crate::autodiff::jet::Jet;
+use crate::curve::Model;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
+use crate::number::Number;
 use crate::problem::room_for;
-use crate::{Model, Number, Real, Scalar};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Fills `y` with the responses to rows of `width` predictors.
 pub(in crate::curve) fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], width: usize, b: &[T], y: &mut [T]) {

@@ -13,8 +13,8 @@ use super::ranks::{agreed, check_equal};
 use super::robust::Robustness;
 use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit};
-use crate::Real;
 use crate::distributed::RankError;
+use crate::real::Real;
 use crate::statistics::latin_hypercube;
 
 /// Starts unless said otherwise.

@@ -2,7 +2,7 @@
 
 use super::comparison::check_same_data;
 use super::{ComparisonError, Criteria};
-use crate::Real;
+use crate::real::Real;
 use crate::statistics::Test;
 use crate::statistics::distributions::{chi_squared_tail, f_tail};
 
@@ -32,7 +32,8 @@ pub struct FTest {
 /// no degrees of freedom, or a larger `χ²`.
 ///
 /// ```
-/// use marquardt::{curve_fit, f_test};
+/// use marquardt::curve_fit;
+/// use marquardt::curve::f_test;
 ///
 /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0_f64];
 /// let y = [0.1, 0.8, 4.2, 9.1, 15.8, 25.2, 35.9];

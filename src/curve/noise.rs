@@ -6,8 +6,8 @@ use std::iter::zip;
 use ndarray::ArrayView2;
 
 use super::CurveError;
-use crate::Real;
 use crate::kernels::Scratch;
+use crate::real::Real;
 
 /// The shape of the noise; whether its size is known, too, is for [`absolute_sigma`](super::CurveFit::absolute_sigma) to
 /// say.

@@ -2,7 +2,9 @@
 
 use super::Curve;
 use crate::autodiff::Difference;
-use crate::{EvaluationError, Real, parallel};
+use crate::parallel;
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// The curve of a closure over floats that gives all responses at once, differentiated by differences, a column of the Jacobian each.
 #[derive(Debug, Clone)]

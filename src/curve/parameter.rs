@@ -3,7 +3,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use super::{CurveError, Tie};
-use crate::Real;
+use crate::real::Real;
 
 /// What becomes of a parameter in the fit.
 #[derive(Debug, Clone)]

@@ -9,7 +9,10 @@ use super::parameter::Wish;
 use super::residual_curve::{FromResiduals, fill_negatives};
 use super::robust::Robustness;
 use super::{Curve, CurveError, CurveFit, FittedCurve, Tie};
-use crate::{Difference, Dual, EvaluationError, LevenbergMarquardt, Loss, Real, RobustLoss};
+use crate::autodiff::{Difference, Dual};
+use crate::problem::{EvaluationError, Loss, RobustLoss};
+use crate::real::Real;
+use crate::solver::LevenbergMarquardt;
 
 /// Named parameters of residuals that are no curve through data: distances, balances, several experiments at once. They have bounds,
 /// may be fixed or tied to others, and have priors; the result is a [`FittedCurve`], with report, standard errors, intervals, profiles and
@@ -142,7 +145,8 @@ impl<T: Real, const N: usize> Parameters<T, N> {
     /// As [`minimize`](Self::minimize).
     ///
     /// ```
-    /// use marquardt::{Difference, Parameters};
+    /// use marquardt::Parameters;
+    /// use marquardt::autodiff::Difference;
     ///
     /// let parameters = Parameters::new([("x", -1.2_f64), ("y", 1.0)]);
     /// let fit = parameters.minimize_numeric(2, Difference::Central, |b, r| {

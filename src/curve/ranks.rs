@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use super::CurveError;
 use crate::distributed::{Communicator, RankError};
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// The outcome where it is good on every rank; else the error of the lowest rank that has one, the same on all ranks. A rank
 /// alone keeps its own. Collective.

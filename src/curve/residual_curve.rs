@@ -1,7 +1,9 @@
 //! Residuals as the curve of a fit whose observations are all zero.
 
 use super::Curve;
-use crate::{Dual, EvaluationError, Real};
+use crate::autodiff::Dual;
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// Residuals over `N` dual numbers, exactly differentiated. Its responses are minus the residuals, so that observation minus response
 /// is the residual; a row of predictors is the number of one.

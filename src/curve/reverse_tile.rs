@@ -4,10 +4,13 @@ use std::any::Any;
 
 use crate::autodiff::adjoint::Adjoint;
 use crate::autodiff::tape::Tape;
+use crate::curve::Model;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
+use crate::number::Number;
 use crate::problem::room_for;
-use crate::{Model, Number, Real, Scalar};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Rows of a tile at most: their derivatives stay in the nearest cache.
 pub(super) const TILE: usize = 8;

@@ -9,8 +9,9 @@ use super::map::ParameterMap;
 use super::misfit::Misfit;
 use super::ranks::agreed;
 use super::setting::Setting;
-use crate::problem::shared_mad_scale;
-use crate::{EvaluationError, Evaluations, LevenbergMarquardt, Loss, Real, Report, RobustLoss, SolveError, Status};
+use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
+use crate::real::Real;
+use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
 
 /// Fits after which a scale that still moves is left as it is, and the fit is not converged.
 const MAX_FITS: usize = 200;

@@ -4,8 +4,8 @@ use super::Curve;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
 use super::setting::Setting;
-use crate::problem::loss_at;
-use crate::{EvaluationError, Real};
+use crate::problem::{EvaluationError, loss_at};
+use crate::real::Real;
 
 /// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
 #[derive(Debug, Clone, Copy)]

@@ -14,10 +14,10 @@ use super::robust::Robustness;
 use super::robust_sums::RobustSums;
 use super::{Curve, CurveError};
 use crate::kernels::vector::all_finite;
-use crate::{
-    Covariance, CovarianceError, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Real, Report,
-    RobustScaleError, SolveError, parallel,
-};
+use crate::parallel;
+use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
+use crate::real::Real;
+use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
 
 /// All that a fit goes by.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::counted::counted;
 
-use crate::EvaluationError;
+use crate::problem::EvaluationError;
 
 /// Why there is no such statistic of a fit.
 #[derive(Debug, Error)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::model_rows::backwards;
 use super::{Formula, FormulaError};
-use crate::{Dual, Real};
+use crate::autodiff::Dual;
+use crate::real::Real;
 
 /// The value at the values of the parameters that a tie is to, and the gradient where there is room for it.
 type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
@@ -54,7 +55,7 @@ impl<T: Real> Tie<T> {
     /// let rest = Tie::parse("1 - a - 2 * c")?;
     /// assert_eq!(rest.of(), ["a", "c"]);
     /// assert_eq!(rest.value(&[0.25, 0.125], None), 0.5);
-    /// # Ok::<(), marquardt::FormulaError>(())
+    /// # Ok::<(), marquardt::curve::FormulaError>(())
     /// ```
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::communicator::gather;
 use super::{Communicator, RankError};
-use crate::Real;
 use crate::kernels::vector::all_finite;
+use crate::real::Real;
 
 impl Communicator {
     /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has

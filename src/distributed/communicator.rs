@@ -10,15 +10,15 @@ use super::mpi::Mpi;
 use super::threads::Thread;
 use super::transport::{Transport, all_sum};
 use super::{CommunicatorError, Traffic};
-use crate::Real;
 use crate::checksum::checksum;
+use crate::real::Real;
 
 /// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
 ///
 /// # Order
 ///
 /// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
-/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::Sharded) problem. A rank that drops
+/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::problem::Sharded) problem. A rank that drops
 /// its last communicator has left, which is an error for those that want more of it: let [`agree`](Self::agree) decide
 /// whether all go on. Any thread of a rank may speak for it, but only one at a time.
 #[derive(Clone)]

@@ -4,8 +4,9 @@
 //! then take the same step from the same numbers. A program names its shard, and stays what it was:
 //!
 //! ```
+//! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
 //! use marquardt::distributed::Communicator;
-//! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar, Sharded};
+//! use marquardt::problem::Sharded;
 //!
 //! /// The points of y = a e^(−k t) that this rank has.
 //! struct Decay { t: Vec<f64>, y: Vec<f64> }

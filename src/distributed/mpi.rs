@@ -16,7 +16,7 @@ use super::CommunicatorError;
 use super::launcher::{Launch, launch};
 use super::traffic::Counters;
 use super::transport::{Exchange, Transport};
-use crate::Real;
+use crate::real::Real;
 
 /// MPI's world, as long as someone has a handle to it.
 static WORLD: Mutex<Weak<Mpi>> = Mutex::new(Weak::new());

@@ -7,7 +7,7 @@ use std::{panic, thread};
 use super::traffic::Counters;
 use super::transport::{Exchange, Transport};
 use super::{Communicator, CommunicatorError};
-use crate::Real;
+use crate::real::Real;
 
 /// What `work` gives on each of so many ranks, by rank: threads of this process, for trying a program on several ranks
 /// without MPI. See [`Communicator::threads`].

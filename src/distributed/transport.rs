@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::CommunicatorError;
 use super::traffic::Counters;
-use crate::Real;
 use crate::precision::Compiled;
+use crate::real::Real;
 
 /// What carries numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {

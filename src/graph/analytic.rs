@@ -1,7 +1,9 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
-use crate::{EvaluationError, Real, Scalar};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Numbers of a residual block, its points, residuals and derivatives, that are kept on the stack.
 const FEW: usize = 128;
@@ -17,9 +19,9 @@ const FEW: usize = 128;
 /// [`Problem::check_derivatives`](super::Problem::check_derivatives) finds those that are wrong.
 ///
 /// ```
+/// use marquardt::{EvaluationError, LevenbergMarquardt};
 /// use marquardt::graph::{AnalyticCostFunction, Problem, WithJacobians};
 /// use marquardt::manifold::Euclidean;
-/// use marquardt::{EvaluationError, LevenbergMarquardt};
 ///
 /// /// A place is so far from a beacon.
 /// struct Range {

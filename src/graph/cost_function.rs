@@ -2,14 +2,16 @@
 
 use super::block::{BlockId, ParameterBlock};
 use crate::manifold::Manifold;
-use crate::{EvaluationError, Real, Scalar};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Residuals of a few parameter blocks, written once for every scalar and differentiated exactly.
 ///
 /// ```
+/// use marquardt::{EvaluationError, LevenbergMarquardt, Scalar};
 /// use marquardt::graph::{CostFunction, Problem};
 /// use marquardt::manifold::{Euclidean, Pose2, SE2};
-/// use marquardt::{EvaluationError, LevenbergMarquardt, Scalar};
 ///
 /// /// A landmark is seen from a pose, at this place in the frame of the pose.
 /// struct Sighting {

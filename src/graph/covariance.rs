@@ -4,8 +4,8 @@ use ndarray::{Array1, Array2};
 
 use super::block::{BlockId, ParameterBlock};
 use super::error::GraphError;
-use crate::Real;
 use crate::linear::InverseSubset;
+use crate::real::Real;
 
 /// Covariances of the steps of parameter blocks, blocks of `(JᵀJ)⁻¹`, for residuals of unit variance.
 ///

@@ -4,7 +4,8 @@ use super::error::GraphError;
 use super::group::Group;
 use super::least_squares::Active;
 use super::problem::Problem;
-use crate::{EvaluationError, LeastSquares, Real, check_derivatives};
+use crate::problem::{EvaluationError, LeastSquares, check_derivatives};
+use crate::real::Real;
 
 impl<T: Real> Problem<T> {
     /// Compares the derivatives of every residual block with central differences at the points as they are, constant blocks and

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::{EvaluationError, SolveError};
+use crate::problem::EvaluationError;
+use crate::solver::SolveError;
 
 /// Why a graph cannot be built or solved.
 #[derive(Debug, Error)]

@@ -4,9 +4,10 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::cost_function::{Blocks, CostFunction};
+use crate::autodiff::Dual;
 use crate::kernels::simd::{self, Kernel};
-use crate::problem::RobustBlock;
-use crate::{Dual, EvaluationError, Loss, Real};
+use crate::problem::{EvaluationError, Loss, RobustBlock};
+use crate::real::Real;
 
 /// Most tangent dimensions that are differentiated in one pass.
 const WIDEST: usize = 16;

@@ -6,7 +6,10 @@ use super::error::GraphError;
 use super::group::{Group, Points};
 use super::problem::{Block, Problem};
 use crate::manifold::Manifold;
-use crate::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastSquares, Real, SolveError, parallel};
+use crate::parallel;
+use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastSquares};
+use crate::real::Real;
+use crate::solver::SolveError;
 
 /// Fewest residual blocks that are evaluated one after the other where there are more.
 const FEWEST_BLOCKS: usize = 512;

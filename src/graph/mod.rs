@@ -36,7 +36,7 @@
 //! A linearisation takes the residual blocks once, with dual numbers of up to 16 tangent dimensions a pass, or the Jacobians that they
 //! [bring](AnalyticCostFunction). A step takes a sparse Cholesky factorisation. Memory grows with the residual blocks and with the fill
 //! of the factor. Where that fits no memory budget, as for grids in space, conjugate gradients take over
-//! ([`LinearForm::Cgnr`](crate::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::LinearForm::IterativeSchur)). Covariances always take
+//! ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)). Covariances always take
 //! the sparse factor.
 
 mod analytic;

@@ -3,7 +3,9 @@
 use super::cost_function::CostFunction;
 use super::error::GraphError;
 use crate::manifold::{Pose2, Pose3, SE2, SE3};
-use crate::{EvaluationError, Real, Scalar};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A measured pose of a second pose, seen from a first, in the plane: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
 ///
@@ -83,7 +85,7 @@ fn multiply<S: Scalar, const N: usize>(root: &[[S::Real; N]; N], v: [S; N], r: &
     for (i, (r, row)) in r.iter_mut().zip(root).enumerate() {
         *r = v[i] * row[i];
         for j in i + 1..N {
-            if row[j] != <S::Real as crate::Number>::from_f64(0.0) {
+            if row[j] != <S::Real as crate::number::Number>::from_f64(0.0) {
                 *r += v[j] * row[j];
             }
         }

@@ -11,10 +11,12 @@ use super::covariance::Covariance;
 use super::error::GraphError;
 use super::group::{Group, ScaledLoss, Typed};
 use super::least_squares::Active;
-use crate::damping::DampingPolicy;
 use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
-use crate::{LeastSquares, LevenbergMarquardt, Loss, Real, Report, SolveError};
+use crate::problem::{LeastSquares, Loss};
+use crate::real::Real;
+use crate::solver::damping::DampingPolicy;
+use crate::solver::{LevenbergMarquardt, Report, SolveError};
 
 /// Parameter blocks on manifolds, and the residual blocks that depend on a few of them each.
 ///

@@ -4,7 +4,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
-use crate::{Number, Real};
+use crate::number::Number;
+use crate::real::Real;
 
 /// A function with fused instructions, and without.
 pub(super) type Both<T> = [fn(T) -> T; 2];

@@ -6,7 +6,7 @@
 use super::elementary::Elementary;
 use super::exponential::polynomial;
 use super::simd::multiply_add;
-use crate::Number;
+use crate::number::Number;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]
@@ -80,7 +80,8 @@ pub(crate) fn atan<T: Number, const FUSED: bool>(x: T) -> T {
 mod tests {
     use super::super::accuracy::{ends_agree, keeps_bound};
     use super::*;
-    use crate::{Real, Scalar};
+    use crate::real::Real;
+    use crate::scalar::Scalar;
 
     #[test]
     fn bounds_are_kept() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::simd::Kernel;
 use super::tile::{Tile, eliminate};
 use super::triangular::is_sound;
-use crate::Real;
+use crate::real::Real;
 
 /// Rows and columns of a block: the fastest in both precisions and in every set of registers, larger blocks in wider registers
 /// included, as most of the time goes into the blocks on the diagonal.

@@ -2,7 +2,7 @@
 
 use super::triangular::solve_upper;
 use super::vector::{add_scaled, dot};
-use crate::Real;
+use crate::real::Real;
 
 /// An orthonormal basis `Q` of the columns of `A`, and the triangle `R` of `QR = AΠ`, with the columns in the order `Π` of
 /// how much they add.

@@ -7,7 +7,7 @@ use super::hyperbolic::{self, HyperbolicCoefficients};
 use super::logarithm::{self, LogarithmCoefficients};
 use super::power::{self, PowerCoefficients};
 use super::trigonometric::{self, TrigonometricCoefficients};
-use crate::Real;
+use crate::real::Real;
 
 /// Numbers worked on at a time: two registers of eight doubles, or four of four.
 const LANES: usize = 16;

@@ -9,7 +9,7 @@
 
 use super::elementary::Elementary;
 use super::simd::multiply_add;
-use crate::Number;
+use crate::number::Number;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::simd::{self, Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
 use super::triangular::lost_digits;
-use crate::{Real, parallel};
+use crate::parallel;
+use crate::real::Real;
 
 /// Columns that are computed together.
 const STRIP: usize = 8;

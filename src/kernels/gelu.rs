@@ -4,7 +4,7 @@
 //! on which `f` is a polynomial (Shepherd & Laframboise 1981). NaN gives NaN.
 
 use super::exponential::{exp_of_sum, polynomial};
-use crate::Real;
+use crate::real::Real;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::array::from_fn;
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use super::tile::Tile;
-use crate::Real;
+use crate::real::Real;
 
 /// Bytes of rows that all sums are worked on with before the next ones are read.
 const PART_BYTES: usize = 32 * 1024;

@@ -1,7 +1,7 @@
 //! Elementwise products of Gram matrices.
 
 use super::simd::{self, Kernel, multiply_add};
-use crate::Real;
+use crate::real::Real;
 
 /// Some rows of a row-major matrix, and of each of them the first columns.
 pub(crate) struct Block<'a, T> {

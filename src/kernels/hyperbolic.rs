@@ -5,7 +5,7 @@
 use super::elementary::Elementary;
 use super::exponential::{polynomial, quarter_exp};
 use super::simd::multiply_add;
-use crate::Number;
+use crate::number::Number;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]
@@ -65,7 +65,8 @@ pub(crate) fn cosh<T: Number, const FUSED: bool>(x: T) -> T {
 mod tests {
     use super::super::accuracy::{ends_agree, keeps_bound};
     use super::*;
-    use crate::{Real, Scalar};
+    use crate::real::Real;
+    use crate::scalar::Scalar;
 
     #[test]
     fn bounds_are_kept() {

@@ -3,8 +3,8 @@
 use super::dense::Factor;
 use super::simd::{self, Kernel};
 use super::triangular::is_sound;
-use crate::Real;
 use crate::kernels::simd::multiply_add;
+use crate::real::Real;
 
 /// Matrices of up to so many rows are eliminated at once; larger ones are cut in two.
 const SMALL: usize = 24;

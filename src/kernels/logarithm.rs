@@ -9,7 +9,7 @@
 use super::elementary::Elementary;
 use super::exponential::{polynomial, power_of_two};
 use super::simd::multiply_add;
-use crate::Number;
+use crate::number::Number;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]
@@ -155,7 +155,8 @@ pub(crate) fn log10<T: Number, const FUSED: bool>(x: T) -> T {
 mod tests {
     use super::super::accuracy::{ends_agree, keeps_bound};
     use super::*;
-    use crate::{Real, Scalar};
+    use crate::real::Real;
+    use crate::scalar::Scalar;
 
     #[test]
     fn bounds_are_kept() {

@@ -4,7 +4,7 @@ use std::array::from_fn;
 use std::ops::Range;
 
 use super::vectors::{Vector, VectorKernel, Vectors};
-use crate::Real;
+use crate::real::Real;
 
 /// Terms of the sums that are added up before the product is touched.
 const DEPTH: usize = 256;

@@ -9,7 +9,7 @@ use super::elementary::Elementary;
 use super::exponential::{exp_of_any_sum, polynomial};
 use super::logarithm::split;
 use super::simd::multiply_add;
-use crate::Number;
+use crate::number::Number;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ mod tests {
 
     use super::super::accuracy::units;
     use super::*;
-    use crate::Real;
+    use crate::real::Real;
 
     /// Bases, exponents and powers computed in sixty digits.
     const EXACT: &[(f64, f64, f64)] = &[

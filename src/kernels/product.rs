@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 use super::simd::{self, Kernel, multiply_add};
-use crate::Real;
+use crate::real::Real;
 
 /// Columns summed side by side: eight registers of four doubles, so that no sum waits for the one before.
 const WIDE: usize = 32;

@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use super::simd::{Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
-use crate::Real;
+use crate::real::Real;
 
 /// Rows that are absorbed before the next ones are read, so that they stay in the cache.
 const ROWS: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::product::{RowDots, RowsTimes};
 use super::simd::{self, Kernel, multiply_add};
-use crate::Real;
+use crate::real::Real;
 
 /// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` numbers, and `matrices` for each of them `group` rows.
 pub(crate) fn add_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::registers::Registers;
-use crate::Number;
+use crate::number::Number;
 
 /// Loops worth compiling for every set of vector instructions.
 pub(crate) trait Kernel {

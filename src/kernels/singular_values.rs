@@ -2,7 +2,7 @@
 
 use super::simd::{self, Kernel, multiply_add};
 use super::vector::all_finite;
-use crate::Real;
+use crate::real::Real;
 
 /// Rows that are rotated with each other, and with as many others, before the next are read.
 const BLOCK: usize = 4;

@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use super::simd::{Kernel, multiply_add};
 use super::vector::{add_scaled, dot};
-use crate::Real;
+use crate::real::Real;
 
 /// Unknowns that are substituted at a time. Those that do not fill a block come first, so that the columns to the right of a
 /// block fill registers.

@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 use super::simd::multiply_add;
-use crate::Real;
+use crate::real::Real;
 
 /// `TALL × WIDE` sums, which stay in registers while products are added to them; `TALL` is at most eight.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! absorbs rows as they come. Matrices are row-major slices.
 
 use super::vector::{add_scaled, dot};
-use crate::Real;
+use crate::real::Real;
 
 /// A pivot that is smaller than its diagonal by this factor is mostly rounding error.
 pub(crate) fn lost_digits<T: Real>() -> T {

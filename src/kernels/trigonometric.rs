@@ -10,7 +10,9 @@
 use super::elementary::Elementary;
 use super::exponential::polynomial;
 use super::simd::multiply_add;
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// What the functions of this file need of a float type.
 #[derive(Debug)]

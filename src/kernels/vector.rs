@@ -2,7 +2,7 @@
 //!
 //! They are inlined wherever they are called, so that vectors whose length the compiler knows cost no loops.
 
-use crate::Real;
+use crate::real::Real;
 
 /// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
 const LANES: usize = 4;

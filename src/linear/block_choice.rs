@@ -9,7 +9,8 @@ use super::inexact_normal::{InexactNormal, InexactSystem};
 use super::iterative_schur::IterativeSchur;
 use super::schur::Schur;
 use super::sparse_normal::SparseNormal;
-use crate::{BlockJacobian, Real, Work};
+use crate::problem::{BlockJacobian, Work};
+use crate::real::Real;
 
 /// Conjugate gradients are expected to take so many rounds where they take over.
 const ROUNDS: f64 = 100.0;

@@ -2,8 +2,8 @@
 
 use super::block_rows::square_places;
 use super::model::IllConditioned;
-use crate::Real;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
+use crate::real::Real;
 
 /// Cholesky factors of square blocks, one for each part of a vector.
 #[derive(Debug, Clone)]

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::choice::PlanError;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
-use crate::{BlockJacobian, EvaluationError, Real};
+use crate::problem::{BlockJacobian, EvaluationError};
+use crate::real::Real;
 
 /// Which blocks of columns each residual block has derivatives in.
 #[derive(Debug, Clone)]

@@ -6,7 +6,9 @@ use super::block_rows::BlockStructure;
 use super::sparse::BlockPattern;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
-use crate::{BlockJacobian, EvaluationError, Real, parallel};
+use crate::parallel;
+use crate::problem::{BlockJacobian, EvaluationError};
+use crate::real::Real;
 
 /// Fewest residual blocks of a part.
 const FEWEST: usize = 512;

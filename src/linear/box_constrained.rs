@@ -4,7 +4,8 @@ use super::held::Held;
 use super::model::{HoldsVariables, IllConditioned};
 use super::shape::Shape;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
-use crate::{BoundSide, Bounds, Real};
+use crate::problem::{BoundSide, Bounds};
+use crate::real::Real;
 
 /// Faces that are searched for each variable before what there is is taken.
 const PATIENCE: usize = 5;

@@ -7,7 +7,8 @@ use super::held::Held;
 use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
 use super::model::{IllConditioned, LinearModel, Products};
 use crate::kernels::vector::{add_scaled, all_finite, dot};
-use crate::{EvaluationError, JacobianProducts, Real};
+use crate::problem::{EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// Where the rounds end.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use super::form::LinearForm;
 use super::inexact_normal::InexactSystem;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
-use crate::Real;
+use crate::real::Real;
 
 /// The normal equations themselves (CGNR).
 ///

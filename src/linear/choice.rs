@@ -6,12 +6,13 @@ use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
-use crate::{ProductWork, Real, Work};
+use crate::problem::{ProductWork, Work};
+use crate::real::Real;
 
 /// How the damped systems should be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinearSolver {
-    /// The fastest form by estimated [work](crate::Work) that fits the memory budget, QR in place of a Cholesky factorisation
+    /// The fastest form by estimated [work](crate::problem::Work) that fits the memory budget, QR in place of a Cholesky factorisation
     /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits, or a sparse factorisation
     /// would take far longer.
     #[default]

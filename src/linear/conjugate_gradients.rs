@@ -6,7 +6,8 @@ use super::model::IllConditioned;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};
-use crate::{EvaluationError, JacobianProducts, Real};
+use crate::problem::{EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// Rounds after which a system that has not converged is answered by more damping.
 const MAX_ROUNDS: usize = 500;

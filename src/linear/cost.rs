@@ -4,7 +4,8 @@ use super::cgls::Truncation;
 use super::form::LinearForm;
 use super::shape::Dynamic;
 use super::tiles::Tiles;
-use crate::{ProductWork, Rate, Real, Work};
+use crate::problem::{ProductWork, Rate, Work};
+use crate::real::Real;
 
 /// The size of a problem, as far as the choice depends on it.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The part of the second derivative of the cost that Gauss–Newton leaves out.
 
 use super::shape::Shape;
-use crate::Real;
 use crate::kernels::vector::dot;
+use crate::real::Real;
 
 /// An approximation `S` of `Σ r_i ∇²r_i` by the structured secant update of Dennis, Gay & Welsch 1981, *An adaptive nonlinear
 /// least-squares algorithm* (NL2SOL).

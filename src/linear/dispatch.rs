@@ -12,7 +12,8 @@ use super::orthogonal::Orthogonal;
 use super::product_dual::ProductDual;
 use super::row_gram::RowGram;
 use super::shape::{Dynamic, Shape};
-use crate::{BlockJacobian, Real};
+use crate::problem::BlockJacobian;
+use crate::real::Real;
 
 /// A linear model of any form.
 pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;

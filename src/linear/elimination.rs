@@ -3,9 +3,9 @@
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::{BlockRows, BlockStructure};
 use super::model::IllConditioned;
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
+use crate::real::Real;
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -502,7 +502,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BlockJacobian, EvaluationError};
+    use crate::problem::{BlockJacobian, EvaluationError};
 
     /// A structure without numbers.
     struct Stated {

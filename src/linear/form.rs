@@ -23,14 +23,14 @@ pub enum LinearForm {
     /// that know nothing of `JJᵀ`. The step is not exact; the [settings](crate::LevenbergMarquardt::with_truncation) say when the
     /// rounds end. `D` is the identity.
     TruncatedConjugateGradients,
-    /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian). Blocks that no residual block
+    /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::problem::BlockJacobian). Blocks that no residual block
     /// shares, such as the points of bundle adjustment, are eliminated first.
     SparseCholesky,
-    /// Conjugate gradients on `JᵀJ + λD²` (CGNR), from the stored entries of a Jacobian of [blocks](crate::BlockJacobian): for factors that
+    /// Conjugate gradients on `JᵀJ + λD²` (CGNR), from the stored entries of a Jacobian of [blocks](crate::problem::BlockJacobian): for factors that
     /// fit no memory. Each system is solved as exactly as the step is worth; see
     /// [`with_forcing_term`](crate::LevenbergMarquardt::with_forcing_term).
     Cgnr,
-    /// Cholesky of the Schur complement of `JᵀJ + λD²`, where a problem is made of [blocks](crate::BlockJacobian): those that no residual
+    /// Cholesky of the Schur complement of `JᵀJ + λD²`, where a problem is made of [blocks](crate::problem::BlockJacobian): those that no residual
     /// block shares are found and eliminated. Sparse Cholesky does the same from the leaves of its elimination tree, a quarter faster on
     /// bundle adjustment and about as fast on pose graphs; so this form is taken only if it is asked for.
     Schur,

@@ -1,7 +1,8 @@
 //! Products with a Jacobian of which the problem may know the transpose only.
 
 use crate::kernels::vector::dot;
-use crate::{EvaluationError, JacobianProducts, Real};
+use crate::problem::{EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// `Jv` at a point: the problem's own, or a difference of its residuals.
 #[derive(Debug, Clone)]

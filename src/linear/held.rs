@@ -1,6 +1,7 @@
 //! Variables that a linear system holds where they are.
 
-use crate::{BoundSide, Real};
+use crate::problem::BoundSide;
+use crate::real::Real;
 
 /// The bound that each variable is held at, if any; empty where all are free.
 pub(crate) type Held<'a> = &'a [Option<BoundSide>];

@@ -6,7 +6,8 @@ use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
 use super::preconditioned::Inexact;
 use crate::kernels::vector::{dot, scale_twice};
-use crate::{BlockJacobian, EvaluationError, Real};
+use crate::problem::{BlockJacobian, EvaluationError};
+use crate::real::Real;
 
 /// A system that stands for `(JᵀJ + λD²)x = b`, and what conjugate gradients need for it.
 pub(super) trait InexactSystem<T> {

@@ -7,7 +7,7 @@ use super::form::LinearForm;
 use super::inexact_normal::InexactSystem;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
-use crate::Real;
+use crate::real::Real;
 
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; what is left, the Schur
 /// complement, is multiplied by and never formed.

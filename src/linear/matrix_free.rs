@@ -1,7 +1,8 @@
 //! Linear models of a Jacobian that is only multiplied by.
 
 use super::model::{IllConditioned, LinearModel};
-use crate::{EvaluationError, JacobianProducts, Real};
+use crate::problem::{EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// A model that takes no rows, but products with the Jacobian, which may fail.
 ///

@@ -1,11 +1,34 @@
-//! How the damped linear system `(JᵀJ + λD²)δ = −Jᵀr` is built from rows and solved.
+//! Linear solvers: how the damped system `(JᵀJ + λD²)δ = −Jᵀr` of a step is built from rows and solved.
 //!
-//! [`LinearModel`] is the floor above's view: rows go in, damped steps come out. Each of its implementations is a form in a
-//! file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
+//! [`LinearSolver::Auto`] chooses a [`LinearForm`] by its estimated work; a solver can be told otherwise:
+//!
+//! ```
+//! use marquardt::linear::{LinearForm, LinearSolver};
+//! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+//!
+//! struct Line;
+//!
+//! impl Residuals<f64> for Line {
+//!     fn parameter_count(&self) -> usize { 2 }
+//!     fn residual_count(&self) -> usize { 3 }
+//!     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+//!         for (r, (x, y)) in r.iter_mut().zip([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)].into_iter().skip(first)) {
+//!             *r = b[0] + b[1] * x - y;
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Qr));
+//! let report = solver.minimize(&mut AutoDiff(Line), &[0.0, 0.0])?;
+//! assert_eq!(report.linear_form, LinearForm::Qr);
+//! # Ok::<(), marquardt::SolveError>(())
+//! ```
+//!
+//! Each form has a file of its own: the normal equations (Cholesky), the orthogonal factor (QR), the Gram matrix of the rows (the dual,
 //! for fewer residuals than parameters), the dual of a Jacobian that is only multiplied by, whose system is solved by
 //! Cholesky or by conjugate gradients, the normal equations of such a Jacobian, solved by truncated conjugate gradients, and the
-//! normal equations of a Jacobian of blocks: sparse Cholesky, conjugate gradients, and both on a Schur complement. Where
-//! variables have bounds, [`BoxConstrained`] finds which of them the step holds.
+//! normal equations of a Jacobian of blocks: sparse Cholesky, conjugate gradients, and both on a Schur complement.
 
 mod block_choice;
 mod block_jacobi;

@@ -4,7 +4,8 @@ use super::form::LinearForm;
 use super::held::Held;
 use super::matrix_free::MatrixFree;
 use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
-use crate::{BlockJacobian, EvaluationError, JacobianProducts, Real};
+use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// The damped system is singular to working precision: its solution would be noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::model::{
     HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
 };
 use super::shape::Shape;
-use crate::Real;
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
+use crate::real::Real;
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
 ///

@@ -1,8 +1,8 @@
 //! Preconditioned conjugate gradients for a positive definite system that is only multiplied by, to a tolerance.
 
 use super::model::IllConditioned;
-use crate::Real;
 use crate::kernels::vector::{add_scaled, dot};
+use crate::real::Real;
 
 /// How exactly conjugate gradients solve a linear system: Ceres' `eta` and `max_linear_solver_iterations`.
 #[derive(Debug, Clone, Copy, PartialEq)]

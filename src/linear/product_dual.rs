@@ -11,7 +11,8 @@ use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, all_finite, dot};
-use crate::{EvaluationError, JacobianProducts, Real};
+use crate::problem::{EvaluationError, JacobianProducts};
+use crate::real::Real;
 
 /// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
 ///

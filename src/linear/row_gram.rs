@@ -3,10 +3,10 @@
 use super::form::LinearForm;
 use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products, add_half};
-use crate::Real;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot};
+use crate::real::Real;
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
 /// `K = J D⁻² Jᵀ`.

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::shape::Dynamic;
 use super::tiles::Tiles;
 use crate::kernels::vector::dot;
-use crate::problem::ConcurrentRows;
-use crate::{EvaluationError, Real, parallel};
+use crate::parallel;
+use crate::problem::{ConcurrentRows, EvaluationError};
+use crate::real::Real;
 
 /// Fewest flops of a part.
 const FEWEST_FLOPS: f64 = 1e6;

@@ -9,7 +9,8 @@ use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
 use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot, scale_twice};
-use crate::{BlockJacobian, EvaluationError, Real};
+use crate::problem::{BlockJacobian, EvaluationError};
+use crate::real::Real;
 
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; what is left, the Schur
 /// complement, is formed and factorised, as one dense front or as many, as it fills in.

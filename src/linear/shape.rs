@@ -5,7 +5,8 @@
 use super::choice::{Plan, PlanError};
 use super::dispatch::{BoxedModel, Stacked, boxed};
 use super::model::LinearModel;
-use crate::{BlockJacobian, BoundSide, Real};
+use crate::problem::{BlockJacobian, BoundSide};
+use crate::real::Real;
 
 /// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows, and the linear model that is made of them.
 pub trait Shape<T: Real>: Sized {

@@ -8,7 +8,8 @@ use super::held::Held;
 use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
 use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::vector::scale_twice;
-use crate::{BlockJacobian, EvaluationError, Rate, Real, Work};
+use crate::problem::{BlockJacobian, EvaluationError, Rate, Work};
+use crate::real::Real;
 
 /// Damping of `ε` to this power shows which directions are undetermined.
 const SMALL_DAMPING: f64 = 0.7;

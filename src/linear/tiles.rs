@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;

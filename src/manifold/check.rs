@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::{Manifold, norm_tolerance};
-use crate::Real;
 use crate::autodiff::Difference;
+use crate::real::Real;
 
 /// Lengths of the steps that [`check_manifold`] takes.
 const LENGTHS: [f64; 4] = [1.0, 0.3, 0.03, 1e-3];
@@ -123,7 +123,9 @@ pub enum ManifoldError<T: Real> {
 /// The first law that is broken, with the numbers that show it.
 ///
 /// ```
-/// use marquardt::manifold::{EuclideanSpace, ManifoldError, Pose3, Product, Rotation3, SE3, check_manifold};
+/// use marquardt::manifold::{
+///     EuclideanSpace, ManifoldError, Pose3, Product, Rotation3, SE3, check_manifold,
+/// };
 ///
 /// let pose = Pose3 { translation: [1.0, -2.0, 0.5], rotation: Rotation3::exp([0.3, 0.4, -1.2]) };
 /// check_manifold(&SE3, &pose.to_array())?;

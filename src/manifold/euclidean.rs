@@ -1,7 +1,7 @@
 //! The vector space, whose steps are differences.
 
 use super::Manifold;
-use crate::Real;
+use crate::real::Real;
 
 /// Vectors of `N` numbers: `x ⊞ δ = x + δ`.
 ///

@@ -27,8 +27,8 @@
 //! function that is written over them is evaluated with floats, and with [`Dual`](crate::Dual) numbers for its exact derivatives.
 //!
 //! ```
-//! use marquardt::manifold::{Manifold, Pose2, SE2};
 //! use marquardt::{Dual, Scalar};
+//! use marquardt::manifold::{Manifold, Pose2, SE2};
 //!
 //! /// Difference of the measured pose of `b`, seen from `a`, and the one that the two poses give.
 //! fn edge<S: Scalar<Real = f64>>(a: Pose2<S>, b: Pose2<S>, measured: Pose2<f64>) -> [S; 3] {
@@ -90,7 +90,7 @@ pub use so2::SO2;
 pub use so3::SO3;
 pub use unit_sphere::UnitSphere;
 
-use crate::Real;
+use crate::real::Real;
 
 /// A set of points that look like a vector space nearby, given by how a step moves a point.
 ///

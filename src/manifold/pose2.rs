@@ -4,7 +4,9 @@ use std::ops::Mul;
 
 use super::series::{half_angle, is_small, one_minus_cot};
 use super::{Rotation2, numbers};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Pose in the plane: a rotation followed by a translation. It maps points of the body to points of the world.
 ///

@@ -5,7 +5,9 @@ use std::ops::Mul;
 use super::rotation3::{cross, square};
 use super::series::{one_minus_cot, one_minus_sinc};
 use super::{Rotation3, numbers};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Pose in space: a rotation followed by a translation. It maps points of the body to points of the world.
 ///

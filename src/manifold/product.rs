@@ -1,7 +1,7 @@
 //! The product of two manifolds.
 
 use super::Manifold;
-use crate::Real;
+use crate::real::Real;
 
 /// Pairs of a point of `A` and a point of `B`, stored one after the other; steps, too. Products of more are nested.
 ///

@@ -3,7 +3,9 @@
 use std::ops::Mul;
 
 use super::numbers;
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Rotation in the plane: a unit complex number.
 ///

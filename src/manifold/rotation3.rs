@@ -4,7 +4,9 @@ use std::ops::Mul;
 
 use super::numbers;
 use super::series::{angle_over_sine, half_angle};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Rotation in space: a unit quaternion `i i + j j + k k + w`, the scalar last.
 ///

@@ -1,7 +1,7 @@
 //! Poses in the plane.
 
 use super::{Manifold, Pose2, has_unit_norm, normalize, numbers, pose_sizes};
-use crate::Real;
+use crate::real::Real;
 
 /// Poses in the plane, stored as `[x, y, cos, sin]`; a step is `[forward, left, angle]` in the frame of the body, the angle in
 /// radians.

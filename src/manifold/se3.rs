@@ -2,7 +2,7 @@
 
 use super::so3::quaternion_jacobian;
 use super::{Manifold, Pose3, has_unit_norm, normalize, numbers, pose_sizes};
-use crate::Real;
+use crate::real::Real;
 
 /// Poses in space, stored as `[x, y, z, i, j, k, w]`, the translation and the unit quaternion; a step is
 /// `[translation, rotation vector]` in the frame of the body, the length of the rotation vector in radians.

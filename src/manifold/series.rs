@@ -4,7 +4,9 @@
 //! below the rounding of `f64`, also after two derivatives; elsewhere by the closed form. The branch is taken by value, so that
 //! numbers that carry derivatives carry the right ones on both sides.
 
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Square of the angle below which the series are used.
 const SMALL: f64 = 1e-3;
@@ -73,7 +75,7 @@ pub(super) fn angle_over_sine<S: Scalar<Real: Real>>(sine_squared: S, cosine: S)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dual, Taylor};
+    use crate::autodiff::{Dual, Taylor};
 
     /// Series and closed forms meet where one takes over from the other, with their first two derivatives.
     #[test]

@@ -1,7 +1,7 @@
 //! Rotations in the plane.
 
 use super::{Manifold, Rotation2, has_unit_norm, normalize};
-use crate::Real;
+use crate::real::Real;
 
 /// Rotations in the plane, stored as the unit complex number `[cos, sin]`; a step is an angle in radians.
 ///

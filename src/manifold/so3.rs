@@ -1,7 +1,7 @@
 //! Rotations in space.
 
 use super::{Manifold, Rotation3, has_unit_norm, normalize, numbers};
-use crate::Real;
+use crate::real::Real;
 
 /// Rotations in space, stored as the unit quaternion `[i, j, k, w]`; a step is a rotation vector: its direction is the axis in
 /// the frame of the body, its length the angle in radians.

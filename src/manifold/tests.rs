@@ -6,7 +6,8 @@ use proptest::array::{uniform3, uniform6};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Dual, Scalar, Taylor};
+use crate::autodiff::{Dual, Taylor};
+use crate::scalar::Scalar;
 
 fn to<T: Real>(x: &[f64]) -> Vec<T> {
     x.iter().map(|&x| T::from_f64(x)).collect()

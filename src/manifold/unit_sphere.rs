@@ -2,7 +2,7 @@
 
 use super::series::{angle_over_sine, half_angle};
 use super::{Manifold, has_unit_norm, normalize, numbers};
-use crate::Real;
+use crate::real::Real;
 
 /// Unit vectors of `N` numbers; a step is a tangent vector of `N − 1` numbers, whose length is the angle in radians that the
 /// point moves along a great circle. `N` is at least 2.

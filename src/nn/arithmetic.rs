@@ -1,6 +1,6 @@
 //! Arithmetic between two nodes, number by number.
 
-use crate::Real;
+use crate::real::Real;
 
 /// An operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 
 use super::error::{BatchArray, BatchError};
-use crate::Real;
+use crate::real::Real;
 
 /// What the arrays of a batch have to look like.
 #[derive(Debug, Clone, Default)]

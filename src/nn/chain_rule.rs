@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::arithmetic::put;
 use super::function::{Function, SlopeLoop, Slopes};
 use super::tape::Node;
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 
 /// Numbers worked on at a time.
 const BLOCK: usize = 64;

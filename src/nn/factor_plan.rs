@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::tape::{Operation, Record, Tape};
-use crate::Real;
 use crate::problem::{KroneckerBlock, NotKroneckerFactored};
+use crate::real::Real;
 use crate::variables::{Variable, Variables};
 
 /// The blocks of a tape's variables.

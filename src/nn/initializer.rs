@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 
-use crate::Real;
+use crate::real::Real;
 
 /// The standard deviation of a standard normal variable that is cut off at ±2.
 const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;

@@ -1,4 +1,4 @@
-//! How a network turns a batch into a loss, residuals, and their derivatives.
+//! Networks: layers, losses, the tape that they are recorded on, and the residuals and derivatives of a batch.
 //!
 //! A [`Sequential`] stacks layers:
 //!

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Real;
+use crate::real::Real;
 
 /// For each number of a result, the places in a row that it is made of.
 #[derive(Debug, Clone)]

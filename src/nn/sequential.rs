@@ -5,7 +5,7 @@ use super::{
     Initializer, Layer, LayerNormalization, Loss, MaxPooling2D, Network, NetworkError, Node, Recorder, Reshape,
     Residual, Shape, Tape, TapeError,
 };
-use crate::Real;
+use crate::real::Real;
 use crate::variables::Variables;
 
 /// Layers, one after the other, each taking what the one before gives.
@@ -15,8 +15,8 @@ use crate::variables::Variables;
 /// order of creation, so that a seed decides them all.
 ///
 /// ```
-/// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::{LevenbergMarquardt, Variables};
+/// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::<f64>::new();

@@ -5,7 +5,7 @@ use super::losses::{Loss, Targets};
 use super::sweep::{Tile, Workspace};
 use super::tape::Node;
 use super::weighted_loss::{LossBuffers, Outputs, WeightedLoss};
-use crate::Real;
+use crate::real::Real;
 
 /// A loss of one output, and its weight in the sum.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::arithmetic::put;
 use super::losses::{CurvatureRoot, Loss, Reduction};
-use crate::Real;
 use crate::kernels::vector::{add_rows_times, dot};
+use crate::real::Real;
 
 /// A loss and its weight in the sum of all losses.
 #[derive(Clone, Copy)]

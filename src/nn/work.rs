@@ -3,8 +3,9 @@
 use super::Function;
 use super::sweep::leading_to;
 use super::tape::{Node, Operation, Record, Tape};
+use crate::problem::{Rate, Work};
+use crate::real::Real;
 use crate::variables::Variable;
-use crate::{Rate, Real, Work};
 
 /// Flops of an elementary function.
 const ELEMENTARY: f64 = 20.0;
@@ -202,9 +203,9 @@ mod tests {
     use ndarray::{Array1, Array2, Array4};
 
     use super::*;
-    use crate::Variables;
     use crate::nn::sweep::coming_from;
     use crate::nn::{Shape, Window};
+    use crate::variables::Variables;
 
     /// Flops for each sample of the rows of the Jacobian that has the columns of the wanted variables.
     fn row_flops(tape: &Tape<f64>, output: Node, wants: impl Fn(Variable) -> bool) -> f64 {

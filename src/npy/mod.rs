@@ -29,7 +29,8 @@ use std::path::Path;
 
 use ndarray::{Array, ArrayRef, Dimension, IxDyn, ShapeBuilder};
 
-use crate::{Real, atomic_file};
+use crate::atomic_file;
+use crate::real::Real;
 pub use error::NpyError;
 use header::Header;
 pub use rows::{RowReader, RowWriter};

@@ -8,8 +8,8 @@ use ndarray::{Array2, ArrayRef, Ix2};
 
 use super::header::Header;
 use super::{Decoder, NpyError, decoder, to_number_bytes};
-use crate::Real;
 use crate::atomic_file::Replacement;
+use crate::real::Real;
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 18;

@@ -3,7 +3,9 @@
 use thiserror::Error;
 
 use crate::hyperparameters::HyperparameterError;
-use crate::{EvaluationError, NotKroneckerFactored, NotLeastSquares, SolveError, VariableError};
+use crate::problem::{EvaluationError, NotKroneckerFactored, NotLeastSquares};
+use crate::solver::SolveError;
+use crate::variables::VariableError;
 
 /// A step that was not made: variables and slots are what they were before.
 #[derive(Debug, Error)]

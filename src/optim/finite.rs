@@ -1,7 +1,7 @@
 //! Looking for numbers that are none.
 
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 
 /// Sums kept side by side: two of the widest registers in single precision.
 const LANES: usize = 32;

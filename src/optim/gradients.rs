@@ -2,7 +2,7 @@
 
 use super::OptimizerError;
 use super::finite::first_non_finite;
-use crate::Real;
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variables};
 
 /// Refuses rows that are not there and numbers that are none, or no gradients at all.

@@ -1,6 +1,25 @@
-//! Optimizers: what updates variables, one minibatch at a time.
+//! Optimizers, which update variables, one minibatch at a time.
 //!
 //! A training loop takes a `Box<dyn Optimizer<T>>` and does not know which it has.
+//!
+//! ```
+//! use marquardt::nn::{MeanSquaredError, Sequential};
+//! use marquardt::optim::{Adam, Optimizer};
+//! use marquardt::{LevenbergMarquardt, Variables};
+//! use ndarray::array;
+//!
+//! let (x, y) = (array![[0.0], [0.5], [1.0]], array![[0.0], [0.25], [1.0]]);
+//! let optimizers: [Box<dyn Optimizer<f64>>; 2] =
+//!     [Box::new(LevenbergMarquardt::new()), Box::new(Adam::new(0.01))];
+//! for mut optimizer in optimizers {
+//!     let mut variables = Variables::new();
+//!     let layers = Sequential::new(1).dense(4).tanh().dense(1);
+//!     let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?;
+//!     let report = optimizer.step(network.batch(&[x.view()], &[y.view()])?, &mut variables)?;
+//!     assert!(report.loss.is_finite());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! | | what it is |
 //! |---|---|

@@ -7,9 +7,9 @@ use ndarray::ArrayViewD;
 
 use super::state::{count, entry};
 use super::{Domain, Hyperparameter, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport};
-use crate::variables::Layout;
-use crate::variables::{Gradients, Variable, Variables};
-use crate::{Objective, Real};
+use crate::problem::Objective;
+use crate::real::Real;
+use crate::variables::{Gradients, Layout, Variable, Variables};
 
 const NAME: &str = "moving_average";
 const SLOT: &str = "average";
@@ -23,8 +23,9 @@ const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99,
 /// averaged. The role of TensorFlow Addons' `MovingAverage`.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::optim::{MovingAverage, Optimizer, Sgd};
-/// use marquardt::{Gradients, Variables};
+/// use marquardt::variables::Gradients;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::new();

@@ -3,8 +3,9 @@
 use ndarray::ArrayViewD;
 
 use super::{Hyperparameter, OptimizerError, OptimizerState, StepReport};
+use crate::problem::Objective;
+use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
-use crate::{Objective, Real};
 
 /// Updates variables, one minibatch at a time: the role of Keras' `Optimizer`.
 ///
@@ -12,9 +13,9 @@ use crate::{Objective, Real};
 /// no step allocates. A step that fails leaves variables and slots as they were.
 ///
 /// ```
+/// use marquardt::{LevenbergMarquardt, Variables};
 /// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::optim::{Adam, Optimizer};
-/// use marquardt::{LevenbergMarquardt, Variables};
 /// use ndarray::Array2;
 ///
 /// let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64 / 10.0 - 1.0);

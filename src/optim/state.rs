@@ -1,7 +1,7 @@
 //! The whole state of an optimizer, to save and to restore.
 
 use super::{Hyperparameter, OptimizerError};
-use crate::Real;
+use crate::real::Real;
 
 /// Largest count that a state can be restored with: schedules compute with counts as floats, which are exact up to there.
 const MAX_COUNT: u64 = 1 << 53;

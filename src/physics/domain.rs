@@ -1,7 +1,7 @@
 //! Boxes that points are taken from.
 
 use super::{PhysicsError, Points};
-use crate::Real;
+use crate::real::Real;
 
 /// A box: an interval for each coordinate. An interval of no length holds a coordinate still, so that sides of a box are
 /// boxes, too.

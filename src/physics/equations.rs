@@ -7,8 +7,8 @@ use ndarray::Array1;
 use super::expression::{At, Kind, Recorder, TermResiduals};
 use super::problem::{Collocation, Term};
 use super::{PhysicsError, Points};
-use crate::Real;
 use crate::nn::{Node, Sequential, Tape, TapeError};
+use crate::real::Real;
 use crate::variables::{Variable, Variables};
 
 /// A network that stands for unknown functions of the coordinates.

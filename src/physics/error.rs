@@ -4,8 +4,9 @@ use thiserror::Error;
 
 use crate::nn::{BatchError, NetworkError, TapeError};
 use crate::optim::OptimizerError;
+use crate::problem::EvaluationError;
+use crate::solver::CovarianceError;
 use crate::variables::VariableError;
-use crate::{CovarianceError, EvaluationError};
 
 /// Equations that cannot be stated, or not be solved.
 #[derive(Debug, Error)]

@@ -5,8 +5,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::PhysicsError;
 use super::equations::{Coefficient, Field};
-use crate::Real;
 use crate::nn::{Function, Node, Tape, TapeError};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// A number at every point of a term: a coordinate, an unknown function, a derivative, or computed from such.

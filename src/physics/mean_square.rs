@@ -1,7 +1,7 @@
 //! The loss of residuals.
 
-use crate::Real;
 use crate::nn::{GaussNewton, Loss, Targets};
+use crate::real::Real;
 
 /// The sum of squares of a sample's residuals, and the mean of that over samples.
 #[derive(Debug, Clone, Copy)]

@@ -10,9 +10,9 @@
 //! Burgers' equation `u_t + u u_x = ν u_xx` on `t` in [0, 1] and `x` in [−1, 1], here with few points and steps:
 //!
 //! ```
+//! use marquardt::{LevenbergMarquardt, Variables};
 //! use marquardt::nn::Sequential;
 //! use marquardt::physics::{Domain, End, Equations, Points, Sampling};
-//! use marquardt::{LevenbergMarquardt, Variables};
 //! use std::f64::consts::PI;
 //!
 //! let domain = Domain::new(&[(0.0, 1.0), (-1.0, 1.0)])?;
@@ -57,7 +57,7 @@
 //! In one to three dimensions, finite elements or spectral methods solve well-posed linear equations faster. Networks are for
 //! inverse problems, few data, odd shapes and several dimensions. Levenberg–Marquardt is the wrong tool where weights are tens
 //! of thousands and points many: train in minibatches by [`Collocation::trainer`] and Adam, or solve by the matrix-free forms of
-//! [`LinearSolver`](crate::LinearSolver). Long times and chaotic solutions need to be cut into windows.
+//! [`LinearSolver`](crate::linear::LinearSolver). Long times and chaotic solutions need to be cut into windows.
 //!
 //! Sources: Raissi, Perdikaris & Karniadakis (2019); for the acceleration, Transtrum & Sethna (2012); for derivatives in
 //! forward mode, Griewank & Walther (2008), chapter 13.

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use super::sequence::unit_cube;
 use super::{Domain, PhysicsError, Sampling};
-use crate::Real;
+use crate::real::Real;
 
 /// What becomes of a point that was taken from a box.
 type Transformation<T> = Arc<dyn Fn(&mut [T]) + Send + Sync>;

@@ -11,10 +11,11 @@ use super::{PhysicsError, Points};
 use crate::distributed::Communicator;
 use crate::nn::{Network, Node, Tape};
 use crate::optim::Optimizer;
+use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
+use crate::solver::{Covariance, LevenbergMarquardt, Observer};
 use crate::train::Trainer;
 use crate::variables::Variables;
-use crate::{Covariance, LevenbergMarquardt, Observer, Real};
 
 /// A term: points, and residuals that are to vanish there.
 #[derive(Debug)]
@@ -123,7 +124,7 @@ impl<T: Real> Collocation<T> {
         Ok(())
     }
 
-    /// The network, bound to all points: an [`Objective`](crate::Objective) and a [`LeastSquares`](crate::LeastSquares) problem.
+    /// The network, bound to all points: an [`Objective`](crate::problem::Objective) and a [`LeastSquares`](crate::LeastSquares) problem.
     pub fn network(&mut self) -> &mut Network<T> {
         &mut self.network
     }

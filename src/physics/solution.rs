@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Real, Report};
+use crate::real::Real;
+use crate::solver::Report;
 
 /// The end of a solve, with each term's residuals at its points and at others.
 #[derive(Debug)]

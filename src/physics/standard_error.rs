@@ -6,8 +6,9 @@ use super::PhysicsError;
 use crate::kernels::triangular::{absorb_rows, solve_upper, solve_upper_transposed};
 use crate::kernels::vector::dot;
 use crate::nn::Network;
+use crate::problem::LeastSquares;
+use crate::real::Real;
 use crate::variables::Variables;
-use crate::{LeastSquares, Real};
 
 /// Share of the largest diagonal number that `JᵀJ` is damped by: a network has directions that no residual sees.
 const DAMPING: f64 = 1e-13;

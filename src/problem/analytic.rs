@@ -1,16 +1,17 @@
 //! Residuals and their Jacobian given by a closure.
 
 use super::{EvaluationError, LeastSquares};
-use crate::Real;
+use crate::real::Real;
 
 /// The least-squares problem of a closure that also writes its Jacobian.
 ///
 /// The closure `|x, r, jacobian|` fills all residuals and, when `jacobian` is given, all its rows
 /// (`jacobian[i * n + j] = ∂r_i/∂x_j`), so both share their common work.
-/// [`check_derivatives`](crate::check_derivatives) compares what it writes with differences.
+/// [`check_derivatives`](crate::problem::check_derivatives) compares what it writes with differences.
 ///
 /// ```
-/// use marquardt::{Analytic, LevenbergMarquardt};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::Analytic;
 ///
 /// // A circle through three points: r_i = |p_i − centre| − radius.
 /// let points = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0_f64]];

@@ -1,7 +1,10 @@
 //! A residual function written once for every scalar, differentiated exactly.
 
 use super::{EvaluationError, LeastSquares};
-use crate::{Dual, Number, Real, Scalar, Taylor};
+use crate::autodiff::{Dual, Taylor};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Tangents carried at once; wider problems are differentiated in several passes of this width.
 const WIDTH: usize = 16;

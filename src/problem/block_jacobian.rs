@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::EvaluationError;
-use crate::Real;
+use crate::real::Real;
 
 /// A problem whose residuals come in blocks, each of which depends on few blocks of the parameters.
 ///

@@ -2,7 +2,7 @@
 
 use super::LeastSquares;
 use super::forward::forward;
-use crate::Real;
+use crate::real::Real;
 
 /// An adaptor takes `&mut problem` where the problem itself is still needed afterwards.
 impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for &mut P {

@@ -2,12 +2,13 @@
 
 use super::forward::forward;
 use super::{Bounds, BoundsError, LeastSquares};
-use crate::Real;
+use crate::real::Real;
 
 /// A problem with bounds on its parameters, in place of those it may have had.
 ///
 /// ```
-/// use marquardt::{BoundSide, Bounded, Bounds, FiniteDifference, LevenbergMarquardt};
+/// use marquardt::{Bounds, LevenbergMarquardt};
+/// use marquardt::problem::{BoundSide, Bounded, FiniteDifference};
 ///
 /// // Nearest to (1, 2) on x₀ ≤ ½.
 /// let nearest = FiniteDifference::new(2, 2, |x: &[f64], r: &mut [f64]| {
@@ -22,7 +23,7 @@ use crate::Real;
 /// ```
 ///
 /// Points outside are never evaluated by the solver. A problem that takes differences of its own may still do so:
-/// [`FiniteDifference::with_bounds`](crate::FiniteDifference::with_bounds) does not.
+/// [`FiniteDifference::with_bounds`](crate::problem::FiniteDifference::with_bounds) does not.
 #[derive(Debug, Clone)]
 pub struct Bounded<T, P> {
     problem: P,

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::Real;
+use crate::real::Real;
 
 /// `lower ≤ x ≤ upper`, parameter by parameter; infinite where there is no bound. A parameter whose bounds are equal is
 /// held there.
 ///
-/// A problem states them by [`LeastSquares::bounds`](crate::LeastSquares::bounds), and [`Bounded`](crate::Bounded) puts
+/// A problem states them by [`LeastSquares::bounds`](crate::LeastSquares::bounds), and [`Bounded`](crate::problem::Bounded) puts
 /// them on any.
 ///
 /// ```
@@ -23,7 +23,7 @@ use crate::Real;
 ///
 /// let error = Bounds::new(vec![2.0], vec![1.0]).unwrap_err();
 /// assert_eq!(error.to_string(), "no number lies between the bounds of parameter 0, 2 and 1");
-/// # Ok::<(), marquardt::BoundsError>(())
+/// # Ok::<(), marquardt::problem::BoundsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds<T> {
@@ -127,7 +127,7 @@ impl<T: Real> Bounds<T> {
     ///
     /// let positive = Bounds::unbounded(3).with(1, 0.0, f64::INFINITY)?;
     /// assert!(positive.contains(&[-1.0, 1.0, -1.0]) && !positive.contains(&[1.0, -1.0, 1.0]));
-    /// # Ok::<(), marquardt::BoundsError>(())
+    /// # Ok::<(), marquardt::problem::BoundsError>(())
     /// ```
     pub fn with(mut self, index: usize, lower: T, upper: T) -> Result<Self, BoundsError> {
         if index >= self.len() {

@@ -1,7 +1,7 @@
 //! Rows that several threads evaluate at once.
 
 use super::EvaluationError;
-use crate::Real;
+use crate::real::Real;
 
 /// A [`LeastSquares`](crate::LeastSquares) problem whose rows can be evaluated on several threads at once, at one point.
 ///

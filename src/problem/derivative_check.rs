@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::autodiff::Difference;
 use crate::autodiff::difference::Stencil;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// One entry of the Jacobian against its finite difference.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +71,7 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 /// What the problem's own evaluation returns, or a message when a residual or derivative is not finite at `x`.
 ///
 /// ```
-/// use marquardt::{Analytic, check_derivatives};
+/// use marquardt::problem::{Analytic, check_derivatives};
 ///
 /// let mut problem = Analytic::new(1, 2, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
 ///     r.copy_from_slice(&[x[0].sin(), x[0] * x[0]]);

@@ -2,9 +2,9 @@
 
 use super::sparsity::{Sparsity, SparsityError};
 use super::{BlockJacobian, Bounds, EvaluationError, LeastSquares};
-use crate::Real;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
+use crate::real::Real;
 
 /// The least-squares problem of a plain closure, differentiated by finite differences.
 ///
@@ -13,7 +13,8 @@ use crate::kernels::vector::safe_norm;
 /// whole Jacobian is in memory; prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
 ///
 /// ```
-/// use marquardt::{FiniteDifference, LevenbergMarquardt};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::FiniteDifference;
 ///
 /// let t = [0.0, 1.0, 2.0, 3.0_f64];
 /// let y = [2.0, 1.2, 0.75, 0.45];
@@ -68,7 +69,8 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
     /// Bounds on the parameters, which differences keep, too: the closure is never called outside.
     ///
     /// ```
-    /// use marquardt::{Bounds, FiniteDifference, LevenbergMarquardt};
+    /// use marquardt::{Bounds, LevenbergMarquardt};
+    /// use marquardt::problem::FiniteDifference;
     ///
     /// let root = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
     ///     assert!(x[0] >= 0.0);
@@ -89,7 +91,8 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
     /// evaluation or two for each [colour](Sparsity::color_count) in place of each parameter, and a sparse linear system.
     ///
     /// ```
-    /// use marquardt::{FiniteDifference, LevenbergMarquardt, Sparsity};
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::problem::{FiniteDifference, Sparsity};
     ///
     /// // Broyden's tridiagonal function.
     /// let n = 500;

@@ -96,17 +96,17 @@ macro_rules! forward {
         }
     };
     (@products $this:ident $inner:expr) => {
-        fn products(&mut $this) -> Option<&mut dyn $crate::JacobianProducts<T>> {
+        fn products(&mut $this) -> Option<&mut dyn $crate::problem::JacobianProducts<T>> {
             $inner.products()
         }
     };
     (@blocks $this:ident $inner:expr) => {
-        fn blocks(&mut $this) -> Option<&mut dyn $crate::BlockJacobian<T>> {
+        fn blocks(&mut $this) -> Option<&mut dyn $crate::problem::BlockJacobian<T>> {
             $inner.blocks()
         }
     };
     (@concurrent $this:ident $inner:expr) => {
-        fn concurrent(&mut $this, x: &[T]) -> Option<&dyn $crate::ConcurrentRows<T>> {
+        fn concurrent(&mut $this, x: &[T]) -> Option<&dyn $crate::problem::ConcurrentRows<T>> {
             $inner.concurrent(x)
         }
     };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{EvaluationError, LeastSquares, Work};
-use crate::Real;
+use crate::real::Real;
 
 /// A problem that multiplies by its Jacobian without forming it.
 ///
@@ -13,7 +13,7 @@ use crate::Real;
 ///
 /// Only `Jᵀu` has to be known: what another library gives by a backward pass. [`row_gram`](Self::row_gram) and its blocks are
 /// optional; a problem without them is solved by truncated conjugate gradients on `JᵀJ`
-/// ([`LinearForm::TruncatedConjugateGradients`](crate::LinearForm::TruncatedConjugateGradients)). [`multiply`](Self::multiply) is
+/// ([`LinearForm::TruncatedConjugateGradients`](crate::linear::LinearForm::TruncatedConjugateGradients)). [`multiply`](Self::multiply) is
 /// optional where residuals may be differenced.
 ///
 /// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian

@@ -5,10 +5,10 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{BlockJacobian, Bounds, ConcurrentRows, JacobianProducts};
-use crate::Real;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
+use crate::real::Real;
 
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
 ///
@@ -18,8 +18,8 @@ use crate::manifold::Manifold;
 /// | you have | use |
 /// |---|---|
 /// | a residual function that can be generic over its scalar | [`AutoDiff`](crate::AutoDiff), exact derivatives |
-/// | a closure over floats | [`FiniteDifference`](crate::FiniteDifference) |
-/// | a closure and its derivatives | [`Analytic`](crate::Analytic) |
+/// | a closure over floats | [`FiniteDifference`](crate::problem::FiniteDifference) |
+/// | a closure and its derivatives | [`Analytic`](crate::problem::Analytic) |
 /// | a curve and data | [`CurveFit`](crate::CurveFit) |
 ///
 /// # Rows

@@ -1,6 +1,6 @@
 //! The size of the noise, judged by residuals among which there are outliers.
 
-use crate::Real;
+use crate::real::Real;
 
 /// The third quartile of the normal distribution: its standard deviation is the median of `|r|` divided by this.
 const THIRD_QUARTILE: f64 = 0.674_489_750_196_081_7;
@@ -19,7 +19,7 @@ const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 /// none.
 ///
 /// ```
-/// use marquardt::mad_scale;
+/// use marquardt::problem::mad_scale;
 ///
 /// let residuals = [0.1, -0.2, 0.15, -0.05, 1000.0_f64];
 /// assert!((mad_scale(&residuals) - 0.15 / 0.6745).abs() < 1e-5);

@@ -1,4 +1,16 @@
-//! What is minimised: the least-squares trait and the ways into it, and the objective that optimizers step on.
+//! Least-squares problems: the trait [`LeastSquares`], and the ways to state one.
+//!
+//! | the residuals are | the problem is | derivatives |
+//! |---|---|---|
+//! | written over a [`Scalar`](crate::Scalar) | [`AutoDiff`], [`FixedAutoDiff`] of a fixed size, [`SparseAutoDiff`] | exact |
+//! | a closure over floats | [`FiniteDifference`] | differences |
+//! | differentiated by hand | [`Analytic`], or [`LeastSquares`] itself | by hand; [`check_derivatives`] compares |
+//! | blocks of few parameters each | [`BlockJacobian`] | by hand |
+//! | given as products `Jv` and `Jᵀu` | [`JacobianProducts`] | by hand |
+//!
+//! Around any of them go bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
+//! points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks ([`Sharded`]).
+//! [`Objective`] is what optimizers step on.
 
 mod analytic;
 mod autodiff;

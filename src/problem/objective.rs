@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::{EvaluationError, KroneckerFactored, LeastSquares, NotKroneckerFactored};
-use crate::Real;
+use crate::real::Real;
 use crate::variables::Gradients;
 
 /// One minibatch, as an optimizer sees it: it pulls the loss, the gradient, or the residuals with their Jacobian.

@@ -2,8 +2,8 @@
 
 use super::forward::forward;
 use super::{EvaluationError, LeastSquares};
-use crate::Real;
 use crate::manifold::Manifold;
+use crate::real::Real;
 
 /// A problem whose parameters are the numbers of a point on a manifold: steps keep it there.
 ///
@@ -12,8 +12,9 @@ use crate::manifold::Manifold;
 /// differentiated by differences, near it.
 ///
 /// ```
+/// use marquardt::LevenbergMarquardt;
 /// use marquardt::manifold::UnitSphere;
-/// use marquardt::{Analytic, LevenbergMarquardt, OnManifold};
+/// use marquardt::problem::{Analytic, OnManifold};
 ///
 /// // The direction nearest to (1, 2, 2), which is not of length one.
 /// let target = [1.0, 2.0, 2.0];

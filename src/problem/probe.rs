@@ -3,7 +3,8 @@
 use std::iter::zip;
 
 use crate::manifold::Manifold;
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// Step of the difference, relative to the step: two of them go as far as geodesic acceleration does.
 const PROBE: f64 = 0.05;

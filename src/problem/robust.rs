@@ -8,19 +8,20 @@ use super::forward::forward;
 use super::probe::{Probe, advance};
 use super::robust_row::{RobustRow, robust_rows};
 use super::{EvaluationError, LeastSquares, RobustLoss};
-use crate::Real;
+use crate::real::Real;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
 ///
 /// The scale says at what size a residual begins to count as an outlier. For residuals in units of their standard
 /// deviation it is the loss's [`tuning`](RobustLoss::tuning) constant; otherwise that times the size of the noise, which
-/// [`mad_scale`](crate::mad_scale) judges by the residuals.
+/// [`mad_scale`](crate::problem::mad_scale) judges by the residuals.
 ///
 /// The solver sees rows whose gradient is exact and whose curvature is that of the loss where it is positive enough
 /// (generalised Gauss–Newton), and judges steps by the robust cost, which is what the [`Report`](crate::Report) holds.
 ///
 /// ```
-/// use marquardt::{FiniteDifference, LevenbergMarquardt, Loss, Robust, RobustLoss};
+/// use marquardt::{LevenbergMarquardt, Loss};
+/// use marquardt::problem::{FiniteDifference, Robust, RobustLoss};
 ///
 /// // y = 2x + 1, but for two points.
 /// let y = [1.01, 2.98, 5.0, 60.0, 9.02, 10.99, -40.0, 15.01];

@@ -2,7 +2,7 @@
 
 use super::robust_row::LEAST_CURVATURE;
 use super::{RobustLoss, loss_at};
-use crate::Real;
+use crate::real::Real;
 
 /// Residuals that share a loss, `½C²ρ(‖r‖²/C²)`, as generalised Gauss–Newton sees them (Triggs et al. 2000, §4.3).
 ///
@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Loss;
+    use crate::problem::Loss;
 
     proptest! {
         #[test]

@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use crate::Real;
+use crate::real::Real;
 
 /// A loss `ρ` that replaces the square of each residual, so that a few wild ones do not decide the fit.
 ///
@@ -15,11 +15,12 @@ use crate::Real;
 ///
 /// which is SciPy's convention. For small `z` it is `ρ(z) ≈ z`: good residuals are squared as ever.
 ///
-/// [`Loss`] has the usual ones; [`Robust`](crate::Robust) makes a problem robust by any of them. One's own needs three
+/// [`Loss`] has the usual ones; [`Robust`](crate::problem::Robust) makes a problem robust by any of them. One's own needs three
 /// formulas:
 ///
 /// ```
-/// use marquardt::{FiniteDifference, LevenbergMarquardt, Robust, RobustLoss};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::{FiniteDifference, Robust, RobustLoss};
 ///
 /// /// `ρ(z) = 4 (√(1 + z/2) − 1)`, half as eager as `SoftL1`.
 /// #[derive(Debug)]

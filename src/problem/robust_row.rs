@@ -1,7 +1,7 @@
 //! A robust loss as the rows of a least-squares problem.
 
 use super::RobustLoss;
-use crate::Real;
+use crate::real::Real;
 
 /// Where the curvature of the loss falls below this share of its slope `ρ′`, or is negative, the share is taken instead.
 ///
@@ -83,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Loss;
+    use crate::problem::Loss;
 
     proptest! {
         #[test]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Bounds, EvaluationError, JacobianProducts, LeastSquares, ProductWork};
-use crate::Real;
 use crate::distributed::Communicator;
+use crate::real::Real;
 
 /// A problem seen as one in the parameters of some `columns`, ascending ranges.
 pub(crate) struct Selected<'a, T, P: ?Sized> {
@@ -197,7 +197,8 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Analytic, LevenbergMarquardt};
+    use crate::problem::Analytic;
+    use crate::solver::LevenbergMarquardt;
 
     /// `r = (a + b + c − 6, a − 1, b c − 6)`, with `b` held.
     #[test]

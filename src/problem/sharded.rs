@@ -2,8 +2,8 @@
 
 use super::LeastSquares;
 use super::forward::forward;
-use crate::Real;
 use crate::distributed::Communicator;
+use crate::real::Real;
 
 /// A problem whose rows are spread over ranks: this rank's, in the problem inside. Other ranks may have more or fewer of
 /// them, or none; the parameters and the start are the same on all.

@@ -2,8 +2,8 @@
 
 use super::mad_scale;
 use super::mad_scale::scale_of;
-use crate::Real;
 use crate::distributed::{Communicator, CommunicatorError};
+use crate::real::Real;
 
 /// The [`mad_scale`] of the residuals of all ranks, of which these are this rank's. Collective.
 ///

@@ -3,7 +3,8 @@
 use super::autodiff::{AutoDiff, Residuals};
 use super::sparsity::{Sparsity, SparsityError};
 use super::{BlockJacobian, EvaluationError, LeastSquares};
-use crate::{Dual, Real};
+use crate::autodiff::Dual;
+use crate::real::Real;
 
 /// Rows that are differentiated at once, unless more have to be.
 const STRIP: usize = 256;
@@ -25,7 +26,8 @@ impl<F> AutoDiff<F> {
     /// [`SparsityError::Entry`] ([inside](EvaluationError::downcast_ref) of its error) where a residual depends on a parameter that is not in its row.
     ///
     /// ```
-    /// use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar, Sparsity};
+    /// use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+    /// use marquardt::problem::Sparsity;
     ///
     /// /// Broyden's tridiagonal function.
     /// struct Broyden(usize);

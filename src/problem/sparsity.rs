@@ -46,17 +46,17 @@ pub enum SparsityError {
 /// Jacobian takes as many evaluations as there are [colours](Self::color_count), or twice as many. The normal equations are
 /// solved by a sparse Cholesky factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep
 /// damping. An entry that is missing from the pattern makes differences wrong;
-/// [`check_derivatives`](crate::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds it by itself.
+/// [`check_derivatives`](crate::problem::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds it by itself.
 ///
 /// ```
-/// use marquardt::Sparsity;
+/// use marquardt::problem::Sparsity;
 ///
 /// // Each residual depends on three neighbours.
 /// let sparsity = Sparsity::banded(1000, 1, 1);
 /// assert_eq!((sparsity.entries(), sparsity.color_count()), (2998, 3));
 /// let arrow = Sparsity::new(4, [vec![0, 3], vec![1, 3], vec![2, 3]])?;
 /// assert_eq!(arrow.color_count(), 2);
-/// # Ok::<(), marquardt::SparsityError>(())
+/// # Ok::<(), marquardt::problem::SparsityError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Sparsity {

@@ -1,8 +1,8 @@
 //! A least-squares problem as an objective.
 
 use super::{EvaluationError, LeastSquares, NotLeastSquares, Objective};
-use crate::Real;
 use crate::kernels::vector::add_rows_times;
+use crate::real::Real;
 use crate::variables::Gradients;
 
 /// Numbers of Jacobian that are evaluated at once.
@@ -15,8 +15,9 @@ const BLOCK: usize = 16 * 1024;
 /// [full solves](crate::LevenbergMarquardt::minimize_variables) keep them; optimizers that step refuse the problem.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::optim::{Adam, Optimizer};
-/// use marquardt::{FiniteDifference, SumOfSquares, Variables};
+/// use marquardt::problem::{FiniteDifference, SumOfSquares};
 /// use ndarray::array;
 ///
 /// let t = [0.0, 1.0, 2.0, 3.0_f64];
@@ -152,7 +153,7 @@ mod tests {
     use ndarray::array;
 
     use super::*;
-    use crate::Variables;
+    use crate::variables::Variables;
 
     /// `r_i = i + x·a_i` with rows in pairs, which must never be torn apart.
     struct Pairs {

@@ -9,7 +9,7 @@ use std::ops::{Add, AddAssign, Mul};
 /// are floating-point numbers, so that none is too large.
 ///
 /// ```
-/// use marquardt::Work;
+/// use marquardt::problem::Work;
 ///
 /// // The product of a 64 × 100 with a 100 × 10 matrix, and a function of all that comes out.
 /// let layer = Work::product(64.0, 100.0, 10.0) + Work::elementwise(640.0, 20.0, 2.0);

@@ -5,7 +5,8 @@ use super::iteration::Iteration;
 use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// When steps get a second-order correction (geodesic acceleration, Transtrum & Sethna 2012).
 ///

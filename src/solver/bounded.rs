@@ -5,7 +5,8 @@ use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearModel};
-use crate::{BoundSide, Bounds, LeastSquares, Real};
+use crate::problem::{BoundSide, Bounds, LeastSquares};
+use crate::real::Real;
 
 /// A parameter that is at a bound beyond which the cost would fall: its multiplier, the derivative of the cost there, is
 /// positive at a lower bound and negative at an upper one. A parameter whose bounds are equal is always at one.

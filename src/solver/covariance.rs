@@ -9,7 +9,8 @@ use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot, safe_n
 use crate::linear::Tiles;
 use crate::linear::shape::Dynamic;
 use crate::precision::compile_once;
-use crate::{Bounds, EvaluationError, LeastSquares, Real};
+use crate::problem::{Bounds, EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
@@ -35,7 +36,8 @@ use crate::{Bounds, EvaluationError, LeastSquares, Real};
 /// those of the others, and the degrees of freedom, are as if it were a constant.
 ///
 /// ```
-/// use marquardt::{Covariance, FiniteDifference, LevenbergMarquardt};
+/// use marquardt::{Covariance, LevenbergMarquardt};
+/// use marquardt::problem::FiniteDifference;
 ///
 /// // a and b enter only as their sum.
 /// let y = [1.0, 2.1, 2.9, 4.2];

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Covariance;
 use super::covariance::square;
-use crate::Real;
+use crate::real::Real;
 use crate::serial::Exact;
 
 #[derive(Serialize, Deserialize)]

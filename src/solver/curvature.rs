@@ -9,7 +9,8 @@ use super::damping::{DampingPolicy, Trial};
 use super::iteration::{Arrival, Iteration};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
 pub(super) const DOUBTFUL: usize = 12;

@@ -7,7 +7,8 @@ use super::scaling::Influences;
 use crate::kernels::vector::{dot, scaled_norm};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Lengths of the differences that are tried, relative to the first.
 const LENGTHS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];

@@ -16,7 +16,8 @@ use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Shape};
 use crate::linear::{LinearModel, Plan, Ridge};
 use crate::precision::compile_once;
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// Arguments of a solve.
 struct Solve<'a, T: Real> {

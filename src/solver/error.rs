@@ -4,12 +4,12 @@ use thiserror::Error;
 
 use crate::distributed::{CommunicatorError, RankError};
 use crate::hyperparameters::HyperparameterError;
-use crate::linear::PlanError;
-use crate::{EvaluationError, LinearForm};
+use crate::linear::{LinearForm, PlanError};
+use crate::problem::EvaluationError;
 
 /// There is no point to report on: the settings or the problem do not allow a start.
 ///
-/// What goes wrong later is not an error but a [`Status`](crate::Status), and the best point is in the report.
+/// What goes wrong later is not an error but a [`Status`](crate::solver::Status), and the best point is in the report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SolveError {
@@ -61,10 +61,10 @@ pub enum SolveError {
         /// The manifold's name.
         manifold: String,
     },
-    /// The blocks of columns of a [`BlockJacobian`](crate::BlockJacobian) are not as wide as the Jacobian, or one is empty.
+    /// The blocks of columns of a [`BlockJacobian`](crate::problem::BlockJacobian) are not as wide as the Jacobian, or one is empty.
     #[error("the blocks of columns do not make up the columns of the Jacobian, or one of them is empty")]
     ColumnBlocks,
-    /// A residual block of a [`BlockJacobian`](crate::BlockJacobian) names a block of columns that does not exist, or one twice.
+    /// A residual block of a [`BlockJacobian`](crate::problem::BlockJacobian) names a block of columns that does not exist, or one twice.
     #[error("residual block {residual_block} names a block of columns that does not exist, or one twice")]
     ResidualBlock {
         /// Index of the residual block.

@@ -13,7 +13,8 @@ use super::{Scaling, Settings, Status};
 use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
 const STATIONARY: f64 = 0.41;

@@ -13,7 +13,8 @@ use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, RowSums, Tiles};
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// A step is taken when it brings at least this share of the reduction that the linear model promised.
 pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use super::{IterationRecord, Observer, Status};
-use crate::Real;
 use crate::linear::shape::Shape;
+use crate::real::Real;
 
 /// Keeps count of the trials and passes each on to the observer.
 pub(super) struct Journal<'o, T, O: ?Sized> {

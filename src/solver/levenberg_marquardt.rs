@@ -11,7 +11,8 @@ use super::training::Training;
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
 use crate::linear::shape::Fixed;
 use crate::linear::{LinearSolver, Plan, Truncation};
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
 ///
@@ -19,7 +20,7 @@ use crate::{LeastSquares, Real};
 ///
 /// Around the current point the residuals are taken as linear, `r + Jδ`, and the step solves
 /// `(JᵀJ + λD²)δ = −Jᵀr`. It is taken if it lowers the cost by enough of what the linear model promised, and `λ` is
-/// chosen anew by a [damping policy](crate::damping) that learns from each trial. At the end Gauss–Newton steps judged
+/// chosen anew by a [damping policy](crate::solver::damping) that learns from each trial. At the end Gauss–Newton steps judged
 /// by the gradient bring the parameters to the last digits that rounding allows.
 ///
 /// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
@@ -33,7 +34,7 @@ use crate::{LeastSquares, Real};
 /// QR, `m²n + m³/3` in the dual form; see [`LinearSolver`]. Rows are summed as they come, so that memory is
 /// `O(n²)` whatever `m` is (the dual form keeps its few rows). A problem that multiplies by its Jacobian without forming it,
 /// as networks do, is solved in `O(m²)` memory besides what it keeps, or without any matrix
-/// ([`LinearForm::ConjugateGradients`](crate::LinearForm::ConjugateGradients)).
+/// ([`LinearForm::ConjugateGradients`](crate::linear::LinearForm::ConjugateGradients)).
 ///
 /// # Failure modes
 ///
@@ -68,7 +69,8 @@ use crate::{LeastSquares, Real};
 /// Stark & Parker 1995, *Bounded-variable least squares*; Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
 /// ```
-/// use marquardt::{FiniteDifference, LevenbergMarquardt};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::FiniteDifference;
 ///
 /// let mut problem = FiniteDifference::new(2, 2, |x: &[f64], r: &mut [f64]| {
 ///     r[0] = x[0] * x[0] + x[1] * x[1] - 1.0;
@@ -123,7 +125,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     ///
     /// ```
     /// use marquardt::LevenbergMarquardt;
-    /// use marquardt::damping::{Damping, GainRatio};
+    /// use marquardt::solver::damping::{Damping, GainRatio};
     ///
     /// let nielsen = LevenbergMarquardt::<f64>::new().with_damping(GainRatio::default());
     /// let chosen_later: Damping<f64> = GainRatio::new(0.1).into();
@@ -157,7 +159,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.linear_solver = linear_solver)
     }
 
-    /// Ends [truncated conjugate gradients](crate::LinearForm::TruncatedConjugateGradients) after so many rounds, or once the
+    /// Ends [truncated conjugate gradients](crate::linear::LinearForm::TruncatedConjugateGradients) after so many rounds, or once the
     /// system's residual is less than `tolerance` times the gradient. By default after 20 rounds or at 1e-3.
     ///
     /// A round takes a product with `J` and one with `Jᵀ`. Fewer rounds make cheaper and worse steps: of a network of 1,441
@@ -174,7 +176,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     }
 
     /// How exactly conjugate gradients solve the linear systems of a Jacobian of blocks
-    /// ([`LinearForm::Cgnr`](crate::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::LinearForm::IterativeSchur)): they end once an
+    /// ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)): they end once an
     /// iteration adds less than this share of the predicted reduction, divided by the number of iterations. From 0 to less than 1;
     /// default 0.1. It falls as the gradient does, so that the end of a solve is exact whatever it is.
     #[doc(alias = "eta")]
@@ -271,7 +273,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
 
     /// Minimises over a number of parameters that is known at compile time, without touching the heap.
     ///
-    /// Meant for small problems in large numbers; `problem` is best a [`FixedAutoDiff`](crate::FixedAutoDiff). Rows
+    /// Meant for small problems in large numbers; `problem` is best a [`FixedAutoDiff`](crate::problem::FixedAutoDiff). Rows
     /// must come in groups of at most 16, or the tile goes to the heap after all. No log is kept.
     ///
     /// # Errors
@@ -279,7 +281,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// As [`minimize`](Self::minimize); and a problem on a manifold is refused.
     ///
     /// ```
-    /// use marquardt::{EvaluationError, FixedAutoDiff, LevenbergMarquardt, Residuals, Scalar};
+    /// use marquardt::{EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+    /// use marquardt::problem::FixedAutoDiff;
     /// use nalgebra::SVector;
     ///
     /// struct Rosenbrock;

@@ -3,7 +3,8 @@
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// Room for what a problem on a manifold needs besides.
 #[derive(Debug, Clone, Default)]

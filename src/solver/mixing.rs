@@ -15,7 +15,8 @@ use crate::kernels::vector::{add_scaled, scaled_norm};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
 use crate::manifold::Manifold;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Points whose steps are mixed.
 const DEPTH: usize = 3;

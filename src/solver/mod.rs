@@ -1,4 +1,22 @@
-//! The Levenberg–Marquardt engine: settings, damping, the iteration, termination, report.
+//! The Levenberg–Marquardt solver: [settings](LevenbergMarquardt), [damping], [scaling](Scaling), [acceleration](Acceleration), the
+//! [status](Status) and [report](Report) of a solve, and the [covariance](Covariance) where it ended.
+//!
+//! ```
+//! use marquardt::problem::FiniteDifference;
+//! use marquardt::{Covariance, LevenbergMarquardt};
+//!
+//! // Rosenbrock's valley.
+//! let mut valley = FiniteDifference::new(2, 2, |x: &[f64], r: &mut [f64]| {
+//!     r.copy_from_slice(&[10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
+//!     Ok(())
+//! });
+//! let report = LevenbergMarquardt::new().with_max_iterations(100).minimize(&mut valley, &[-1.2, 1.0])?;
+//! println!("{report}");
+//! assert!(report.is_converged() && (report.x[0] - 1.0).abs() < 1e-9);
+//! let covariance = Covariance::at(&mut valley, &report.x)?;
+//! assert_eq!(covariance.unscaled().dim(), (2, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod acceleration;
 mod bounded;

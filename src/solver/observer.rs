@@ -31,7 +31,9 @@ pub struct IterationRecord<T> {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use marquardt::{FiniteDifference, IterationRecord, LevenbergMarquardt, Status};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::FiniteDifference;
+/// use marquardt::solver::{IterationRecord, Status};
 ///
 /// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
 /// let mut watch = |record: &IterationRecord<f64>, x: &[f64]| {
@@ -43,7 +45,7 @@ pub struct IterationRecord<T> {
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```
 pub trait Observer<T> {
-    /// Called after every trial; [`ControlFlow::Break`] ends the solve with [`Status::Cancelled`](crate::Status).
+    /// Called after every trial; [`ControlFlow::Break`] ends the solve with [`Status::Cancelled`](crate::solver::Status).
     fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()>;
 }
 
@@ -63,7 +65,8 @@ impl<T> Observer<T> for () {
 /// Ends solves from anywhere, other threads included. Clones share one flag.
 ///
 /// ```
-/// use marquardt::{CancelToken, LevenbergMarquardt};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::solver::CancelToken;
 ///
 /// let token = CancelToken::new();
 /// let solver = LevenbergMarquardt::<f64>::new().with_cancel_token(token.clone());

@@ -10,7 +10,8 @@ use super::{Observer, Settings, Status};
 use crate::kernels::vector::scaled_norm;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Steps after which the polish ends whatever it gains.
 pub(super) const MAX_STEPS: usize = 30;

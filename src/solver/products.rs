@@ -6,7 +6,8 @@ use super::iteration::{Arrival, Iteration};
 use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, Real};
+use crate::problem::{EvaluationError, JacobianProducts, LeastSquares};
+use crate::real::Real;
 
 impl<T, S, D> Iteration<T, S, D>
 where

@@ -4,8 +4,8 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use super::Covariance;
 use super::covariance::square;
-use crate::Real;
 use crate::kernels::vector::safe_norm;
+use crate::real::Real;
 
 impl<T: Real> Covariance<T> {
     /// Takes the residuals for ones of unit variance.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{ActiveBound, IterationRecord, Status};
 use crate::linear::LinearForm;
-use crate::{BoundSide, EvaluationError, Real};
+use crate::problem::{BoundSide, EvaluationError};
+use crate::real::Real;
 
 /// Work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

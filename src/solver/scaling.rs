@@ -1,6 +1,6 @@
 //! The scaling `D` of the damping.
 
-use crate::Real;
+use crate::real::Real;
 
 /// What the fading maximum keeps from one step to the next. From 0.4 to 0.8 all NIST runs are solved.
 const FADE: f64 = 0.7;

@@ -5,8 +5,8 @@ use super::damping::any_policy::AnyPolicy;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
 use crate::precision::compile_once;
-use crate::problem::{Separable, SeparableError, linear_parameters};
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares, Separable, SeparableError, linear_parameters};
+use crate::real::Real;
 
 /// Costs that are further apart, relative to the lower one, are not the same.
 const MISMATCH: f64 = 1e-2;

@@ -7,7 +7,8 @@ use super::shards::Shards;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// All settings but the damping.
 #[derive(Debug, Clone)]

@@ -10,7 +10,8 @@ use super::{SolveError, Status};
 use crate::distributed::Communicator;
 use crate::linear::SpansRanks;
 use crate::linear::shape::Shape;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// The ranks that the rows of a problem are spread over, where there are several.
 pub(crate) struct Shards<T> {

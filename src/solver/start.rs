@@ -7,7 +7,8 @@ use super::manifold::PointSizes;
 use crate::kernels::vector::underflows;
 use crate::linear::shape::Shape;
 use crate::linear::{LinearModel, Tiles};
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 impl<T, S, D> Iteration<T, S, D>
 where

@@ -5,7 +5,8 @@ use super::iteration::Iteration;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// How the step of the damped system becomes the step that is tried. A full solve tries it as it is.
 #[derive(Debug, Clone)]

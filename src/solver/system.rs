@@ -4,7 +4,8 @@ use super::damping::{DampedSystem, DampingPolicy, IllConditioned};
 use super::iteration::Iteration;
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearModel, Products};
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// The linear model with its damping, and with the bounds that steps must keep.
 pub(super) struct System<'a, T: Real, S: Shape<T>> {

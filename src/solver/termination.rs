@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use crate::Real;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
+use crate::real::Real;
 
 /// Why a solve ended. The best point is in the report for every one of them.
 ///
@@ -50,7 +50,7 @@ pub enum Status {
     MaxEvaluations,
     /// Time used up. More may help.
     TimeLimit,
-    /// The observer or a [`CancelToken`](crate::CancelToken) ended the solve.
+    /// The observer or a [`CancelToken`](crate::solver::CancelToken) ended the solve.
     Cancelled,
     /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: a parameter may have run to where
     /// it has all but lost its influence, the derivatives may be too inexact, the residuals discontinuous, or the point at the

@@ -1,6 +1,7 @@
 //! The deviance of counts.
 
-use crate::{Number, Real};
+use crate::number::Number;
+use crate::real::Real;
 
 /// Half the deviance of a count `y` whose mean is `μ`, `μ − y + y ln(y/μ)`; infinite where no mean may be.
 #[cfg_attr(not(debug_assertions), inline(always))]

@@ -1,5 +1,14 @@
 //! Tests of a series of numbers, such as the residuals of a fit.
 //!
+//! ```
+//! use marquardt::statistics::{durbin_watson, runs_test};
+//!
+//! // Residuals that wander instead of jumping.
+//! let residuals: Vec<f64> = (0..40).map(|i| (0.2 * f64::from(i)).sin()).collect();
+//! assert!(runs_test(&residuals).unwrap().p_value < 0.001);
+//! assert!(durbin_watson(&residuals).unwrap() < 0.1);
+//! ```
+//!
 //! All take any series, in its order, and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) has them for its
 //! residuals. What a series is too short for, or all equal, is `None`.
 

@@ -2,7 +2,7 @@
 
 use super::Test;
 use super::distributions::chi_squared_tail;
-use crate::Real;
+use crate::real::Real;
 
 /// What the moments about the mean say of a series.
 struct Shape {

@@ -2,7 +2,7 @@
 
 use super::Test;
 use super::distributions::normal_tail;
-use crate::Real;
+use crate::real::Real;
 
 /// Tests whether the signs of a series come in random order (Wald and Wolfowitz). The statistic counts runs of one sign, in
 /// standard deviations from their expected number: negative where there are too few, as in the residuals of a curve that

@@ -1,6 +1,6 @@
 //! Whether a number depends on the one before.
 
-use crate::Real;
+use crate::real::Real;
 
 /// Durbin and Watson's `Σ (eᵢ − eᵢ₋₁)² / Σ eᵢ²`: about 2 where neighbours are independent, towards 0 where they are
 /// alike, towards 4 where they alternate. `None` where all are zero, or there are fewer than two.

@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::Test;
 use super::distributions::{normal_quantile, normal_tail};
-use crate::Real;
+use crate::real::Real;
 
 /// `c[0] + c[1] x + …`.
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {

@@ -2,9 +2,9 @@
 //! that a training is resumed from bit for bit.
 //!
 //! ```
+//! use marquardt::{LevenbergMarquardt, Variables};
 //! use marquardt::nn::{MeanSquaredError, Sequential};
 //! use marquardt::train::{EarlyStopping, R2Score, Trainer};
-//! use marquardt::{LevenbergMarquardt, Variables};
 //! use ndarray::Array2;
 //!
 //! let x = Array2::from_shape_fn((500, 1), |(i, _)| i as f64 / 250.0 - 1.0);

@@ -1,8 +1,8 @@
 //! What the steps of an epoch add up to.
 
 use super::Logs;
-use crate::Real;
 use crate::optim::StepReport;
+use crate::real::Real;
 
 /// Sums over the steps of an epoch so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

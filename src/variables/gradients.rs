@@ -3,8 +3,8 @@
 mod all_sum;
 
 use super::{Variable, Variables};
-use crate::Real;
 use crate::kernels::vector::add_scaled;
+use crate::real::Real;
 
 /// The gradient with respect to one variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +25,8 @@ pub enum Gradient<'a, T> {
 /// Gradients of a loss with respect to all variables, in memory that is used again from step to step.
 ///
 /// ```
-/// use marquardt::{Gradient, Gradients, Variables};
+/// use marquardt::Variables;
+/// use marquardt::variables::{Gradient, Gradients};
 /// use ndarray::{array, Array2};
 ///
 /// let mut variables = Variables::new();
@@ -36,7 +37,7 @@ pub enum Gradient<'a, T> {
 /// gradients.dense_mut(bias)[0] += 1.0;
 /// gradients.add_row(table, 7, &[0.5, -0.5]);
 /// assert_eq!(gradients.of(table), Gradient::Rows { rows: &[7], values: &[0.5, -0.5] });
-/// # Ok::<(), marquardt::VariableError>(())
+/// # Ok::<(), marquardt::variables::VariableError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Gradients<T> {

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView, ArrayViewD, IxDyn};
 
 use super::{Variable, Variables};
-use crate::Real;
+use crate::real::Real;
 
 /// What variables were when something was built for them.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! What is adjusted: one flat vector of numbers, seen as named arrays, and the gradients that belong to it.
+//! Variables of a model: [`Variables`] is one flat vector of numbers, seen as named arrays; [`Gradients`] belong to it.
 
 mod error;
 mod gradients;

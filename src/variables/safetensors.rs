@@ -11,7 +11,8 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors, serialize};
 use thiserror::Error;
 
 use super::{VariableError, Variables};
-use crate::{Real, atomic_file};
+use crate::atomic_file;
+use crate::real::Real;
 
 /// Variables that cannot be saved, or a file that does not hold them.
 #[derive(Debug, Error)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMutD, Dimension};
 
 use super::VariableError;
-use crate::Real;
 use crate::distributed::{Communicator, CommunicatorError};
+use crate::real::Real;
 
 /// A handle to one of the [`Variables`]: cheap to copy, and valid for the variables that it came from.
 ///
@@ -74,7 +74,7 @@ impl Variable {
 /// variables.set_trainable(weight, false);
 /// assert_eq!(variables.get(bias), array![7.0, 0.5].into_dyn());
 /// assert_eq!(variables.trainable_ranges(), [4..6]);
-/// # Ok::<(), marquardt::VariableError>(())
+/// # Ok::<(), marquardt::variables::VariableError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variables<T> {

@@ -1,8 +1,9 @@
 //! Epochs allocate, steps do not.
 
+use marquardt::LevenbergMarquardt;
 use marquardt::optim::{Adam, StepReport};
+use marquardt::solver::Acceleration;
 use marquardt::train::{Accuracy, Callback, CallbackError, Context, MeanError, R2Score, Trainer};
-use marquardt::{Acceleration, LevenbergMarquardt};
 
 use crate::allocator::account;
 use crate::problems::{Data, Make, network};

@@ -1,15 +1,17 @@
 //! What a solve takes from the heap, counted by the allocator: nothing at fixed sizes, nothing for each iteration at
 //! dynamic ones, and nothing that grows with the number of rows.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{Huber, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
 use marquardt::optim::{
     Adagrad, Adam, AdamW, CosineDecay, Groups, LinearWarmup, MovingAverage, Optimizer, PiecewiseConstantDecay, RmsProp,
     Sgd,
 };
+use marquardt::problem::{Bounded, FixedAutoDiff, Objective, Robust, Separable, SumOfSquares};
+use marquardt::solver::Acceleration;
+use marquardt::variables::Gradients;
 use marquardt::{
-    Acceleration, AutoDiff, Bounded, Bounds, EvaluationError, FixedAutoDiff, Gradients, LeastSquares,
-    LevenbergMarquardt, LinearForm, LinearSolver, Loss, Objective, Residuals, Robust, Scalar, Separable, SumOfSquares,
-    Variables,
+    AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Residuals, Scalar, Variables,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, s};

@@ -1,11 +1,14 @@
 //! After the first steps Levenberg–Marquardt trains without taking anything from the heap.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{
     Adam, Groups, KroneckerLevenbergMarquardt, KroneckerStep, MovingAverage, Optimizer, PiecewiseConstantDecay,
 };
-use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Variables};
+use marquardt::solver::Acceleration;
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::variables::Gradients;
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 
 use crate::allocator::account;

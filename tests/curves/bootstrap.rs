@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marquardt::{
-    Bootstrap, BootstrapError, CancelToken, Curve, CurveError, CurveFit, FitFailure, FittedCurve, Interval,
-    StatisticsError, Status,
-};
+use marquardt::curve::{Bootstrap, BootstrapError, Curve, FitFailure, Interval, StatisticsError};
+use marquardt::solver::{CancelToken, Status};
+use marquardt::{CurveError, CurveFit, FittedCurve};
 use ndarray::Array2;
 
 /// About `5 exp(−0.4 x) + 1`, with noise of standard deviation 0.1.
@@ -35,7 +34,8 @@ fn assert_near<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, bootstrap: &Bootstr
 fn standard_errors_are_near_the_asymptotic_ones() {
     let (x, y) = data();
     let fit = fit(&x, &y).fit().unwrap();
-    let run = |resampling: marquardt::Resampling<'_, '_, f64, _>| resampling.replicates(200).seed(1).run().unwrap();
+    let run =
+        |resampling: marquardt::curve::Resampling<'_, '_, f64, _>| resampling.replicates(200).seed(1).run().unwrap();
     let residuals = run(fit.bootstrap());
     assert_near(&fit, &residuals, 0.17);
     assert_near(&fit, &run(fit.bootstrap().parametric()), 0.17);
@@ -123,7 +123,7 @@ fn a_replicate_that_fails_does_not_fail_the_run() {
     let fit = fit(&x, &y).fit().unwrap();
     let bootstrap = fit.bootstrap().cases().replicates(60).seed(4).run().unwrap();
     assert_eq!(bootstrap.estimates().nrows() + bootstrap.failed().len(), 60);
-    let too_few = |failed: &&marquardt::FailedReplicate| {
+    let too_few = |failed: &&marquardt::curve::FailedReplicate| {
         matches!(failed.reason, FitFailure::Data(CurveError::TooFewObservations { observations: 1..=2, parameters: 3 }))
     };
     let count = bootstrap.failed().iter().filter(too_few).count();

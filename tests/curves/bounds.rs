@@ -2,8 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use marquardt::autodiff::Difference;
+use marquardt::curve::ParameterState;
 use marquardt::models::ExponentialDecay;
-use marquardt::{BoundSide, CurveError, CurveFit, Difference, Dual, ParameterState, SolveError, Tie};
+use marquardt::problem::BoundSide;
+use marquardt::{CurveError, CurveFit, Dual, SolveError, Tie};
 use proptest::prelude::*;
 
 use crate::reference::Reference;

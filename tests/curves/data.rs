@@ -1,6 +1,7 @@
 //! What is said of the data of a fit: noise, covariance, masks, missing values, counts.
 
-use marquardt::{CurveError, CurveFit, Dual, FittedCurve, NanPolicy};
+use marquardt::curve::NanPolicy;
+use marquardt::{CurveError, CurveFit, Dual, FittedCurve};
 use ndarray::{Array2, array};
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0];
@@ -13,7 +14,7 @@ const DECAY: Decay = |x, [a, k]| a * (-k * x).exp();
 
 fn figures<C>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64>
 where
-    C: marquardt::Curve<f64>,
+    C: marquardt::curve::Curve<f64>,
 {
     assert!(fit.report().is_converged(), "{fit}");
     fit.parameters().iter().flat_map(|parameter| [parameter.value, parameter.standard_error]).collect()
@@ -26,7 +27,7 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn message<C: marquardt::Curve<f64>>(fit: CurveFit<'_, f64, C>) -> String {
+fn message<C: marquardt::curve::Curve<f64>>(fit: CurveFit<'_, f64, C>) -> String {
     fit.fit().unwrap_err().to_string()
 }
 

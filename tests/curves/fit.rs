@@ -1,8 +1,10 @@
 //! The curve door: every way in gives the same fit, and the report says what it should.
 
+use marquardt::autodiff::Difference;
+use marquardt::curve::{Curve, StatisticsError};
+use marquardt::solver::Status;
 use marquardt::{
-    Curve, CurveFit, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Real, Scalar, ScalarOf,
-    StatisticsError, Status, curve_fit, model,
+    CurveFit, EvaluationError, FittedCurve, LevenbergMarquardt, Model, Real, Scalar, ScalarOf, curve_fit, model,
 };
 use ndarray::{Array1, Array2, ArrayView1, array, s};
 

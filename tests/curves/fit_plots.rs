@@ -1,7 +1,8 @@
 //! Plots of fits: what they hold. How that is drawn is tested in `plots.rs`.
 #![cfg(feature = "plot")]
 
-use marquardt::{CurveFit, Dual, GlobalFit, Loss, NanPolicy, Plot, PlotError, curve_fit};
+use marquardt::curve::{NanPolicy, Plot, PlotError};
+use marquardt::{CurveFit, Dual, GlobalFit, Loss, curve_fit};
 use ndarray::array;
 
 const X: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
@@ -11,7 +12,7 @@ fn line(x: f64, [a, b]: [Dual<f64, 2>; 2]) -> Dual<f64, 2> {
     a + b * x
 }
 
-fn fit<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl marquardt::Curve<f64> + Clone> {
+fn fit<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl marquardt::curve::Curve<f64> + Clone> {
     CurveFit::with_predictors(|x, b| line(x[0], b), x, y, [0.0, 1.0])
 }
 

@@ -1,6 +1,7 @@
 //! Global fits: several data sets that share parameters are one fit.
 
-use marquardt::{Curve, CurveError, CurveFit, Dual, FittedCurve, GlobalError, GlobalFit, NanPolicy, Tie};
+use marquardt::curve::{Curve, GlobalError, NanPolicy};
+use marquardt::{CurveError, CurveFit, Dual, FittedCurve, GlobalFit, Tie};
 use ndarray::{Array2, array};
 
 use crate::reference::Reference;

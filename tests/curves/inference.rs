@@ -1,8 +1,7 @@
 //! What statistics of a fit have in common whatever the data: units, orders, limits and degenerate cases.
 
-use marquardt::{
-    Comparison, ComparisonError, Curve, CurveFit, Dual, FittedCurve, Loss, StatisticsError, Tie, curve_fit, f_test,
-};
+use marquardt::curve::{Comparison, ComparisonError, Curve, StatisticsError, f_test};
+use marquardt::{CurveFit, Dual, FittedCurve, Loss, Tie, curve_fit};
 use ndarray::Array2;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -330,7 +329,7 @@ fn single_precision_has_the_same_statistics() {
 fn robust_fits_have_the_statistics_that_make_sense() {
     let y = responses(&[0.3, -0.2, 0.5, -0.9, 0.1, 0.4, -0.6, 0.2, 0.0]);
     let clean = fit(&y, None, false);
-    let widths = |fit: &[marquardt::BandPoint<f64>]| fit[0].high - fit[0].low;
+    let widths = |fit: &[marquardt::curve::BandPoint<f64>]| fit[0].high - fit[0].low;
     let clean = [clean.confidence_band(&[2.0], 0.95).unwrap(), clean.prediction_band(&[2.0], 0.95).unwrap()];
     let clean = clean.map(|band| widths(&band));
     let with_outlier: Vec<f64> = y.iter().enumerate().map(|(i, y)| if i == 4 { y + 30.0 } else { *y }).collect();

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marquardt::{
-    Curve, CurveError, CurveFit, FitFailure, FromModel, LevenbergMarquardt, Loss, Minima, MultiStart, MultiStartError,
-    SolveError, Status, Tie,
-};
+use marquardt::curve::{Curve, FitFailure, FromModel, Minima, MultiStart, MultiStartError};
+use marquardt::solver::Status;
+use marquardt::{CurveError, CurveFit, LevenbergMarquardt, Loss, SolveError, Tie};
 
 use crate::certified::Certified;
 use crate::nist::{self, DataSet};

@@ -2,10 +2,9 @@
 
 use std::f64::consts::PI;
 
-use marquardt::{
-    Curve, CurveError, Difference, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, ParameterState, Parameters,
-    SolveError, Tie, tie,
-};
+use marquardt::autodiff::Difference;
+use marquardt::curve::{Curve, ParameterState};
+use marquardt::{CurveError, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Parameters, SolveError, Tie, tie};
 
 use crate::reference::Reference;
 

@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 
-use marquardt::{CurveError, CurveFit, Difference, EvaluationError, NanPolicy};
+use marquardt::autodiff::Difference;
+use marquardt::curve::NanPolicy;
+use marquardt::{CurveError, CurveFit, EvaluationError};
 use ndarray::{Array2, array};
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0];

@@ -1,13 +1,15 @@
 //! What is said of parameters before a fit: starts, names, fixed values, ties, priors, scales.
 
-use marquardt::{CurveError, CurveFit, Dual, LevenbergMarquardt, NanPolicy, Scaling, SolveError, Tie};
+use marquardt::curve::NanPolicy;
+use marquardt::solver::Scaling;
+use marquardt::{CurveError, CurveFit, Dual, LevenbergMarquardt, SolveError, Tie};
 use ndarray::{Array2, array};
 
 const X: [f64; 9] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0];
 const Y: [f64; 9] = [5.6, 4.5, 3.7, 3.1, 2.35, 1.75, 1.2, 0.82, 0.51];
 
 /// `a·exp(−k·x) + c`, which has a fit within the parameters' usual ranges.
-fn decay<'a>() -> CurveFit<'a, f64, impl marquardt::Curve<f64> + 'a> {
+fn decay<'a>() -> CurveFit<'a, f64, impl marquardt::curve::Curve<f64> + 'a> {
     let curve = |x: f64, [a, k, c]: [Dual<f64, 3>; 3]| a * (-k * x).exp() + c;
     CurveFit::new(curve, &X, &Y, [4.0, 1.0, 0.1]).names(["a", "k", "c"])
 }

@@ -1,7 +1,7 @@
 //! Plots: what is in them, for all data, good and strange.
 #![cfg(feature = "plot")]
 
-use marquardt::{Plot, PlotError, Series};
+use marquardt::curve::{Plot, PlotError, Series};
 
 /// The pixels of a picture are divided into so many.
 const SCALE: f64 = 3.0;

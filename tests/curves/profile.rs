@@ -4,10 +4,9 @@ use std::f64::consts::{FRAC_PI_4, TAU};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use marquardt::{
-    CancelToken, Curve, CurveFit, Dual, EvaluationError, FittedCurve, FromModel, IntervalEnd, LevenbergMarquardt, Loss,
-    ProfileError, Scalar, StatisticsError, Status, Tie, curve_fit,
-};
+use marquardt::curve::{Curve, FromModel, IntervalEnd, ProfileError, StatisticsError};
+use marquardt::solver::{CancelToken, Status};
+use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Scalar, Tie, curve_fit};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use marquardt::models::SkewedGaussian;
-use marquardt::{CurveFit, Dual, FittedCurve, LevenbergMarquardt, Loss, RobustLoss, ScalarOf, Status};
+use marquardt::problem::RobustLoss;
+use marquardt::solver::Status;
+use marquardt::{CurveFit, Dual, FittedCurve, LevenbergMarquardt, Loss, ScalarOf};
 use proptest::prelude::*;
 
 use crate::nist::{self, DataSet};
@@ -17,11 +19,11 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn values<C: marquardt::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn values<C: marquardt::curve::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
     fit.parameters().iter().map(|parameter| parameter.value).collect()
 }
 
-fn errors<C: marquardt::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn errors<C: marquardt::curve::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
     fit.parameters().iter().map(|parameter| parameter.standard_error).collect()
 }
 

@@ -1,11 +1,9 @@
 //! Statistics of fits against numbers in 34 digits that agree with lmfit, SciPy, statsmodels and R, which
 //! `tests/reference/generate_curve.py` wrote down and says how they are defined.
 
+use marquardt::curve::{BandPoint, Comparison, Curve, Interval, StatisticsError, f_test, likelihood_ratio_test};
 use marquardt::statistics::{self, Test};
-use marquardt::{
-    BandPoint, Comparison, Curve, CurveFit, Dual, FittedCurve, Interval, Model, ScalarOf, StatisticsError, Tie, f_test,
-    likelihood_ratio_test,
-};
+use marquardt::{CurveFit, Dual, FittedCurve, Model, ScalarOf, Tie};
 use ndarray::Array2;
 
 use crate::nist;

@@ -1,10 +1,8 @@
 //! Fits that are saved and loaded.
 
+use marquardt::curve::{Comparison, Curve, StoredFit, StoredFitError};
 use marquardt::models::{ExponentialDecay, Gaussian, Guess, Linear, Named, Polynomial};
-use marquardt::{
-    Comparison, Curve, CurveFit, FittedCurve, Formula, GlobalFit, Loss, Model, Real, ScalarOf, StoredFit,
-    StoredFitError, Tie,
-};
+use marquardt::{CurveFit, FittedCurve, Formula, GlobalFit, Loss, Model, Real, ScalarOf, Tie};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The report on a fit, in every form.
 
-use marquardt::{
+use marquardt::curve::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,
 };

@@ -1,7 +1,7 @@
 //! Tables from files: what is read, and what is said about files that cannot be.
 #![cfg(feature = "csv")]
 
-use marquardt::{Separator, Table, TableError, TableReader};
+use marquardt::curve::{Separator, Table, TableError, TableReader};
 
 fn read(text: &str) -> Result<Table, TableError> {
     Table::from_reader(text.as_bytes())
@@ -181,8 +181,9 @@ fn rows_are_filtered_and_keep_their_lines() {
 #[test]
 fn a_filter_says_what_it_cannot_read() {
     let table = read(COMPOUNDS).unwrap();
-    let refused =
-        |keep: fn(marquardt::TableRow<'_>) -> Result<bool, TableError>| table.filter(keep).unwrap_err().to_string();
+    let refused = |keep: fn(marquardt::curve::TableRow<'_>) -> Result<bool, TableError>| {
+        table.filter(keep).unwrap_err().to_string()
+    };
     assert_eq!(refused(|row| Ok(row.number("rate")? > 1.0)), "input, line 4, column rate: \"high\" is not a number");
     let by_number = refused(|row| Ok(row.line() > 4 && row.number("4")? > 1.0));
     assert_eq!(by_number, "input, line 5, column rate: \"1e999\" is not a finite number");

@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use marquardt::{
-    Analytic, ConcurrentRows, Curve, CurveError, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt,
-    LinearForm, Loss, Real, Status, model,
-};
+use marquardt::curve::Curve;
+use marquardt::linear::LinearForm;
+use marquardt::problem::{Analytic, ConcurrentRows};
+use marquardt::solver::Status;
+use marquardt::{CurveError, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, model};
 
 /// The results of `work` on one, two and three threads, which are the same.
 #[track_caller]

@@ -1,6 +1,7 @@
 //! The curves that are fitted.
 
-use marquardt::{Model, Number, Real, Scalar, ScalarOf};
+use marquardt::number::Number;
+use marquardt::{Model, Real, Scalar, ScalarOf};
 
 /// A family of curves, known at compile time.
 pub trait Formula: Send + Sync {

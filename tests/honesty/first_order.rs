@@ -1,6 +1,8 @@
 //! The first-order test of a point that is claimed to be a minimum, worked out from the formula alone.
 
-use marquardt::{Dual, Loss, Number, Real, Residuals, RobustLoss};
+use marquardt::number::Number;
+use marquardt::problem::RobustLoss;
+use marquardt::{Dual, Loss, Real, Residuals};
 
 use crate::sample::Misfit;
 

@@ -1,6 +1,7 @@
 //! Random data, starts and bounds.
 
-use marquardt::{EvaluationError, Number, Real, Residuals, Scalar};
+use marquardt::number::Number;
+use marquardt::{EvaluationError, Real, Residuals, Scalar};
 
 use crate::draw::Draw;
 use crate::family::Family;

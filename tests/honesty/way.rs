@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::distributed::on_threads;
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::number::Number;
+use marquardt::problem::{RobustLoss, Sharded};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
 use marquardt::{
-    Acceleration, AutoDiff, Bounds, CurveFit, FitMany, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
-    Loss, Number, Real, Report, RobustLoss, Scaling, Sharded, SolveError,
+    AutoDiff, Bounds, CurveFit, FitMany, LeastSquares, LevenbergMarquardt, Loss, Real, Report, SolveError,
 };
 use ndarray::Array2;
 
@@ -106,13 +109,14 @@ impl Way {
             BoundedQr => within(&mut sample, AutoDiff(misfit), always(LinearForm::Qr), draw),
             Robust => {
                 let (loss, scale) = loss_of(&sample, draw);
-                let problem = marquardt::Robust::new(AutoDiff(misfit), loss, scale);
+                let problem = marquardt::problem::Robust::new(AutoDiff(misfit), loss, scale);
                 let report = minimize(&solver(), &mut problem.expect("scales are positive"), &sample.start);
                 plain(report).map(|claim| Claim { loss: Some((loss, scale)), ..claim })
             }
             RobustBounded => {
                 let (loss, scale) = loss_of(&sample, draw);
-                let problem = marquardt::Robust::new(AutoDiff(misfit), loss, scale).expect("scales are positive");
+                let problem =
+                    marquardt::problem::Robust::new(AutoDiff(misfit), loss, scale).expect("scales are positive");
                 within(&mut sample, problem, solver(), draw).map(|claim| Claim { loss: Some((loss, scale)), ..claim })
             }
             Curve => by_curve(&sample, None, false),
@@ -234,8 +238,9 @@ fn within<T: Real>(
     let wide = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
     let bounds = (wide(&lower), wide(&upper));
     project(&mut sample.start, &bounds);
-    let mut problem = marquardt::Bounded::new(problem, Bounds::new(lower, upper).map_err(|error| error.to_string())?)
-        .map_err(|error| error.to_string())?;
+    let mut problem =
+        marquardt::problem::Bounded::new(problem, Bounds::new(lower, upper).map_err(|error| error.to_string())?)
+            .map_err(|error| error.to_string())?;
     let report = minimize(&solver, &mut problem, &narrow(&sample.start)).map_err(|error| error.to_string())?;
     Ok(Claim { bounds: Some(bounds), ..of_report(sample, &report) })
 }

@@ -1,6 +1,7 @@
 //! The lockstep path and the scalar path of fixed size find the same.
 
-use marquardt::{CurveFit, EvaluationError, FixedAutoDiff, LevenbergMarquardt, Model, Real, Residuals, Scalar};
+use marquardt::problem::FixedAutoDiff;
+use marquardt::{CurveFit, EvaluationError, LevenbergMarquardt, Model, Real, Residuals, Scalar};
 use nalgebra::SVector;
 use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
 //! Shapes that do not match are named.
 
-use marquardt::{Bounds, FitMany, FitManyError, FitStatus, Predictors};
+use marquardt::curve::{FitManyError, Predictors};
+use marquardt::solver::FitStatus;
+use marquardt::{Bounds, FitMany};
 use ndarray::{Array2, Array3};
 
 use crate::curves::{Formula, line, peak};

@@ -1,6 +1,8 @@
 //! What cannot be fitted gets its status, and its neighbours do not notice.
 
-use marquardt::{FitMany, FitStatus, NanPolicy, model};
+use marquardt::curve::NanPolicy;
+use marquardt::solver::FitStatus;
+use marquardt::{FitMany, model};
 use ndarray::{Array2, array, s};
 
 use crate::curves::{Curves, PEAK, assert_identical, line, peak};

@@ -1,6 +1,7 @@
 //! Fits that begin at their bounds and have to leave them.
 
-use marquardt::{Bounds, CurveFit, FitMany, FitStatus};
+use marquardt::solver::FitStatus;
+use marquardt::{Bounds, CurveFit, FitMany};
 use ndarray::{Array2, array};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -20,7 +21,7 @@ fn bounds() -> Bounds<f64> {
     Bounds::new(LOWER, UPPER).unwrap()
 }
 
-fn one_fit<'a>(x: &'a [f64], y: &'a [f64], start: &[f64]) -> CurveFit<'a, f64, impl marquardt::Curve<f64>> {
+fn one_fit<'a>(x: &'a [f64], y: &'a [f64], start: &[f64]) -> CurveFit<'a, f64, impl marquardt::curve::Curve<f64>> {
     let mut fit = CurveFit::model(saturation(), x, y, start);
     for (j, name) in ["rise", "half", "inhibition"].into_iter().enumerate() {
         fit = fit.bounds(name, LOWER[j]..=UPPER[j]);

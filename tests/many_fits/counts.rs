@@ -1,6 +1,8 @@
 //! Counts, by the Poisson likelihood.
 
-use marquardt::{CurveFit, FitMany, FitManyError, FitStatus, Formula, Model, NanPolicy, Real, model};
+use marquardt::curve::{FitManyError, NanPolicy};
+use marquardt::solver::FitStatus;
+use marquardt::{CurveFit, FitMany, Formula, Model, Real, model};
 use ndarray::{Array2, array};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

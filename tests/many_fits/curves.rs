@@ -1,6 +1,8 @@
 //! Models, random data of theirs, and single fits to compare with.
 
-use marquardt::{Bounds, Curve, Dual, FitMany, FittedCurve, ManyFits, Model, Number, Real, ScalarOf, model};
+use marquardt::curve::{Curve, ManyFits};
+use marquardt::number::Number;
+use marquardt::{Bounds, Dual, FitMany, FittedCurve, Model, Real, ScalarOf, model};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

@@ -1,6 +1,7 @@
 //! Numbers at the ends of the floats' range.
 
-use marquardt::{FitMany, FitStatus, model};
+use marquardt::solver::FitStatus;
+use marquardt::{FitMany, model};
 use ndarray::{Array2, array};
 
 use crate::curves::{PEAK, largest_cosine, line, peak};

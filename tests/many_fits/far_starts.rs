@@ -1,6 +1,8 @@
 //! Starts where one parameter has a scale that is of no use later.
 
-use marquardt::{CurveFit, FitMany, FitStatus, ManyFits, model};
+use marquardt::curve::ManyFits;
+use marquardt::solver::FitStatus;
+use marquardt::{CurveFit, FitMany, model};
 use ndarray::Array2;
 
 use crate::curves::{Formula, largest_cosine};

@@ -1,9 +1,9 @@
 //! Parameters that are fixed or tied, covariances, and robust losses: each fit is what `CurveFit` makes of it.
 
+use marquardt::curve::{FitManyError, ManyFits};
 use marquardt::models::{ExponentialDecayOffset, Named};
-use marquardt::{
-    Bounds, CurveError, CurveFit, FitMany, FitManyError, FitStatus, Formula, Loss, ManyFits, Model, Real, Tie, model,
-};
+use marquardt::solver::FitStatus;
+use marquardt::{Bounds, CurveError, CurveFit, FitMany, Formula, Loss, Model, Real, Tie, model};
 use ndarray::{Array2, ArrayView1, array};
 
 /// Two decays over a background, with a little noise: a row for each fit.

@@ -1,7 +1,9 @@
 //! Fits of many parameters, in lockstep and one after the other: the settings hold for them, too, each error has its status, and
 //! their bits depend on nothing but themselves.
 
-use marquardt::{Bounds, CancelToken, FitMany, FitStatus, ManyFits, NanPolicy, Real};
+use marquardt::curve::{ManyFits, NanPolicy};
+use marquardt::solver::{CancelToken, FitStatus};
+use marquardt::{Bounds, FitMany, Real};
 use ndarray::{Array2, Axis, s};
 
 use crate::curves::{Curves, Peaks, assert_identical, largest_cosine};

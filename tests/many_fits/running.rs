@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marquardt::{CancelToken, FitMany, FitStatus};
+use marquardt::FitMany;
+use marquardt::solver::{CancelToken, FitStatus};
 
 use crate::curves::{LINE, PEAK, assert_identical, line, peak};
 

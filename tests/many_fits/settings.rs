@@ -1,7 +1,9 @@
 //! Whatever can be set means what it means for a single fit.
 
+use marquardt::curve::{NanPolicy, Predictors};
 use marquardt::models::{ExponentialDecay, Gaussian};
-use marquardt::{Bounds, CurveFit, FitMany, FitStatus, NanPolicy, Predictors, model};
+use marquardt::solver::FitStatus;
+use marquardt::{Bounds, CurveFit, FitMany, model};
 use ndarray::{Array1, Array2, Array3, Axis, s};
 
 use crate::curves::{DECAY, LINE, PEAK, assert_identical, assert_same, decay, line, peak};

@@ -1,6 +1,7 @@
 //! Many fits and single fits of random data find the same, statuses included.
 
-use marquardt::{Bounds, CurveFit, FitMany, LevenbergMarquardt, Model, NanPolicy, Real};
+use marquardt::curve::NanPolicy;
+use marquardt::{Bounds, CurveFit, FitMany, LevenbergMarquardt, Model, Real};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;

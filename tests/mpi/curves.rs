@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use marquardt::curve::Curve;
 use marquardt::distributed::Communicator;
-use marquardt::{Curve, CurveFit, FittedCurve, Loss};
+use marquardt::{CurveFit, FittedCurve, Loss};
 
 use crate::{Scenario, assert_bitwise, assert_close, shards};
 

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use marquardt::distributed::{Communicator, RankError};
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::Sharded;
+use marquardt::solver::Status;
 use marquardt::{
-    AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Report,
-    Residuals, Scalar, Sharded, SolveError, Status,
+    AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Report, Residuals, Scalar, SolveError,
 };
 
 use crate::{Scenario, assert_bitwise, assert_close, shards};

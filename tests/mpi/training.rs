@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use marquardt::distributed::Communicator;
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, Optimizer, Sgd};
 use marquardt::train::{Checkpoint, MeanError, Trainer};
-use marquardt::{LevenbergMarquardt, LinearForm, LinearSolver, Variables};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 
 use crate::{Scenario, assert_bitwise, assert_close, shards};

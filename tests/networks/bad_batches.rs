@@ -1,10 +1,12 @@
 //! Data that a network cannot be evaluated on is refused by name, and what was bound before stays bound.
 
+use marquardt::Variables;
 use marquardt::nn::{
     BinaryCrossentropy, HalfSumOfSquares, MeanSquaredError, Network, Node, SparseCategoricalCrossentropy, Tape,
     TapeError,
 };
-use marquardt::{Gradients, Objective, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::Gradients;
 use ndarray::{Array1, Array2, ArrayView2, array};
 
 /// Two inputs, the second of row numbers; a number and one of three classes as targets.

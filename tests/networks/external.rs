@@ -1,11 +1,12 @@
 //! Models of another library against the same network of this crate.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{
     External, ExternalModel, Loss, MeanSquaredError, MixedSamples, Network, RecordedLayer, Sequential,
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, KroneckerStep, Optimizer, OptimizerError};
-use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Variables};
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
 /// Dense layers with tanh between them, by hand; samples one after the other.
@@ -306,7 +307,7 @@ fn steps_are_those_of_the_network() {
     for form in forms {
         let optimizer = || {
             // The network's second derivatives are exact, and the model's a difference.
-            let optimizer = LevenbergMarquardt::new().with_acceleration(marquardt::Acceleration::Never);
+            let optimizer = LevenbergMarquardt::new().with_acceleration(marquardt::solver::Acceleration::Never);
             optimizer.with_linear_solver(LinearSolver::Always(form))
         };
         let (found, _) = steps(&mut optimizer(), true, true);

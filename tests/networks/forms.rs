@@ -1,12 +1,14 @@
 //! The forms of the linear system against each other: whichever is taken, a step is the same.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Huber, LogCosh, MeanSquaredError, Network, Poisson, Sequential,
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{Optimizer, OptimizerError, StepReport};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, SolveError, Variables};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{LevenbergMarquardt, SolveError, Variables};
 use ndarray::Array2;
 use proptest::prelude::*;
 

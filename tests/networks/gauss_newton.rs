@@ -1,15 +1,16 @@
 //! Generalised Gauss–Newton: what Levenberg–Marquardt sees of losses that are no sums of squares, on random networks.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,
     MeanAbsoluteError, MeanSquaredError, Network, Node, Poisson, Reduction, Sequential, SparseCategoricalCrossentropy,
     Targets,
 };
 use marquardt::optim::Optimizer;
-use marquardt::{
-    Acceleration, EvaluationError, Gradients, JacobianProducts, LeastSquares, LevenbergMarquardt, LinearForm,
-    LinearSolver, NotLeastSquares, Objective, Variables,
-};
+use marquardt::problem::{JacobianProducts, NotLeastSquares, Objective};
+use marquardt::solver::Acceleration;
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Variables};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
 

@@ -6,7 +6,9 @@ use marquardt::nn::{
     TapeError, Window,
 };
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{Gradients, LeastSquares, LevenbergMarquardt, Objective, Real, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::Gradients;
+use marquardt::{LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::{Array2, Array4, array};
 
 use crate::layers::refusal;

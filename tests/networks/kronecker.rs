@@ -9,10 +9,11 @@ use marquardt::nn::{
 use marquardt::optim::{
     Groups, KroneckerLevenbergMarquardt, KroneckerStep, NonFinite, Optimizer, OptimizerError, PiecewiseConstantDecay,
 };
-use marquardt::{
-    EvaluationError, FactorSample, Gradients, KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares,
-    LevenbergMarquardt, NotKroneckerFactored, NotLeastSquares, Objective, Real, Variables,
+use marquardt::problem::{
+    FactorSample, KroneckerBlock, KroneckerFactored, KroneckerFactors, NotKroneckerFactored, NotLeastSquares, Objective,
 };
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
 const NONE: [usize; 2] = [usize::MAX; 2];
@@ -78,9 +79,9 @@ fn jacobian(network: &mut Network<f64>, variables: &Variables<f64>) -> Vec<f64> 
     jacobian
 }
 
-fn full(factor: marquardt::KroneckerFactor<'_, f64>) -> Vec<f64> {
+fn full(factor: marquardt::problem::KroneckerFactor<'_, f64>) -> Vec<f64> {
     match factor {
-        marquardt::KroneckerFactor::Full(numbers) => numbers.to_vec(),
+        marquardt::problem::KroneckerFactor::Full(numbers) => numbers.to_vec(),
         other => panic!("{other:?} is not full"),
     }
 }
@@ -103,7 +104,7 @@ fn a_step_of_one_layer_is_that_of_exact_levenberg_marquardt() {
         optimizer.step(network.batch(&[x.view()], &[y.view()]).unwrap(), &mut variables).unwrap();
         variables.values().to_vec()
     };
-    let exact = run(&mut LevenbergMarquardt::new().with_damping(marquardt::damping::GainRatio::new(1e-14)));
+    let exact = run(&mut LevenbergMarquardt::new().with_damping(marquardt::solver::damping::GainRatio::new(1e-14)));
     for optimizer in both_forms() {
         let optimizer = optimizer.with_loss_damping(0.0).with_damping(1e-18).with_minimum_damping(1e-18);
         let found = run(&mut optimizer.with_momentum(0.0).with_factor_share(1.0));
@@ -189,8 +190,10 @@ fn diagonal_factors_are_the_diagonals_of_full_ones() {
     for block in 0..factors.blocks().len() {
         let size = [factors.blocks()[block].input_size(), factors.blocks()[block].output_size()];
         for ((found, whole), size) in factors.of(block).into_iter().zip(full_factors.of(block)).zip(size) {
-            if let (marquardt::KroneckerFactor::Diagonal(found), marquardt::KroneckerFactor::Full(whole)) =
-                (found, whole)
+            if let (
+                marquardt::problem::KroneckerFactor::Diagonal(found),
+                marquardt::problem::KroneckerFactor::Full(whole),
+            ) = (found, whole)
             {
                 let diagonal: Vec<f64> = whole.iter().step_by(size + 1).copied().collect();
                 assert_close(found, &diagonal, 1e-13);

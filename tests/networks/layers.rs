@@ -5,7 +5,9 @@ use marquardt::nn::{
     Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Model, Network, NetworkError, Poisson, Residual,
     Sequential, SparseCategoricalCrossentropy, Tape,
 };
-use marquardt::{Gradient, Gradients, LeastSquares, LevenbergMarquardt, Objective, VariableError, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::{Gradient, Gradients, VariableError};
+use marquardt::{LeastSquares, LevenbergMarquardt, Variables};
 use ndarray::{Array2, array};
 
 /// What building says, having added no variable.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use marquardt::nn::{HalfSumOfSquares, Huber, MeanSquaredError, Network, Sequential, Shape, Tape, Window};
-use marquardt::{JacobianProducts, LeastSquares, Real, Variables};
+use marquardt::problem::JacobianProducts;
+use marquardt::{LeastSquares, Real, Variables};
 use ndarray::{Array2, Array4};
 use proptest::prelude::*;
 

@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "no single suite takes all of it")]
 
+use marquardt::Variables;
 use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Padding, Shape, Tape, Window};
-use marquardt::{Variable, Variables};
+use marquardt::variables::Variable;
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;

@@ -5,7 +5,9 @@ use marquardt::nn::{
     AveragePooling2D, Conv2D, HalfSumOfSquares, LayerNormalization, MaxPooling2D, Model, Network, Node, Padding,
     Sequential,
 };
-use marquardt::{Gradients, LeastSquares, Objective, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::Gradients;
+use marquardt::{LeastSquares, Variables};
 use ndarray::Array2;
 
 use crate::reference::{Reference, assert_equal, weights};

@@ -1,10 +1,12 @@
 //! Losses, gradients, activations and weights against PyTorch's, which `tests/reference/generate.py` wrote down.
 
+use marquardt::Variables;
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
     Model, Network, Poisson, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
 };
-use marquardt::{Gradients, Objective, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::Gradients;
 use ndarray::Array2;
 
 use crate::reference::{Reference, assert_equal, weights};

@@ -8,7 +8,10 @@ use marquardt::nn::{
     SparseCategoricalCrossentropy, Tape,
 };
 use marquardt::optim::Optimizer;
-use marquardt::{Covariance, Gradients, LevenbergMarquardt, Objective, Real, Report, Status, Variables};
+use marquardt::problem::Objective;
+use marquardt::solver::Status;
+use marquardt::variables::Gradients;
+use marquardt::{Covariance, LevenbergMarquardt, Real, Report, Variables};
 use ndarray::Array2;
 
 /// The numbers of a case, by name.

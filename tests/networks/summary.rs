@@ -1,11 +1,12 @@
 //! Summaries: what they list, that it adds up, and that the form that they mark is the one that is taken.
 
+use marquardt::linear::LinearForm;
 use marquardt::nn::{
     Conv2D, HalfSumOfSquares, LayerSummary, MeanAbsoluteError, MeanSquaredError, Network, Sequential, Shape, Summary,
     Tape, Window,
 };
 use marquardt::optim::Optimizer;
-use marquardt::{LevenbergMarquardt, LinearForm, Real, Variables};
+use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::{Array1, Array2, Array4};
 use proptest::prelude::*;
 

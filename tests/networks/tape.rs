@@ -1,7 +1,9 @@
 //! What a tape computes: all derivatives agree with each other, and with differences of losses, for random networks.
 
 use marquardt::nn::{HalfSumOfSquares, Huber, MeanAbsoluteError, MeanSquaredError, Network, Tape};
-use marquardt::{Gradient, Gradients, LeastSquares, LevenbergMarquardt, Objective, Variables};
+use marquardt::problem::Objective;
+use marquardt::variables::{Gradient, Gradients};
+use marquardt::{LeastSquares, LevenbergMarquardt, Variables};
 use ndarray::{Array2, array, s};
 use proptest::prelude::*;
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{
-    EvaluationError, Gradients, JacobianProducts, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
-    NotLeastSquares, Objective, ProductWork, Real, SolveError, Variables,
-};
+use marquardt::problem::{JacobianProducts, NotLeastSquares, Objective, ProductWork};
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, SolveError, Variables};
 use ndarray::Array2;
 
 /// A network that only multiplies by its Jacobian and the transpose, so many times.

@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 use std::fs;
 use std::path::Path;
 
-use marquardt::{EvaluationError, Number, Residuals, Scalar, ScalarOf};
+use marquardt::number::Number;
+use marquardt::{EvaluationError, Residuals, Scalar, ScalarOf};
 
 /// Digits are counted up to here: the certified values have eleven.
 pub const MAX_DIGITS: f64 = 11.0;

@@ -4,12 +4,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use marquardt::curve::{BootstrapError, Curve, GlobalError, IntervalEnd, MultiStartError, StatisticsError};
 use marquardt::distributed::{Communicator, RankError, on_threads};
 use marquardt::models::{Gaussian, Linear, Sum};
-use marquardt::{
-    BootstrapError, Curve, CurveError, CurveFit, Dual, EvaluationError, FittedCurve, GlobalError, GlobalFit,
-    IntervalEnd, Loss, MultiStartError, StatisticsError,
-};
+use marquardt::{CurveError, CurveFit, Dual, EvaluationError, FittedCurve, GlobalFit, Loss};
 
 const ROWS: usize = 60;
 
@@ -85,7 +83,7 @@ fn sigma_bounds_priors_and_omitted_rows() {
         let sigma: Vec<f64> = rows.clone().map(|row| 0.04 + 0.01 * (row % 3) as f64).collect();
         let mask: Vec<bool> = rows.map(|row| row % 11 != 5).collect();
         let fit = decay_fit!(&x, &y, ranks).sigma(&sigma).absolute_sigma(true).mask(&mask);
-        let fit = fit.nan_policy(marquardt::NanPolicy::Omit);
+        let fit = fit.nan_policy(marquardt::curve::NanPolicy::Omit);
         let fit =
             fit.start("k", 0.5).bounds("k", 0.0..=0.69).prior("b", 0.35, 0.02).prior("a", 5.1, 0.1).fit().unwrap();
         assert_eq!((fit.number_of_observations(), fit.summary().data.omitted), (ROWS - 7 + 2, 7));
@@ -516,7 +514,7 @@ fn a_curve_that_one_rank_cannot_compute_ends_the_fit_on_all() {
         (fit.report().status, fit.report().x.clone())
     });
     assert!(
-        reports.iter().all(|report| *report == (marquardt::Status::EvaluationFailed, vec![0.0, 1.0])),
+        reports.iter().all(|report| *report == (marquardt::solver::Status::EvaluationFailed, vec![0.0, 1.0])),
         "{reports:?}"
     );
 }

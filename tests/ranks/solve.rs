@@ -5,13 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use marquardt::damping::{Multiplicative, TrustRegion};
 use marquardt::distributed::{Communicator, RankError, on_threads};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::optim::{Adam, Optimizer};
+use marquardt::problem::{
+    Bounded, FiniteDifference, FixedAutoDiff, Robust, Separable, SeparableError, Sharded, SumOfSquares,
+};
+use marquardt::solver::damping::{Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, CancelToken, CovarianceError, IterationRecord, Observer, Status};
 use marquardt::{
-    Acceleration, AutoDiff, Bounded, Bounds, CancelToken, Covariance, CovarianceError, EvaluationError,
-    FiniteDifference, FixedAutoDiff, IterationRecord, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss,
-    Observer, Report, Robust, Separable, SeparableError, Sharded, SolveError, Status, SumOfSquares, Variables,
+    AutoDiff, Bounds, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Report, SolveError,
+    Variables,
 };
 use nalgebra::SVector;
 use ndarray::ArrayView1;

@@ -1,11 +1,15 @@
 //! Nothing that a caller can get wrong panics or hangs: it is an error that names what is wrong, or a report that
 //! holds the best point.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::autodiff::Difference;
+use marquardt::curve::Curve;
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::{Analytic, FiniteDifference, FixedAutoDiff};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{CovarianceError, Status};
 use marquardt::{
-    Analytic, AutoDiff, Covariance, CovarianceError, Curve, CurveError, CurveFit, Difference, EvaluationError,
-    FiniteDifference, FixedAutoDiff, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Real, Report,
-    Residuals, Scalar, SolveError, Status, Tie, curve_fit,
+    AutoDiff, Covariance, CurveError, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report,
+    Residuals, Scalar, SolveError, Tie, curve_fit,
 };
 use nalgebra::SVector;
 use ndarray::{Array2, array};

@@ -1,9 +1,7 @@
 //! Uncertainties against closed forms, and what becomes of them where the data say nothing.
 
-use marquardt::{
-    Analytic, AutoDiff, Covariance, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Residuals,
-    Scalar,
-};
+use marquardt::problem::{Analytic, FiniteDifference};
+use marquardt::{AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

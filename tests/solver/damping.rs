@@ -1,9 +1,10 @@
 //! Every policy, scaling and acceleration on classic problems, and the default on hard ones.
 
-use marquardt::damping::{
+use marquardt::solver::damping::{
     DampedSystem, Damping, DampingPolicy, GainRatio, IllConditioned, Multiplicative, Trial, TrustRegion,
 };
-use marquardt::{Acceleration, AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Report, Scaling};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Report};
 
 use crate::classics::Classic;
 use crate::workload_problems::Analytic;

@@ -1,9 +1,8 @@
 //! Exact derivatives against differences, against each other, and against pencil and paper.
 
-use marquardt::{
-    Analytic, AutoDiff, Dual, FixedAutoDiff, LeastSquares, LevenbergMarquardt, Residuals, Scalar, Taylor,
-    check_derivatives,
-};
+use marquardt::autodiff::Taylor;
+use marquardt::problem::{Analytic, FixedAutoDiff, check_derivatives};
+use marquardt::{AutoDiff, Dual, LeastSquares, LevenbergMarquardt, Residuals, Scalar};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -320,7 +319,7 @@ fn acceleration_copes_with_a_power_law_through_the_origin() {
         }
     }
 
-    let solver = LevenbergMarquardt::new().with_acceleration(marquardt::Acceleration::Always);
+    let solver = LevenbergMarquardt::new().with_acceleration(marquardt::solver::Acceleration::Always);
     let report = solver.minimize(&mut AutoDiff(PowerLaw), &[1.0, 1.0]).unwrap();
     assert!(report.is_converged(), "{report}");
     assert!((report.x[0] - 2.0).abs() < 1e-9 && (report.x[1] - 1.5).abs() < 1e-9, "{report}");

@@ -6,11 +6,10 @@ use marquardt::graph::{
     AnalyticCostFunction, CostFunction, GraphError, ParameterBlock, Problem, RelativePose2, RelativePose3,
     WithJacobians,
 };
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, Product, SE2, SE3, SO2};
-use marquardt::{
-    BlockJacobian, Bounded, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss,
-    Real, Scalar, SolveError,
-};
+use marquardt::problem::{BlockJacobian, Bounded};
+use marquardt::{Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Scalar, SolveError};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -677,7 +676,7 @@ fn a_block_jacobian_of_ones_own_is_solved_and_its_faults_are_named() {
     assert!(report.is_converged() && report.x.iter().all(|x| (x - 0.5).abs() < 1e-9), "{report}");
     let sparse = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::SparseCholesky));
     assert!(matches!(sparse.minimize(&mut bounded, &inside), Err(SolveError::BoundedForm { .. })));
-    let mut dense = marquardt::FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+    let mut dense = marquardt::problem::FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
         r[0] = x[0];
         Ok(())
     });

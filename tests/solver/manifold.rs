@@ -1,11 +1,14 @@
 //! Problems on manifolds: steps keep points there, and the minimum does not depend on how points are written.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{EuclideanSpace, Manifold, Pose2, Product, Rotation3, SE2, SO3, UnitSphere, check_manifold};
 use marquardt::optim::Optimizer;
+use marquardt::problem::{
+    Analytic, Bounded, FiniteDifference, OnManifold, Robust, Separable, SumOfSquares, check_derivatives,
+};
 use marquardt::{
-    Analytic, AutoDiff, Bounded, Bounds, Covariance, EvaluationError, FiniteDifference, LeastSquares,
-    LevenbergMarquardt, LinearForm, LinearSolver, Loss, OnManifold, Real, Residuals, Robust, Scalar, Separable,
-    SolveError, SumOfSquares, Variables, check_derivatives,
+    AutoDiff, Bounds, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Residuals, Scalar,
+    SolveError, Variables,
 };
 use nalgebra::{Matrix3, SVector, UnitQuaternion, Vector3};
 use proptest::prelude::*;

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use marquardt::damping::{
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::FixedAutoDiff;
+use marquardt::solver::damping::{
     DampedSystem, Damping, DampingPolicy, GainRatio, IllConditioned, Multiplicative, Trial, TrustRegion,
 };
-use marquardt::{
-    Acceleration, AutoDiff, FixedAutoDiff, IterationRecord, LevenbergMarquardt, LinearForm, LinearSolver, Scaling,
-};
+use marquardt::solver::{Acceleration, IterationRecord, Scaling};
+use marquardt::{AutoDiff, LevenbergMarquardt};
 use nalgebra::{DMatrix, DVector, SVector};
 use proptest::collection::vec;
 use proptest::prelude::*;

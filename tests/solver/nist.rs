@@ -1,8 +1,8 @@
 //! The 27 NIST sets from both starts, with one configuration for all: the default.
 
-use marquardt::{
-    AutoDiff, Covariance, EvaluationError, FiniteDifference, LevenbergMarquardt, Report, Residuals, Status,
-};
+use marquardt::problem::FiniteDifference;
+use marquardt::solver::Status;
+use marquardt::{AutoDiff, Covariance, EvaluationError, LevenbergMarquardt, Report, Residuals};
 
 use crate::nist_data::{DataSet, MAX_DIGITS, Model, digits};
 

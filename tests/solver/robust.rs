@@ -1,8 +1,10 @@
 //! Robust losses: their formulas, and fits among outliers.
 
+use marquardt::problem::{FiniteDifference, Robust, RobustLoss, RobustScaleError, SumOfSquares, mad_scale};
+use marquardt::solver::Acceleration;
 use marquardt::{
-    Acceleration, AutoDiff, Bounds, EvaluationError, FiniteDifference, LeastSquares, LevenbergMarquardt, Loss, Real,
-    Residuals, Robust, RobustLoss, RobustScaleError, Scalar, SumOfSquares, Variables, mad_scale, optim,
+    AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Residuals, Scalar, Variables,
+    optim,
 };
 use ndarray::array;
 use proptest::prelude::*;

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use marquardt::problem::{Analytic, Bounded, FiniteDifference, Separable, SeparableError};
+use marquardt::solver::Status;
 use marquardt::{
-    Analytic, AutoDiff, Bounded, Bounds, CurveFit, Dual, EvaluationError, FiniteDifference, LeastSquares,
-    LevenbergMarquardt, Real, Residuals, Scalar, Separable, SeparableError, SolveError, Status,
+    AutoDiff, Bounds, CurveFit, Dual, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar,
+    SolveError,
 };
 use proptest::prelude::*;
 

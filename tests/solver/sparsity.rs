@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 
+use marquardt::autodiff::Difference;
 use marquardt::distributed::on_threads;
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::{Analytic, Bounded, FiniteDifference, Sharded, Sparsity, SparsityError, check_derivatives};
 use marquardt::{
-    Analytic, AutoDiff, Bounded, Bounds, Difference, EvaluationError, FiniteDifference, LeastSquares,
-    LevenbergMarquardt, LinearForm, LinearSolver, Real, Residuals, Scalar, Sharded, SolveError, Sparsity,
-    SparsityError, check_derivatives,
+    AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar, SolveError,
 };
 use proptest::prelude::*;
 

@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use marquardt::damping::{GainRatio, TrustRegion};
-use marquardt::{
-    Acceleration, Analytic, CancelToken, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Report,
-    Status,
-};
+use marquardt::problem::Analytic;
+use marquardt::solver::damping::{GainRatio, TrustRegion};
+use marquardt::solver::{Acceleration, CancelToken, IterationRecord, Status};
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Report};
 
 /// Is told the number of the call.
 type Errand = Box<dyn FnMut(usize) -> Result<(), EvaluationError>>;
@@ -263,7 +262,7 @@ fn the_residuals_give_up() {
 
 #[test]
 fn derivatives_of_the_wrong_sign_are_named() {
-    for damping in [TrustRegion::default().into(), marquardt::damping::Damping::default()] {
+    for damping in [TrustRegion::default().into(), marquardt::solver::damping::Damping::default()] {
         let solver = plain().with_damping(damping);
         let report = solve(&solver, &mut Valley { distortion: Some(-1.0), ..Valley::default() });
         assert_eq!(report.status, Status::WrongDerivatives, "{report}");

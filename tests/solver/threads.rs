@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marquardt::graph::{CostFunction, Problem, RelativePose2, RelativePose3};
 use marquardt::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
-use marquardt::{
-    Acceleration, ConcurrentRows, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Scalar, Status,
-};
+use marquardt::problem::ConcurrentRows;
+use marquardt::solver::{Acceleration, Status};
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Scalar};
 
 /// The results of `work` on one, two and three threads.
 fn on_threads<R: Send>(work: impl Fn() -> R + Send + Sync) -> [R; 3] {

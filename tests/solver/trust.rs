@@ -3,10 +3,13 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
+use marquardt::autodiff::Difference;
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::{Analytic, FiniteDifference, Robust};
+use marquardt::solver::{Acceleration, IterationRecord, Status};
 use marquardt::{
-    Acceleration, Analytic, AutoDiff, CurveFit, Difference, EvaluationError, FiniteDifference, IterationRecord,
-    LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, Loss, Real, Report, Residuals, Robust, Scalar,
-    SolveError, Status, curve_fit,
+    AutoDiff, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Report, Residuals, Scalar,
+    SolveError, curve_fit,
 };
 use proptest::prelude::*;
 

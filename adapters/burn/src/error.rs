@@ -1,8 +1,9 @@
 //! Errors of a step.
 
 use burn::tensor::{DType, DataError, ExecutionError};
+use marquardt::EvaluationError;
 use marquardt::optim::OptimizerError;
-use marquardt::{EvaluationError, VariableError};
+use marquardt::variables::VariableError;
 use thiserror::Error;
 
 /// A step that was not taken. The module is as it was.

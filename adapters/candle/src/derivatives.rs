@@ -6,7 +6,8 @@ use std::rc::Rc;
 use candle_core::{Device, IndexOp, Module, Result, Tensor};
 use candle_nn::{Conv2dConfig, VarBuilder, VarMap};
 use marquardt::nn::{Conv2D, External, Loss, MeanSquaredError, Network, Sequential, SparseCategoricalCrossentropy};
-use marquardt::{LeastSquares, Number, Real, Variables};
+use marquardt::number::Number;
+use marquardt::{LeastSquares, Real, Variables};
 use ndarray::Array2;
 
 use crate::element::dtype;

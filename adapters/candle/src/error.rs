@@ -1,8 +1,9 @@
 //! Errors of a step.
 
+use marquardt::EvaluationError;
 use marquardt::nn::BatchError;
 use marquardt::optim::OptimizerError;
-use marquardt::{EvaluationError, VariableError};
+use marquardt::variables::VariableError;
 use thiserror::Error;
 
 /// A step that was not taken, or a trainer that was not made. The variables are as they were.

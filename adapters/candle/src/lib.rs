@@ -44,7 +44,7 @@
 //!
 //! The layers of this crate are candle's own. In a step they record what goes into them and the sensitivities of what comes
 //! out, from which steps are computed exactly: they are those of the same [`marquardt::nn::Network`], but for rounding and for the second
-//! derivatives of [acceleration](marquardt::Acceleration), which are differences here. Taking them is a change of an import:
+//! derivatives of [acceleration](marquardt::solver::Acceleration), which are differences here. Taking them is a change of an import:
 //!
 //! | candle_nn | here | |
 //! |---|---|---|

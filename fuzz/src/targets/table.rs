@@ -1,6 +1,6 @@
 //! Tables of numbers. The first byte chooses how they are read.
 
-use marquardt::{Separator, TableError, TableReader};
+use marquardt::curve::{Separator, TableError, TableReader};
 
 use crate::choices::Choices;
 

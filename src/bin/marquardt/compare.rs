@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::Comparison;
+use marquardt::curve::Comparison;
 use marquardt::models::Named;
 
 use crate::arguments::{CompareArguments, CurveArguments};

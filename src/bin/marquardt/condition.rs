@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use marquardt::{TableError, TableRow};
+use marquardt::curve::{TableError, TableRow};
 use thiserror::Error;
 
 /// Reason why a text is no condition.
@@ -119,7 +119,7 @@ fn comparison(text: &str) -> Option<Comparison> {
 
 #[cfg(test)]
 mod tests {
-    use marquardt::Table;
+    use marquardt::curve::Table;
 
     use super::*;
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use marquardt::Formula;
+use marquardt::curve::Table;
 use marquardt::models::{AnyModel, UnknownModel};
-use marquardt::{Formula, Table};
 
 use crate::arguments::{CurveArguments, DataArguments};
 use crate::data::{ENZYME_MODEL, column_name};

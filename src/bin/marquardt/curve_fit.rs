@@ -3,8 +3,9 @@
 use std::ops::Bound;
 use std::time::Duration;
 
+use marquardt::curve::{Curve, FromModel, MultiStartError};
 use marquardt::models::AnyModel;
-use marquardt::{Curve, CurveFit, FittedCurve, FromModel, LevenbergMarquardt, MultiStartError, Tie};
+use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
 use crate::arguments::{CurveArguments, MethodArguments};
 use crate::assignments::{Bounds, Fix, Prior, Start, Tied};

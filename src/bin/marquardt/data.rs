@@ -1,6 +1,7 @@
 //! Columns of a file that are fitted.
 
-use marquardt::{CurveError, Table, TableReader};
+use marquardt::CurveError;
+use marquardt::curve::{Table, TableReader};
 use ndarray::Array2;
 
 use crate::arguments::DataArguments;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
-use marquardt::FormulaError;
+use marquardt::curve::FormulaError;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::FitSummary;
+use marquardt::curve::FitSummary;
 use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
@@ -82,7 +82,7 @@ pub fn residuals(data: &Data, fitted: &[f64]) -> Table {
 }
 
 /// A column of texts that occur again and again names groups, of which a single fit takes no notice.
-fn note_of_groups(table: &marquardt::Table) {
+fn note_of_groups(table: &marquardt::curve::Table) {
     for name in table.column_names() {
         let Ok(texts) = table.text_column(name) else { continue };
         if table.column(name).is_ok() {

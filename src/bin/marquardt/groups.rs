@@ -1,7 +1,8 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
+use marquardt::GlobalFit;
+use marquardt::curve::{FitSummary, ParameterState, Plot, Series};
 use marquardt::models::AnyModel;
-use marquardt::{FitSummary, GlobalFit, ParameterState, Plot, Series};
 
 use crate::arguments::FitArguments;
 use crate::assignments::Start;
@@ -45,7 +46,7 @@ struct Pictures {
 pub fn run(
     arguments: &FitArguments,
     curve: &AnyModel,
-    table: &marquardt::Table,
+    table: &marquardt::curve::Table,
     by: &str,
     x_names: Vec<String>,
 ) -> Result<Ending, Failure> {
@@ -77,7 +78,7 @@ impl<'a> Groups<'a> {
     fn read(
         arguments: &'a FitArguments,
         curve: &'a AnyModel,
-        table: &marquardt::Table,
+        table: &marquardt::curve::Table,
         by: &'a str,
         x_names: &[String],
     ) -> Result<Self, Failure> {

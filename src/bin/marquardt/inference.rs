@@ -1,6 +1,7 @@
 //! Intervals by profiles and by resampling.
 
-use marquardt::{Curve, FittedCurve, IntervalEnd, ParameterState};
+use marquardt::FittedCurve;
+use marquardt::curve::{Curve, IntervalEnd, ParameterState};
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use marquardt::CancelToken;
+use marquardt::solver::CancelToken;
 
 static TOKEN: OnceLock<CancelToken> = OnceLock::new();
 

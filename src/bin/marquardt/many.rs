@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use marquardt::curve::{ManyFits, NanPolicy};
 use marquardt::models::AnyModel;
 use marquardt::npy::{RowReader, RowWriter};
-use marquardt::{Bounds, FitMany, Formula, ManyFits, NanPolicy, Tie};
+use marquardt::{Bounds, FitMany, Formula, Tie};
 use ndarray::{Array2, s};
 
 use crate::arguments::ManyArguments;

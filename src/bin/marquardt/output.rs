@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use marquardt::Plot;
+use marquardt::curve::Plot;
 
 use crate::arguments::OutputArguments;
 use crate::failure::Failure;

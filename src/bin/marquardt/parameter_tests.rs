@@ -1,6 +1,6 @@
 //! Tests of whether a parameter differs between groups.
 
-use marquardt::{Criteria, f_test, likelihood_ratio_test};
+use marquardt::curve::{Criteria, f_test, likelihood_ratio_test};
 
 use crate::curve_fit::{self, Solved};
 use crate::failure::Failure;

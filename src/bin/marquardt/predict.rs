@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use marquardt::BandPoint;
+use marquardt::curve::BandPoint;
 use ndarray::{Array2, Axis};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use marquardt::{FitSummary, ParameterState};
+use marquardt::curve::{FitSummary, ParameterState};
 use serde_json::Value;
 
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! Fits in JSON, with the columns that they are of.
 
-use marquardt::StoredFit;
+use marquardt::curve::StoredFit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

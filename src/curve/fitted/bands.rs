@@ -2,12 +2,12 @@
 
 use super::FittedCurve;
 use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
-use crate::Real;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
+use crate::real::Real;
 
 /// One point of a band: what the curve predicts there, and how far that may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +58,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     /// the noise added. Its variance is
     ///
     /// - `s²`, judged by the residuals, or one with [`absolute_sigma`](crate::CurveFit::absolute_sigma); of a robust fit, the
-    ///   square of [`mad_scale`](crate::mad_scale) of the residuals, so that outliers are not expected to come again,
+    ///   square of [`mad_scale`](crate::problem::mad_scale) of the residuals, so that outliers are not expected to come again,
     /// - with sigma given, that times the square of sigma, where it is the same in all rows,
     /// - for counts, the response of the curve.
     ///

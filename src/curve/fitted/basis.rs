@@ -1,7 +1,7 @@
 //! An orthonormal basis of the columns of a matrix.
 
-use crate::Real;
 use crate::kernels::vector::{add_scaled, dot};
+use crate::real::Real;
 
 /// Orthonormal columns that span those of a matrix.
 pub(super) struct Basis<T> {

@@ -2,8 +2,8 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 
-use crate::Real;
 use crate::curve::{FitFailure, Interval, StatisticsError};
+use crate::real::Real;
 use crate::statistics::sample_quantile;
 
 /// The result of a bootstrap: the parameters of all replicates, and what follows from them.

@@ -1,9 +1,9 @@
 //! Sum of squares that the best constant leaves of correlated responses.
 
-use crate::Real;
 use crate::curve::data::Data;
 use crate::distributed::CommunicatorError;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
+use crate::real::Real;
 
 /// The fit of a constant to correlated responses, to each of several in a row its own.
 pub(super) struct Constants<'d, T: Clone> {

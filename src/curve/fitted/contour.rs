@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
-use crate::Real;
 use crate::curve::{Curve, StatisticsError};
+use crate::real::Real;
 use crate::statistics::distributions::pair_quantile;
 
 /// The border of the joint region of two parameters.

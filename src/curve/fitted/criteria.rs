@@ -5,14 +5,13 @@ use std::f64::consts::PI;
 use statrs::function::gamma::ln_gamma;
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::criteria::NoiseKind;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::{Criteria, Curve};
 use crate::distributed::CommunicatorError;
-use crate::statistics::Test;
+use crate::real::Real;
 use crate::statistics::distributions::chi_squared_tail;
-use crate::statistics::half_deviance;
+use crate::statistics::{Test, half_deviance};
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.
@@ -126,7 +125,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         self.criteria().bic()
     }
 
-    /// What fits of different curves are [compared](crate::Comparison) by.
+    /// What fits of different curves are [compared](crate::curve::Comparison) by.
     pub fn criteria(&self) -> Criteria<T> {
         let observations = self.number_of_observations();
         Criteria {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::FittedCurve;
 use crate::curve::global_curve::GlobalCurve;
 use crate::curve::{Curve, Rows};
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// One data set of a global fit.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,8 @@
 use super::FittedCurve;
 use crate::curve::{Estimate, StatisticsError, Tie};
 use crate::kernels::vector::all_finite;
-use crate::{Covariance, Real};
+use crate::real::Real;
+use crate::solver::Covariance;
 
 impl<T: Real, C> FittedCurve<'_, T, C> {
     /// A quantity computed from parameters, with the standard error that it inherits from them, by exact derivatives and

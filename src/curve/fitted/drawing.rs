@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis};
 use super::BandPoint;
 use super::plot_points::PlotPoint;
 use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
-use crate::Real;
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
+use crate::real::Real;
 
 /// The confidence of the bands.
 const LEVEL: f64 = 0.95;

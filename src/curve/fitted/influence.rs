@@ -3,7 +3,8 @@
 use super::FittedCurve;
 use super::basis::Basis;
 use crate::curve::{Curve, StatisticsError};
-use crate::{LeastSquares, Real};
+use crate::problem::LeastSquares;
+use crate::real::Real;
 
 /// How much each response decides the fit, by the curve as it is linearised at the solution: for a curve that is linear in
 /// its parameters, exactly what leaving it out would show. A number for each response, row after row.
@@ -93,7 +94,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 
     /// Spans what the fitted responses, followed by the priors, can do, whitened.
-    pub(super) fn basis(&self) -> Result<Basis<T>, crate::EvaluationError> {
+    pub(super) fn basis(&self) -> Result<Basis<T>, crate::problem::EvaluationError> {
         let (mut misfit, free) = (self.setting.misfit(), self.setting.map.free());
         let (m, n) = (misfit.residual_count(), free.len());
         let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);

@@ -1,8 +1,8 @@
 //! Confidence intervals of the parameters.
 
 use super::{FittedCurve, FittedParameter};
-use crate::Real;
 use crate::curve::{Estimate, Interval, StatisticsError};
+use crate::real::Real;
 
 impl<T: Real, C> FittedCurve<'_, T, C> {
     /// The interval that contains the true value of a parameter with probability `level`, such as 0.95: the value, give or

@@ -38,7 +38,9 @@ use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 use super::setting::Setting;
 use super::{CurveError, ParameterState, Rows};
-use crate::{Covariance, CovarianceError, EvaluationError, Real, Report};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::solver::{Covariance, CovarianceError, Report};
 
 pub use bands::BandPoint;
 pub use bootstrap::{Bootstrap, FailedReplicate};

@@ -3,8 +3,8 @@
 use super::FittedCurve;
 use super::drawing::Drawing;
 use super::plot_points::PlotPoint;
-use crate::Real;
 use crate::curve::{Curve, Plot, PlotError, Series};
+use crate::real::Real;
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature
@@ -44,7 +44,9 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// As for [`plot`](Self::plot).
     ///
     /// ```
-    /// use marquardt::{CurveFit, Plot, models::Linear};
+    /// use marquardt::CurveFit;
+    /// use marquardt::curve::Plot;
+    /// use marquardt::models::Linear;
     ///
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0];
     /// let mut plot = Plot::new();

@@ -1,11 +1,11 @@
 //! The data of a fit as a plot shows them.
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::Curve;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::problem::loss_at;
+use crate::real::Real;
 
 /// Points that a robust loss gives less of their weight than this are outliers.
 const LITTLE_WEIGHT: f64 = 0.1;

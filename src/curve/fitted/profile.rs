@@ -6,7 +6,8 @@ use super::FittedCurve;
 use super::ray::{Ray, RayPoint, free_parameter, step_of};
 use crate::curve::estimate::quantile;
 use crate::curve::{Curve, StatisticsError};
-use crate::{Real, SolveError, Status};
+use crate::real::Real;
+use crate::solver::{SolveError, Status};
 
 /// Why a profile or a contour ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,8 +4,9 @@ use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, StatisticsError};
+use crate::real::Real;
+use crate::solver::{Report, SolveError, Status};
 use crate::statistics::root;
-use crate::{Real, Report, SolveError, Status};
 
 /// The level is out of reach where it is not met at this multiple of the distance at which a linear curve would meet it.
 const FARTHEST: f64 = 1e9;
@@ -339,7 +340,8 @@ fn linear<T: Real, C>(fit: &FittedCurve<'_, T, C>, held: &[(usize, f64)]) -> (Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FiniteDifference, LevenbergMarquardt};
+    use crate::problem::FiniteDifference;
+    use crate::solver::LevenbergMarquardt;
 
     /// A fit that rounding stops counts where its gradient is lost beside the residuals.
     #[test]

@@ -11,7 +11,10 @@ use super::synthetic::{Scheme, Source};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, FitFailure};
-use crate::{CancelToken, EvaluationError, Real, Status, parallel};
+use crate::parallel;
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::solver::{CancelToken, Status};
 
 /// Replicates unless said otherwise.
 const REPLICATES: usize = 1000;

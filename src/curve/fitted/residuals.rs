@@ -1,8 +1,8 @@
 //! What the curve leaves of the data, and tests of it.
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::Curve;
+use crate::real::Real;
 use crate::statistics::{self, Test};
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {

@@ -9,8 +9,10 @@ use crate::curve::setting::Setting;
 use crate::curve::{Curve, CurveError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::solver::CovarianceError;
 use crate::statistics::Moments;
-use crate::{CovarianceError, EvaluationError, Real};
 
 /// Responses that are evaluated at a time, so that they stay in the cache.
 const BLOCK: usize = 1024;

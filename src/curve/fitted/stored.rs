@@ -2,10 +2,10 @@
 
 use super::FittedCurve;
 use super::plot_points::PlotPoint;
-use crate::Real;
 use crate::curve::global_curve::{GlobalCurve, Part};
 use crate::curve::stored::{Parts, StoredFit};
 use crate::curve::{Curve, FitSummary, FittedParameter};
+use crate::real::Real;
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// The fit to be saved, feature `serde`: see [`StoredFit`].

@@ -1,7 +1,6 @@
 //! The report on a fit.
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::parameter::{Parameter, Role};
@@ -9,6 +8,7 @@ use crate::curve::{
     CorrelationSummary, Curve, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,
 };
+use crate::real::Real;
 
 /// The confidence of the intervals in a report.
 const LEVEL: f64 = 0.95;
@@ -24,7 +24,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// let x = [0.0, 1.0, 2.0, 3.0_f64];
     /// let y = [0.1, 1.9, 4.2, 5.8];
     /// let fit = marquardt::curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0, 1.0])?;
-    /// let summary = marquardt::FitSummary { title: Some("A line".into()), ..fit.summary() };
+    /// let summary = marquardt::curve::FitSummary { title: Some("A line".into()), ..fit.summary() };
     /// println!("{}", summary.to_markdown());
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```

@@ -5,10 +5,10 @@ use std::iter::zip;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
-use crate::Real;
 use crate::curve::data::Data;
 use crate::curve::setting::Setting;
 use crate::curve::{Curve, CurveError};
+use crate::real::Real;
 use crate::statistics::random::{below, stream};
 
 /// What is drawn.

@@ -1,11 +1,11 @@
 //! Terms of the likelihood, summed over all responses of a fit.
 
 use super::FittedCurve;
-use crate::Real;
 use crate::curve::Curve;
 use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
 use crate::problem::shared_mad_scale;
+use crate::real::Real;
 
 /// Sums over the responses of all ranks that some statistics take, besides the [`Squares`](super::squares::Squares).
 #[derive(Debug, Clone)]

@@ -4,7 +4,9 @@ use super::BandPoint;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::kernels::vector::{all_finite, safe_norm};
-use crate::{Covariance, EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::solver::Covariance;
 
 /// A curve with the parameters of a fit, and their covariance.
 pub(in crate::curve) struct UncertainCurve<'f, T: Real> {

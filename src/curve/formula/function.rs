@@ -1,6 +1,6 @@
 //! The functions that a formula can call.
 
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// One table of the functions of one argument: their names here, their methods, and the names of the field for the same.
 macro_rules! for_each_formula_function {

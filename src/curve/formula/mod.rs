@@ -19,7 +19,9 @@ use parser::{Parsed, parse};
 pub(super) use program::Program;
 
 use super::models::Guess;
-use crate::{Model, Real, ScalarOf};
+use crate::curve::Model;
+use crate::number::ScalarOf;
+use crate::real::Real;
 
 /// A formula that a program reads while it runs: a [`Model`] of text, as precise as one of [`model!`](crate::model!).
 ///
@@ -78,7 +80,7 @@ impl Formula {
     /// let isotherm = Formula::with_predictors("q * b * p / (1 + b * p * exp(-h / t))", ["p", "t"])?;
     /// assert_eq!(isotherm.parameters(), ["q", "b", "h"]);
     /// assert_eq!(isotherm.response(&[2.0, 300.0], &[3.0, 0.5, 0.0]), 1.5);
-    /// # Ok::<(), marquardt::FormulaError>(())
+    /// # Ok::<(), marquardt::curve::FormulaError>(())
     /// ```
     ///
     /// # Errors

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::function::Function;
+use crate::number::Number;
 use crate::problem::room_for;
-use crate::{Number, Scalar};
+use crate::scalar::Scalar;
 
 /// The number of an instruction, and of its result.
 pub(super) type Slot = usize;

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{CurveFit, Dual, Tie, model};
+use crate::autodiff::Dual;
+use crate::curve::{CurveFit, Tie};
+use crate::model;
 
 fn value(text: &str) -> f64 {
     Formula::parse(text).unwrap_or_else(|error| panic!("{error}")).response(&[3.0], &[])

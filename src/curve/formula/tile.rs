@@ -9,8 +9,10 @@ use crate::autodiff::slopes;
 use crate::curve::reverse_tile::{ReverseTile, TILE, TileModel};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine, Vectorized};
 use crate::kernels::registers::Registers;
+use crate::number::Number;
 use crate::precision::Compiled;
-use crate::{Number, Real, Scalar};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 impl<T: Real> TileModel<T> for Program {
     fn evaluate(&self, registers: Registers, tile: &mut dyn Any) {

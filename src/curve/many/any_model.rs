@@ -5,9 +5,12 @@ use std::any::Any;
 use super::point_sums::PointSums;
 use crate::curve::model::FromModel;
 use crate::curve::reverse_tile::{InTiles, TileModel};
+use crate::curve::{Curve, Model};
 use crate::kernels::lanes::{LaneKernel, Register};
 use crate::kernels::registers::Registers;
-use crate::{Curve, EvaluationError, Model, Real, ScalarOf};
+use crate::number::ScalarOf;
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// The most parameters whose derivatives are carried forwards, fewer and more of them.
 pub(super) const FORWARDS: [usize; 2] = [4, 8];

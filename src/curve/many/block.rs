@@ -14,8 +14,10 @@ use super::study::Study;
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
+use crate::number::Number;
+use crate::real::Real;
+use crate::solver::FitStatus;
 use crate::solver::lockstep::{Arrival, Fleet, Sums, solve_fleet};
-use crate::{FitStatus, Number, Real};
 
 /// Does a block of fits of at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {

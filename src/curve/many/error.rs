@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::curve::CurveError;
 use crate::curve::counted::counted;
 
-/// Why none of the fits was begun. What is wrong with one of them is in its [`FitStatus`](crate::FitStatus).
+/// Why none of the fits was begun. What is wrong with one of them is in its [`FitStatus`](crate::solver::FitStatus).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitManyError {

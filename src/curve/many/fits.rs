@@ -5,7 +5,8 @@ use std::iter;
 use ndarray::{Array1, Array2, Array3};
 
 use super::outcomes::Outcomes;
-use crate::{FitStatus, Real};
+use crate::real::Real;
+use crate::solver::FitStatus;
 
 /// What many fits found, fit by fit in the order of the data.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,9 @@
 
 use crate::curve::map::ParameterMap;
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
 use crate::solver::lockstep::Sums;
-use crate::{Number, Real};
 
 /// The parameters of the fits in the lanes.
 pub(super) struct FreeParameters<'m, T, R, const N: usize> {

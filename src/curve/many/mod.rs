@@ -31,12 +31,16 @@ use super::models::Guess;
 use super::parameter::Wish;
 use super::robust::Robustness;
 use super::{CurveError, NanPolicy};
-#[cfg(doc)]
-use crate::FitStatus;
+use crate::curve::{Model, Tie};
 use crate::kernels::registers::Registers;
+use crate::parallel;
 use crate::precision::compile_once;
+use crate::problem::{Bounds, Loss, RobustLoss};
+use crate::real::Real;
+use crate::solver::CancelToken;
+#[cfg(doc)]
+use crate::solver::FitStatus;
 use crate::solver::lockstep::Patience;
-use crate::{Bounds, CancelToken, Loss, Model, Real, RobustLoss, Tie, parallel};
 
 /// What a step must promise of the cost to be worth taking: the parameters are then within a hundred-thousandth of their standard
 /// errors of the minimum.
@@ -60,7 +64,7 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
 /// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. What is wrong with the data of one fit is said
-/// by its [`FitStatus`](crate::FitStatus), and is nobody else's concern.
+/// by its [`FitStatus`](crate::solver::FitStatus), and is nobody else's concern.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
@@ -77,7 +81,7 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// let fits = FitMany::new(gaussian, &x, &y).start(&start).fit()?;
 /// assert_eq!(fits.converged(), 3);
 /// assert!(fits.parameters.iter().zip(&peaks).all(|(found, true_value)| (found - true_value).abs() < 1e-9));
-/// # Ok::<(), marquardt::FitManyError>(())
+/// # Ok::<(), marquardt::curve::FitManyError>(())
 /// ```
 pub struct FitMany<'a, T: Real, M> {
     model: GivenModel<T, M>,
@@ -166,7 +170,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// let fits = FitMany::new(decay, &time, &counts).start(&[10.0, 1.0, 0.5]).counts().fit()?;
     /// assert_eq!(fits.converged(), 1);
     /// assert!((fits.parameters[[0, 1]] - 0.9).abs() < 3.0 * fits.standard_errors[[0, 1]]);
-    /// # Ok::<(), marquardt::FitManyError>(())
+    /// # Ok::<(), marquardt::curve::FitManyError>(())
     /// ```
     pub fn counts(mut self) -> Self {
         self.study.of_counts = true;
@@ -185,7 +189,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// y[[1, 4]] = 300.0;
     /// let fits = FitMany::new(model!(|x; a, b| a + b * x), &x, &y).start(&[0.0, 1.0]).robust(Loss::Huber).fit()?;
     /// assert!((fits.parameters[[1, 1]] - 0.5).abs() < 0.01);
-    /// # Ok::<(), marquardt::FitManyError>(())
+    /// # Ok::<(), marquardt::curve::FitManyError>(())
     /// ```
     pub fn robust(mut self, loss: impl RobustLoss<T> + 'static) -> Self {
         let scale = self.study.robust.and_then(|robust| robust.scale);
@@ -254,7 +258,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     }
 
     /// What becomes of points with a number that is not finite: the fit is refused
-    /// ([`NonFiniteData`](crate::FitStatus::NonFiniteData)), or they are left out.
+    /// ([`NonFiniteData`](crate::solver::FitStatus::NonFiniteData)), or they are left out.
     pub fn nan_policy(mut self, policy: NanPolicy) -> Self {
         self.study.nan_policy = policy;
         self

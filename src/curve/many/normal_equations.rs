@@ -1,8 +1,8 @@
 //! The normal equations where a fit in lockstep has ended, and the covariances that they give.
 
 use super::outcomes::least_square;
-use crate::Real;
 use crate::kernels::triangular::{cholesky, cholesky_forward};
+use crate::real::Real;
 use crate::solver::lockstep::{Arrival, UNROLLED};
 
 /// `s² (JᵀJ)⁻¹` of the free parameters, by the factors of `JᵀJ` in units in which all columns have length one.

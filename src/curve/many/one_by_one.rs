@@ -8,11 +8,12 @@ use super::study::Study;
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::curve::parameter::Role;
+use crate::curve::{Curve, CurveFit};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 use crate::solver::lockstep::Patience;
+use crate::solver::{CovarianceError, FitStatus, LevenbergMarquardt, SolveError, Status};
 use crate::statistics::half_deviance;
-use crate::{
-    CovarianceError, Curve, CurveFit, EvaluationError, FitStatus, LevenbergMarquardt, Real, SolveError, Status,
-};
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
 struct ReverseCurve<'m, T: Real> {

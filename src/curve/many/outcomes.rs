@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::normal_equations::NormalEquations;
+use crate::real::Real;
+use crate::solver::FitStatus;
 use crate::solver::lockstep::Arrival;
-use crate::{FitStatus, Real};
 
 /// Where the results of consecutive fits go.
 pub(super) struct Outcomes<'o, T> {

@@ -4,11 +4,12 @@ use std::mem;
 
 use super::any_model::AnyModel;
 use crate::autodiff::jet::Jet;
+use crate::curve::Model;
 use crate::curve::reverse_tile::{ReverseTile, TILE};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
+use crate::real::Real;
 use crate::solver::lockstep::{Sums, Tile};
-use crate::{Model, Real};
 
 /// The points of the fits that are in the lanes.
 pub(super) struct Points<T, R> {

@@ -9,8 +9,10 @@ use crate::curve::parameter::{Role, Wish, parameters};
 use crate::curve::robust::Robustness;
 use crate::curve::{CurveError, NanPolicy};
 use crate::kernels::vector::dot;
+use crate::problem::{Bounds, RobustScaleError};
+use crate::real::Real;
 use crate::solver::lockstep::{BoxBounds, Patience};
-use crate::{Bounds, CancelToken, FitStatus, Real, RobustScaleError};
+use crate::solver::{CancelToken, FitStatus};
 
 /// All that is known before the fits begin.
 pub(super) struct Study<'a, T: Real> {

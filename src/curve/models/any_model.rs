@@ -3,13 +3,15 @@
 use std::fmt;
 
 use super::{Guess, Named};
-use crate::{Formula, Model, Real, ScalarOf};
+use crate::curve::{Formula, Model};
+use crate::number::ScalarOf;
+use crate::real::Real;
 
 /// A model of the library by its name, or a [`Formula`]: a model that a file can name, and a program choose while it runs.
 ///
 /// ```
-/// use marquardt::models::{AnyModel, Guess, Named};
 /// use marquardt::{CurveFit, Formula};
+/// use marquardt::models::{AnyModel, Guess, Named};
 ///
 /// let named = AnyModel::from("linear".parse::<Named>()?);
 /// let formula = AnyModel::from(Formula::parse("slope * x + intercept")?);
@@ -17,7 +19,7 @@ use crate::{Formula, Model, Real, ScalarOf};
 ///     assert_eq!(model.parameters(), ["slope", "intercept"]);
 ///     let (x, y) = ([0.0, 1.0, 2.0], [1.0, 3.0, 5.0]);
 ///     let fit = CurveFit::model(model.clone(), &x, &y, &model.guess(&x, &y)).fit()?;
-///     assert!((fit.parameter("slope").unwrap().value - 2.0).abs() < 1e-12);
+///     assert!((fit.parameter("slope").unwrap().value - 2.0_f64).abs() < 1e-12);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

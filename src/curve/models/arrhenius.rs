@@ -4,7 +4,9 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// The gas constant in joules for each mole and kelvin, exact since 2019.
 const GAS_CONSTANT: f64 = 8.314_462_618_153_24;

@@ -6,7 +6,9 @@ use super::Guess;
 use super::guess::finite;
 use super::linear_fit::LinearFit;
 use super::look::Look;
-use crate::{Model, Real, ScalarOf};
+use crate::curve::Model;
+use crate::number::ScalarOf;
+use crate::real::Real;
 
 /// Rounds in which the parts of a sum are guessed again.
 const ROUNDS: usize = 2;

@@ -5,7 +5,9 @@ use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric, multiples};
 use super::polish::better_on;
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `vmax x / (km + x)`: the rate of an enzyme at a concentration `x`.
 ///

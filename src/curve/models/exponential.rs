@@ -5,7 +5,9 @@ use super::formula::{Formula, in_library, only, real};
 use super::growth::exp_of_minus;
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude exp(−x / decay)`, as lmfit's `ExponentialModel`; with a negative `decay` it grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

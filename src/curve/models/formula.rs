@@ -1,7 +1,8 @@
 //! What a model of the library says of itself, and what is made of that.
 
 use super::look::Look;
-use crate::{Number, Scalar};
+use crate::number::Number;
+use crate::scalar::Scalar;
 
 /// A model of one predictor, as the library keeps it; [`in_library!`] makes a public model of it.
 pub(super) trait Formula {

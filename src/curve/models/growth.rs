@@ -5,7 +5,9 @@ use super::exponential::scaled_power;
 use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, about, both_signs, geometric, multiples};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `limit / (1 + exp(−rate (x − center)))`: the logistic curve of three parameters, `center` being where half of `limit` is
 /// reached.

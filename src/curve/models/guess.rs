@@ -1,6 +1,7 @@
 //! Starts from data.
 
-use crate::{CurveFit, FromModel, Model, Real, Rows};
+use crate::curve::{CurveFit, FromModel, Model, Rows};
+use crate::real::Real;
 
 /// A model of one predictor that finds a start in the data.
 ///
@@ -34,7 +35,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// any.
     ///
     /// ```
-    /// use marquardt::{CurveFit, models::MichaelisMenten};
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::MichaelisMenten;
     ///
     /// let concentration = [0.02, 0.06, 0.11, 0.22, 0.56, 1.1];
     /// let rate = [61.5, 102.0, 131.0, 155.5, 196.0, 203.5];

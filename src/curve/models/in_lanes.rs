@@ -1,10 +1,13 @@
 //! What the models give in lanes, next to what they give for floats and dual numbers.
 
+use crate::autodiff::Dual;
+use crate::curve::Model;
 use crate::curve::model_rows::{backwards, forwards, responses};
+use crate::curve::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
 use crate::curve::reverse_tile::InTiles;
 use crate::kernels::registers::tests::in_all;
-use crate::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
-use crate::{Dual, Model, Real, model};
+use crate::model;
+use crate::real::Real;
 
 #[path = "../../../tests/curves/models/cases.rs"]
 mod cases;

@@ -3,7 +3,7 @@
 use std::iter::zip;
 
 use super::linear_fit::LinearFit;
-use crate::Real;
+use crate::real::Real;
 
 /// Points of a look at the data. More are averaged in groups.
 const POINTS: usize = 512;

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
 use super::{AnyModel, Guess, UnknownModel};
-use crate::{Model, Number, Real, ScalarOf};
+use crate::curve::Model;
+use crate::number::{Number, ScalarOf};
+use crate::real::Real;
 
 /// A model of the library by its name, as a program asks for it that lets its users choose.
 ///

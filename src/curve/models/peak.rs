@@ -7,7 +7,9 @@ use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric};
 use super::special::faddeeva;
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude / (sigma √(2π)) · exp(−(x − center)² / (2 sigma²))`, as lmfit's `GaussianModel`: `amplitude` is the area, the
 /// height is `amplitude / (sigma √(2π))`, the full width at half maximum `2.3548 sigma`.

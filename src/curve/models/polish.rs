@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 
 use super::formula::{Formula, real};
 use super::look::Look;
-use crate::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
+use crate::problem::{AutoDiff, EvaluationError, Residuals};
+use crate::scalar::Scalar;
+use crate::solver::LevenbergMarquardt;
 
 /// Iterations that a start is worth.
 const ITERATIONS: usize = 30;

@@ -4,7 +4,10 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::Look;
-use crate::{Model, Real, Scalar, ScalarOf};
+use crate::curve::Model;
+use crate::number::ScalarOf;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `c`, as lmfit's `ConstantModel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,9 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::{Look, spaced};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude x^exponent` for `x > 0`, as lmfit's `PowerLawModel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,9 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only, real};
 use super::guess::{Guess, finite};
 use super::look::{Look, both_signs, geometric};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `(a0 + a1 x) / (1 + b1 x)`: a hyperbola with any two asymptotes along the axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,9 @@
 
 use super::formula::Formula;
 use super::*;
-use crate::{Model, Real, ScalarOf};
+use crate::curve::Model;
+use crate::number::ScalarOf;
+use crate::real::Real;
 
 /// What the library knows of one of its models.
 pub(super) struct Entry {

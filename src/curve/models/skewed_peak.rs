@@ -9,7 +9,9 @@ use super::look::{Look, geometric, multiples, spaced};
 use super::peak::{Gaussian, gaussian};
 use super::polish::better_on;
 use super::special::{erf, exp_times_erfc};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude gamma / 2 · exp(gamma (center − x + gamma sigma² / 2)) · erfc((center + gamma sigma² − x) / (sigma √2))`, as
 /// lmfit's `ExponentialGaussianModel`: a Gaussian, smeared to the right by an exponential decay of rate `gamma`, with

@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_2_SQRT_PI;
 
 use super::formula::real;
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// `L` of Weideman's approximation: `√(N/√2)` for `N = 40`.
 const LENGTH: f64 = 5.3182958969449885;
@@ -121,7 +121,7 @@ pub(super) fn exp_times_erfc<S: Scalar>(exponent: S, x: S, gap: S) -> S {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dual;
+    use crate::autodiff::Dual;
 
     /// `x`, `y`, and the real part of `scipy.special.wofz(x + iy)`, SciPy 1.17.1.
     const FADDEEVA: [[f64; 3]; 8] = [

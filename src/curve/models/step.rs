@@ -7,7 +7,9 @@ use super::formula::{Formula, in_library, only, real, sigmoid};
 use super::guess::{Guess, finite};
 use super::look::{Look, about, both_signs, multiples};
 use super::special::erf;
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude (1/2 + arctan((x − center) / sigma) / π)`, as lmfit's `StepModel(form='arctan')`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

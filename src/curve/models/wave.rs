@@ -6,7 +6,9 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::formula::{Formula, in_library, only};
 use super::guess::{Guess, finite};
 use super::look::{Look, geometric, spaced};
-use crate::{Model, Real, Scalar};
+use crate::curve::Model;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `amplitude sin(frequency x + shift)`, as lmfit's `SineModel`: `frequency` is angular.
 ///

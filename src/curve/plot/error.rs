@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::EvaluationError;
+use crate::problem::EvaluationError;
 
 /// Why a plot could not be made or saved.
 #[derive(Debug, Error)]

@@ -24,7 +24,7 @@ pub use series::Series;
 /// Open Font License 1.1. Whoever passes the program on passes on that licence, too. Not available on `wasm32`.
 ///
 /// ```
-/// use marquardt::{Plot, Series};
+/// use marquardt::curve::{Plot, Series};
 ///
 /// let x = [0.0, 1.0, 2.0, 3.0];
 /// let data = x.iter().zip([1.1, 2.9, 5.2, 6.8]).map(|(&x, y)| (x, y, 0.2));

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a [`StoredFit`](crate::StoredFit) could not be saved, loaded, or given a curve.
+/// Why a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoredFitError {

@@ -16,7 +16,9 @@ use super::models::AnyModel;
 use super::{
     BandPoint, Criteria, Curve, Estimate, FitSummary, FittedParameter, Interval, Model, Rows, StatisticsError,
 };
-use crate::{Covariance, EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::solver::Covariance;
 
 /// A fit that was saved, feature `serde`: its report, and all that it takes to predict, to draw and to compare it.
 ///
@@ -27,7 +29,8 @@ use crate::{Covariance, EvaluationError, Real};
 ///
 /// ```
 /// # #[cfg(feature = "json")] {
-/// use marquardt::{CurveFit, Formula, StoredFit};
+/// use marquardt::{CurveFit, Formula};
+/// use marquardt::curve::StoredFit;
 ///
 /// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);
 /// let fit = CurveFit::model(Formula::parse("a * exp(-k * x)")?, &x, &y, &[8.0, 1.0]).fit()?;
@@ -103,7 +106,8 @@ impl<T: Real> StoredFit<T> {
     /// order.
     ///
     /// ```
-    /// use marquardt::{Curve, CurveFit, EvaluationError};
+    /// use marquardt::{CurveFit, EvaluationError};
+    /// use marquardt::curve::Curve;
     ///
     /// #[derive(Clone)]
     /// struct Line;
@@ -169,7 +173,7 @@ impl<T: Real> StoredFit<T> {
         &self.covariance
     }
 
-    /// The numbers by which fits are [compared](crate::Comparison).
+    /// The numbers by which fits are [compared](crate::curve::Comparison).
     pub fn criteria(&self) -> Criteria<T> {
         self.criteria
     }
@@ -265,11 +269,11 @@ impl<T: Real> StoredFit<T> {
     ///
     /// # Errors
     ///
-    /// [`PlotError`](crate::PlotError) for a curve of several predictors, for a fit that was stored
+    /// [`PlotError`](crate::curve::PlotError) for a curve of several predictors, for a fit that was stored
     /// [without data](Self::without_data) or without its curve, and where that cannot be evaluated.
-    pub fn plot(&self) -> Result<crate::Plot, crate::PlotError> {
+    pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
         use super::fitted::Drawing;
-        use crate::{Plot, PlotError};
+        use crate::curve::{Plot, PlotError};
 
         if self.width != 1 {
             return Err(PlotError::NotOnePredictor { predictors: self.width });

@@ -7,8 +7,9 @@ use crate::curve::criteria::NoiseKind;
 use crate::curve::fitted::{PlotPoint, ResponseKind, ResponseNoise};
 use crate::curve::models::{AnyModel, Named};
 use crate::curve::{Criteria, FitSummary, FittedParameter, Formula, ParameterState};
+use crate::real::Real;
 use crate::serial::Exact;
-use crate::{Covariance, Real};
+use crate::solver::Covariance;
 
 /// The version of the format that this one writes, and the only one that it reads.
 const VERSION: u32 = 1;

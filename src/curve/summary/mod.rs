@@ -16,7 +16,7 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 /// number, as JSON has none for infinity, the number becomes `"inf"`, `"-inf"` or `"NaN"`, and is read back as it was.
 ///
 /// ```
-/// use marquardt::{FitSummary, ParameterSummary};
+/// use marquardt::curve::{FitSummary, ParameterSummary};
 ///
 /// let rate = ParameterSummary { name: "rate".into(), value: 0.3, standard_error: 0.01, ..Default::default() };
 /// let summary = FitSummary { status: "the gradient vanishes".into(), parameters: vec![rate], ..Default::default() };

@@ -29,7 +29,9 @@ pub use row::TableRow;
 /// [`group_by`](Self::group_by) makes a table of the rows of each sample, compound or patient:
 ///
 /// ```
-/// use marquardt::{CurveFit, Table, models::MichaelisMenten};
+/// use marquardt::CurveFit;
+/// use marquardt::curve::Table;
+/// use marquardt::models::MichaelisMenten;
 ///
 /// let text = "\
 /// compound, conc, rate
@@ -118,10 +120,10 @@ impl Table {
     /// the spaces and quotes around them, empty where there is nothing.
     ///
     /// ```
-    /// let table = marquardt::Table::from_reader("sample, dose\nA-01, 1.50\nA-02, 3\n".as_bytes())?;
+    /// let table = marquardt::curve::Table::from_reader("sample, dose\nA-01, 1.50\nA-02, 3\n".as_bytes())?;
     /// assert_eq!(table.text_column("sample")?, ["A-01", "A-02"]);
     /// assert_eq!(table.text_column("dose")?, ["1.50", "3"]);
-    /// # Ok::<(), marquardt::TableError>(())
+    /// # Ok::<(), marquardt::curve::TableError>(())
     /// ```
     ///
     /// # Errors
@@ -136,10 +138,10 @@ impl Table {
     /// errors name the line of the file.
     ///
     /// ```
-    /// let table = marquardt::Table::from_reader("run, x\na, 1\nb, 2\na, 3\n".as_bytes())?;
+    /// let table = marquardt::curve::Table::from_reader("run, x\na, 1\nb, 2\na, 3\n".as_bytes())?;
     /// let rows = table.filter(|row| Ok(row.text("run")? == "a" && row.number("x")? > 1.0))?;
     /// assert_eq!(rows.column("x")?, [3.0]);
-    /// # Ok::<(), marquardt::TableError>(())
+    /// # Ok::<(), marquardt::curve::TableError>(())
     /// ```
     ///
     /// # Errors

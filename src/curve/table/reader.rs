@@ -31,12 +31,12 @@ pub enum Separator {
 /// Reads a [`Table`] that is written in a way of its own. Feature `csv`.
 ///
 /// ```
-/// use marquardt::{Separator, TableReader};
+/// use marquardt::curve::{Separator, TableReader};
 ///
 /// let reader = TableReader::new().separator(Separator::Semicolon).heading(false).decimal_comma(true);
 /// let table = reader.read("0,5;1,2\n1,0;1,9\n".as_bytes())?;
 /// assert_eq!(table.column("c2")?, [1.2, 1.9]);
-/// # Ok::<(), marquardt::TableError>(())
+/// # Ok::<(), marquardt::curve::TableError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TableReader {
@@ -95,7 +95,7 @@ impl TableReader {
     /// Reads from any reader; errors call it by this name.
     ///
     /// ```
-    /// use marquardt::TableReader;
+    /// use marquardt::curve::TableReader;
     ///
     /// let error = TableReader::new().read_named("survey", "x,y\n1\n".as_bytes()).unwrap_err();
     /// assert_eq!(error.to_string(), "survey, line 2: 2 fields expected, 1 found");

@@ -6,7 +6,8 @@ use rand_distr::{Distribution, Uniform};
 
 use super::*;
 use crate::kernels::accuracy::{ends_agree, keeps_bound};
-use crate::{Real, Scalar};
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A number as an unevaluated sum of two.
 type Pair = (f64, f64);

@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 
 use super::pair::pair;
 use super::{LaneKernel, Register, Routine};
-use crate::Real;
 use crate::kernels::registers::Registers;
+use crate::real::Real;
 
 /// Runs a kernel in them, where they are [available](Registers::are_available).
 #[inline]

@@ -27,7 +27,7 @@ pub(crate) use portable::Portable;
 pub use register::{Register, Routine};
 
 use super::registers::Registers;
-use crate::Real;
+use crate::real::Real;
 
 /// Work to be done in the lanes of registers of the float `T`.
 pub trait LaneKernel<T: Real> {

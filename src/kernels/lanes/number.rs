@@ -28,7 +28,9 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::Register;
 use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Floats side by side, as one number: what is done to it is done to each of them.
 #[derive(Debug, Clone, Copy)]

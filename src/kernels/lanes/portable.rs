@@ -2,7 +2,9 @@
 
 use super::{Register, Routine};
 use crate::kernels::simd::multiply_add;
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `LANES` floats, which the compiler puts into registers of 128 bits.
 #[derive(Debug, Clone, Copy)]

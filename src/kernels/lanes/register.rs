@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::Real;
+use crate::real::Real;
 
 /// Work over registers of one kind that is compiled once for them, as a function of its own.
 pub trait Routine {
@@ -57,12 +57,12 @@ pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
     /// `self ≥ other` in all lanes.
     fn is_at_least(self, other: Self) -> bool;
 
-    /// See [`Number::copy_sign`](crate::Number::copy_sign).
+    /// See [`Number::copy_sign`](crate::number::Number::copy_sign).
     fn copy_sign(self, sign: Self) -> Self;
-    /// See [`Number::power_of_two`](crate::Number::power_of_two).
+    /// See [`Number::power_of_two`](crate::number::Number::power_of_two).
     fn power_of_two(self) -> Self;
-    /// See [`Number::exponent`](crate::Number::exponent).
+    /// See [`Number::exponent`](crate::number::Number::exponent).
     fn exponent(self) -> Self;
-    /// See [`Number::significand`](crate::Number::significand).
+    /// See [`Number::significand`](crate::number::Number::significand).
     fn significand(self) -> Self;
 }

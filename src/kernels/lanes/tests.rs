@@ -3,7 +3,8 @@
 use super::*;
 use crate::kernels::simd::multiply_add;
 use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
-use crate::{Number, Scalar};
+use crate::number::Number;
+use crate::scalar::Scalar;
 
 /// Ordinary numbers and special ones; filled up to whole registers by the last.
 fn values<T: Real>(lanes: usize) -> Vec<T> {

@@ -10,7 +10,7 @@ mod x86;
 use std::cell::RefCell;
 
 use super::registers::Registers;
-use crate::Real;
+use crate::real::Real;
 
 /// Floats side by side, in one register. Every function is `#[inline(always)]`.
 pub(super) trait Vector<T>: Copy {

@@ -1,8 +1,8 @@
 //! Arrays for registers, which the compiler puts into the registers that every processor of the kind has.
 
 use super::Vector;
-use crate::Real;
 use crate::kernels::simd::multiply_add;
+use crate::real::Real;
 
 /// As many floats as 128 bits hold.
 #[derive(Debug, Clone, Copy)]

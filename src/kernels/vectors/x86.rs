@@ -4,8 +4,8 @@
 use std::arch::x86_64::*;
 
 use super::{Vector, VectorKernel};
-use crate::Real;
 use crate::kernels::registers::Registers;
+use crate::real::Real;
 
 /// Runs a kernel in AVX-512 registers, where they are [available](Registers::are_available).
 #[inline]

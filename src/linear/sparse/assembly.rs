@@ -3,8 +3,8 @@
 use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::symbolic::SymbolicCholesky;
-use crate::Real;
 use crate::kernels::front::padded;
+use crate::real::Real;
 
 /// Way of a block of the matrix into a panel.
 #[derive(Debug, Clone, Copy)]

@@ -6,12 +6,12 @@ use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
 use super::symbolic::SymbolicCholesky;
-use crate::Real;
 use crate::kernels::front::{Run, SolveBackward, SolveForward, padded};
 use crate::kernels::simd;
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
 use crate::parallel;
+use crate::real::Real;
 
 /// Supernodal multifrontal factorisation `P(H + λD²)Pᵀ = UᵀU` (Duff & Reid 1983; Liu 1992).
 ///

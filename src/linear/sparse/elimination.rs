@@ -8,7 +8,8 @@ use super::symbolic::Supernode;
 use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SubtractProducts, padded};
 use crate::kernels::simd;
 use crate::linear::IllConditioned;
-use crate::{Real, parallel};
+use crate::parallel;
+use crate::real::Real;
 
 /// Fronts of at least so many rows are worked on by all cores.
 const LARGE: usize = 160;

@@ -2,9 +2,9 @@
 
 use super::cholesky::SparseCholesky;
 use super::symbolic::Supernode;
-use crate::Real;
 use crate::kernels::front::padded;
 use crate::kernels::vector::{add_scaled, dot};
+use crate::real::Real;
 
 /// The blocks of `(H + λD²)⁻¹` at which the factor has blocks, those of `H` among them (Takahashi, Fagan & Chin 1973).
 ///

@@ -1,8 +1,8 @@
 //! Symmetric matrix of blocks.
 
 use super::pattern::BlockPattern;
-use crate::Real;
 use crate::kernels::vector::dot;
+use crate::real::Real;
 
 /// A symmetric matrix `H`, given by the stored blocks of its lower triangle.
 ///

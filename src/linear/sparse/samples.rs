@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{BlockMatrix, BlockPattern};
-use crate::Real;
+use crate::real::Real;
 
 /// Sums of products `JᵀJ` of blocks, plus a diagonal, as a matrix of blocks and as a dense one.
 #[derive(Debug, Clone)]

@@ -7,11 +7,12 @@ use super::model::ExternalModel;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::batch::Batch;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
-use crate::problem::{KroneckerFactored, NotKroneckerFactored};
-use crate::variables::Gradients;
-use crate::{
-    EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, ProductWork, Rate, Real, Work,
+use crate::problem::{
+    EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored, NotLeastSquares,
+    Objective, ProductWork, Rate, Work,
 };
+use crate::real::Real;
+use crate::variables::Gradients;
 
 /// A [model of another library](ExternalModel) with a loss and targets, of [`External::bind`](super::External::bind).
 ///

@@ -7,9 +7,12 @@ use super::memory::Memory;
 use super::model::RecordedLayer;
 use crate::kernels::vector::dot;
 use crate::nn::sweep::{fill_signs, row_number};
-use crate::problem::{FactorSample, KroneckerBlock, KroneckerFactored, KroneckerFactors, NotKroneckerFactored};
+use crate::problem::{
+    EvaluationError, FactorSample, JacobianProducts, KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares,
+    NotKroneckerFactored, Objective,
+};
+use crate::real::Real;
 use crate::variables::Gradients;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, Objective, Real};
 
 /// Blocks of recorded layers.
 #[derive(Debug, Clone, Default)]

@@ -2,9 +2,9 @@
 
 use super::kronecker::RecordedBlocks;
 use super::model::RecordedLayer;
-use crate::Real;
 use crate::nn::factors::{Factors, Place};
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
+use crate::real::Real;
 
 /// What is remembered of a model: of the batch at hand, but for what is known of its layers.
 #[derive(Debug)]

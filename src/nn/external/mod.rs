@@ -15,16 +15,17 @@ use super::batch::{Batch, Numbers, Schema, Selection, TargetRule, check_weights}
 use super::error::BatchError;
 use super::losses::{Loss, Targets};
 use super::weighted_loss::WeightedLoss;
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// A loss for [models of another library](ExternalModel), and the memory that steps on them take.
 ///
 /// Bound to a model and a batch of targets, it is what optimizers step on. The memory is used again from batch to batch.
 ///
 /// ```
+/// use marquardt::{EvaluationError, LevenbergMarquardt, Variables};
 /// use marquardt::nn::{External, ExternalModel, MeanSquaredError, RecordedLayer};
 /// use marquardt::optim::Optimizer;
-/// use marquardt::{EvaluationError, LevenbergMarquardt, Variables};
 /// use ndarray::array;
 ///
 /// /// A line, at three places.

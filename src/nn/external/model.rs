@@ -5,11 +5,12 @@ use crate::kernels::vector::add_scaled;
 use crate::nn::arithmetic::put;
 use crate::nn::sweep::row_number;
 use crate::nn::work::SweepWork;
-use crate::{EvaluationError, Real};
+use crate::problem::EvaluationError;
+use crate::real::Real;
 
 /// A model of another library, on a batch of samples: its outputs, and products with the transpose of their Jacobian.
 ///
-/// [`External`](super::External) makes an [`Objective`](crate::Objective) of it, for all losses and all optimizers. Numbers are
+/// [`External`](super::External) makes an [`Objective`](crate::problem::Objective) of it, for all losses and all optimizers. Numbers are
 /// row after row: `width` outputs for each sample. The outputs of a sample must not depend on other samples.
 ///
 /// # Recorded layers
@@ -18,7 +19,7 @@ use crate::{EvaluationError, Real};
 /// gets exact steps: the dual form or the normal equations, whichever is cheaper, and no Jacobian is pulled out of the other
 /// library row by row. Where layers do not cover all parameters, or a parameter acts outside of its layers as well, which is found
 /// out by comparing a gradient, steps are those of
-/// [truncated conjugate gradients](crate::LinearForm::TruncatedConjugateGradients).
+/// [truncated conjugate gradients](crate::linear::LinearForm::TruncatedConjugateGradients).
 pub trait ExternalModel<T: Real> {
     /// Number of parameters.
     fn parameter_count(&self) -> usize;

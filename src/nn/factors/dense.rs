@@ -9,7 +9,8 @@ use crate::kernels::Factor;
 use crate::kernels::hadamard::{Block, put_hadamard};
 use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
-use crate::{Rate, Real, Work};
+use crate::problem::{Rate, Work};
+use crate::real::Real;
 
 /// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
 const BLOCK_NUMBERS: usize = 32 * 1024;

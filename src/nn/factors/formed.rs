@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::kept::room;
-use crate::Real;
 use crate::kernels::Factor;
 use crate::kernels::samples::add_row_grams;
+use crate::real::Real;
 
 /// A row for each residual, with the formed columns side by side.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::kept::Kept;
 use super::plan::Plan;
 use super::{Factors, look_ups};
-use crate::Real;
+use crate::real::Real;
 
 impl<T: Real> Factors<T> {
     /// Numbers that are sent for each sample, its residuals aside: the layers' inputs and the numbers of looked-up rows;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::Real;
 use crate::nn::batch::Share;
 use crate::nn::sweep::{Tile, Workspace};
 use crate::nn::tape::Node;
+use crate::real::Real;
 
 /// Inputs of layers, a row for each sample, and sensitivities of nodes, a row for each residual: the derivatives of the
 /// residual by the numbers of the node.

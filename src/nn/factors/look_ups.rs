@@ -8,7 +8,8 @@ use super::plan::TableUse;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::nn::sweep::{Tile, Workspace, row_number};
 use crate::nn::tape::Node;
-use crate::{Real, Work};
+use crate::problem::Work;
+use crate::real::Real;
 
 /// A row of a table that a sample has looked up.
 #[derive(Debug, Clone, Copy)]

@@ -20,8 +20,9 @@ pub(crate) use recorded::Place;
 use super::batch::Share;
 use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
 use super::tape::{Node, Tape};
+use crate::problem::{ProductWork, Work};
+use crate::real::Real;
 use crate::variables::Variable;
-use crate::{ProductWork, Real, Work};
 
 /// Rows of adjoints that go back together; rounded up, to whole samples' rows.
 const STACKED_ROWS: usize = 1024;

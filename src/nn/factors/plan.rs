@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::Real;
 use crate::nn::sweep::{WantedColumns, coming_from, leading_to, takes_stacks};
 use crate::nn::tape::{Node, Operation, Tape};
 use crate::nn::work::{SweepWork, forward_work, jacobian_work};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// Flops of the elementwise product of two Gram matrices, for every number of it.

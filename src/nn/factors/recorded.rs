@@ -8,7 +8,8 @@ use super::{Factors, look_ups};
 use crate::kernels::vector::add_scaled;
 use crate::nn::RecordedLayer;
 use crate::nn::batch::Share;
-use crate::{ProductWork, Real};
+use crate::problem::ProductWork;
+use crate::real::Real;
 
 /// The place of a recorded layer's part of the Jacobian in what is kept.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Second derivatives, for what bends along a direction.
 
 use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY, gelu_argument};
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 
 impl<T: Real> Function<T> {
     /// `c[i] += f″(x[i]) d[i]²`, given `y[i] = f(x[i])`. Zero where `f` has a kink.

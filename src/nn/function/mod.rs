@@ -7,11 +7,11 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 pub(crate) use slopes::{SlopeLoop, Slopes};
 
-use crate::Real;
 use crate::kernels::elementary::map;
 use crate::kernels::exponential::{exp, exp_m1, sigmoid, sigmoid_pair, softplus, tanh};
 use crate::kernels::gelu::{gelu, gelu_derivative};
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 
 /// Numbers that are worked on at a time where a function needs room for something in between.
 const BLOCK: usize = 64;

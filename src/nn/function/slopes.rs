@@ -1,9 +1,9 @@
 //! Derivatives of a function up to the fourth order, from its argument and its value.
 
 use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY};
-use crate::Real;
 use crate::kernels::exponential::{exp, sigmoid};
 use crate::kernels::gelu::gelu_derivative;
+use crate::real::Real;
 
 /// `[f′, f″, f‴, f⁗]` at some `x`.
 pub(crate) type Slopes<T> = [T; 4];

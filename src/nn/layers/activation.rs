@@ -1,8 +1,8 @@
 //! Functions of every number, as layers.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Function, Node};
+use crate::real::Real;
 
 /// A [`Function`] of every number.
 ///

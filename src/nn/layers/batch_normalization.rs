@@ -1,8 +1,8 @@
 //! Batch normalisation, which is refused.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Node, TapeError};
+use crate::real::Real;
 
 /// Batch normalisation: refused with [`TapeError::MixesSamples`] when the network is built.
 ///

@@ -1,8 +1,8 @@
 //! The convolutional layer.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Initializer, Node, Padding, Shape, TapeError, Window};
+use crate::real::Real;
 
 /// Convolution of an image with filters: every pixel of the result is a dense layer of what a window sees of the image there.
 ///

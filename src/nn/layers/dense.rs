@@ -1,8 +1,8 @@
 //! The dense layer.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Initializer, Node, TapeError};
+use crate::real::Real;
 
 /// A dense (affine) layer: `x Wᵀ + b`.
 ///

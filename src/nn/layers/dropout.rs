@@ -1,8 +1,8 @@
 //! Dropout.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::Node;
+use crate::real::Real;
 
 /// Drops numbers with the probability `rate`, and scales the others by `1 / (1 − rate)`.
 ///

@@ -1,8 +1,8 @@
 //! Embedding.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Initializer, Node, TapeError};
+use crate::real::Real;
 
 /// Looks rows of a table up: every number of the input is a row number, and becomes that row.
 ///

@@ -1,8 +1,8 @@
 //! Layer normalisation.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Initializer, Node, Shape, TapeError};
+use crate::real::Real;
 
 /// Layer normalisation: a sample's numbers, less their mean, over `√(variance + epsilon)`; then times a weight of their
 /// own, plus a bias of their own.

@@ -29,7 +29,7 @@ pub use reshape::{Flatten, Reshape};
 pub use residual::Residual;
 
 use super::Node;
-use crate::Real;
+use crate::real::Real;
 
 /// A part of a network that brings its own variables, to be stacked in a [`Sequential`](super::Sequential).
 ///

@@ -1,8 +1,8 @@
 //! Pooling layers.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Node, Padding, Shape, Window};
+use crate::real::Real;
 
 macro_rules! pooling {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $method:ident) => {

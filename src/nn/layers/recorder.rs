@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::{Layer, NetworkError};
-use crate::Real;
 use crate::nn::{Initializer, Node, Tape};
+use crate::real::Real;
 use crate::variables::{Variable, VariableError, Variables};
 
 /// What a [`Layer`] records itself with: the tape, the variables, the random numbers that they start from, and the layer's

@@ -1,8 +1,8 @@
 //! Layers that change nothing but the shape.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Node, Shape};
+use crate::real::Real;
 
 /// Makes a row of an image: one channel after the other, each row by row, as in PyTorch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

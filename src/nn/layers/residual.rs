@@ -1,8 +1,8 @@
 //! Residual connections.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::Real;
 use crate::nn::{Node, Sequential};
+use crate::real::Real;
 
 /// A residual connection: `x + f(x)`, where `f` are layers that keep the width.
 ///

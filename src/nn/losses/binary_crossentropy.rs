@@ -1,7 +1,7 @@
 //! Binary cross-entropy.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
-use crate::Real;
+use crate::real::Real;
 
 /// The mean over outputs of the cross-entropy between a target probability `t` and `sigmoid(z)`, where the output `z` is
 /// the logit: `−t ln sigmoid(z) − (1 − t) ln sigmoid(−z)`.

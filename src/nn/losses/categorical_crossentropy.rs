@@ -2,7 +2,7 @@
 
 use super::softmax::Softmax;
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
-use crate::Real;
+use crate::real::Real;
 
 /// The cross-entropy `−Σ tₖ ln pₖ` between target probabilities `t` and the softmax `p` of the outputs, which are logits:
 /// one for each class.

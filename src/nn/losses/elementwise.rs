@@ -1,6 +1,6 @@
 //! Losses that are a mean over the outputs.
 
-use crate::Real;
+use crate::real::Real;
 
 /// Fills the samples' losses with the mean over outputs of `loss(output, target)`.
 pub(super) fn means<T: Real>(outputs: &[T], width: usize, targets: &[T], losses: &mut [T], loss: impl Fn(T, T) -> T) {

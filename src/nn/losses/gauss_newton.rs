@@ -1,6 +1,6 @@
 //! How Levenberg–Marquardt sees a loss.
 
-use crate::Real;
+use crate::real::Real;
 
 /// A loss as Levenberg–Marquardt sees it: by residuals, and a root of its second derivative (generalised Gauss–Newton).
 ///

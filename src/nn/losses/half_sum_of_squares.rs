@@ -1,7 +1,7 @@
 //! Half the sum of squares.
 
 use super::{GaussNewton, Loss, Reduction, Targets};
-use crate::Real;
+use crate::real::Real;
 
 /// `½‖r‖²` over all samples, where the outputs are the residuals themselves: for residuals written on the tape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

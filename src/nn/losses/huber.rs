@@ -1,8 +1,8 @@
 //! Huber's loss.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
-use crate::Real;
 use crate::nn::TapeError;
+use crate::real::Real;
 
 /// Huber's loss: the mean over outputs of `½e²` for errors up to `delta`, and of `delta (|e| − ½ delta)` beyond.
 ///

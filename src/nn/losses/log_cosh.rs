@@ -1,7 +1,7 @@
 //! Log-cosh.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
-use crate::Real;
+use crate::real::Real;
 
 /// The mean over outputs of `ln cosh e`: about `½e²` for small errors and `|e| − ln 2` for large ones, and smooth
 /// everywhere.

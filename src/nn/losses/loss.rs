@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::GaussNewton;
-use crate::Real;
+use crate::real::Real;
 
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
@@ -16,8 +16,8 @@ use crate::Real;
 /// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the [`GaussNewton`] face as well:
 ///
 /// ```
-/// use marquardt::nn::{GaussNewton, Loss, Sequential, Targets};
 /// use marquardt::{LevenbergMarquardt, Variables};
+/// use marquardt::nn::{GaussNewton, Loss, Sequential, Targets};
 /// use ndarray::{Array2, array};
 ///
 /// /// `√(1 + e²) − 1` for every error `e`.

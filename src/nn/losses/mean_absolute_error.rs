@@ -1,7 +1,7 @@
 //! Mean absolute error.
 
 use super::{Loss, Targets, elementwise};
-use crate::Real;
+use crate::real::Real;
 
 /// The mean over outputs of `|y − t|`.
 ///

@@ -1,7 +1,7 @@
 //! Mean squared error.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
-use crate::Real;
+use crate::real::Real;
 
 /// The mean over outputs of the squared error, `(y − t)²`.
 ///

@@ -30,7 +30,7 @@ pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 #[cfg(test)]
 mod testing {
     use super::{CurvatureRoot, Loss};
-    use crate::Real;
+    use crate::real::Real;
 
     /// Gradients against central differences of the values.
     #[track_caller]

@@ -1,7 +1,7 @@
 //! The Poisson loss.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
-use crate::Real;
+use crate::real::Real;
 
 /// The negative log-likelihood of counts `t` with Poisson's distribution: the mean over outputs of `exp(z) − t z`, where
 /// the output `z` is the logarithm of the rate.

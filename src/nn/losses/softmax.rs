@@ -1,7 +1,7 @@
 //! The softmax of one row of logits.
 
 use super::elementwise::least_root;
-use crate::Real;
+use crate::real::Real;
 
 /// What the probabilities `exp(z) / Σ exp(z)` are computed from, shifted by the largest logit so that nothing overflows.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::softmax::Softmax;
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
-use crate::Real;
+use crate::real::Real;
 
 /// The cross-entropy `−ln pₖ` of the class `k` of each sample, where `p` is the softmax of the outputs, which are logits:
 /// one for each class.

@@ -7,8 +7,9 @@ use super::sample_sets::tiles;
 use crate::nn::BatchError;
 use crate::nn::sweep::{GradientSums, JacobianRows, Nowhere, Tile, coming_from};
 use crate::nn::tape::Node;
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 use crate::variables::Variables;
-use crate::{EvaluationError, LeastSquares, Real};
 
 impl<T: Real> Network<T> {
     /// The gradient of the batch's loss with respect to a node: an input, or anything computed from inputs or variables.
@@ -64,7 +65,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::NotLeastSquares).
+    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
     ///
     /// # Panics
     ///
@@ -95,7 +96,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::NotLeastSquares).
+    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
     ///
     /// # Panics
     ///

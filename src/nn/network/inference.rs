@@ -3,11 +3,11 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::Network;
-use crate::Real;
 use crate::nn::BatchError;
 use crate::nn::batch::{Selection, row_count};
 use crate::nn::sweep::{Tile, leading_to};
 use crate::nn::tape::Node;
+use crate::real::Real;
 use crate::variables::Variables;
 
 impl<T: Real> Network<T> {

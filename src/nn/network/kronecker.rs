@@ -8,9 +8,11 @@ use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
 use crate::nn::sweep::{FactorSums, GradientSums, Tile, fill_signs};
-use crate::problem::{FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored};
+use crate::problem::{
+    EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective,
+};
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients};
-use crate::{EvaluationError, Objective, Real};
 
 /// Of several ranks, each sums over its rows; gradients, factors and products with the curvature take one exchange each.
 impl<T: Real> KroneckerFactored<T> for Network<T> {

@@ -25,14 +25,14 @@ use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::Term;
 use super::weighted_loss::LossBuffers;
-use crate::Real;
 use crate::distributed::Communicator;
+use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
 use sample_sets::SampleSets;
 
 /// A tape with a loss, bound to a batch.
 ///
-/// It is an [`Objective`](crate::Objective), for optimizers, and, where its losses allow it, a
+/// It is an [`Objective`](crate::problem::Objective), for optimizers, and, where its losses allow it, a
 /// [`LeastSquares`](crate::LeastSquares) problem, for [`LevenbergMarquardt`](crate::LevenbergMarquardt). The same network
 /// is bound to one minibatch after the other; once its memory is large enough, nothing is allocated.
 ///
@@ -40,8 +40,9 @@ use sample_sets::SampleSets;
 /// samples, and [`Reduction::Sum`](super::Reduction::Sum) terms not divided by the number of rows.
 ///
 /// ```
+/// use marquardt::{LevenbergMarquardt, Variables};
 /// use marquardt::nn::{MeanSquaredError, Network, Tape};
-/// use marquardt::{LevenbergMarquardt, Objective, Variables};
+/// use marquardt::problem::Objective;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::new();

@@ -8,9 +8,12 @@ use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
-use crate::problem::{KroneckerFactored, NotKroneckerFactored};
+use crate::problem::{
+    EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored, NotLeastSquares,
+    Objective,
+};
+use crate::real::Real;
 use crate::variables::Gradients;
-use crate::{EvaluationError, JacobianProducts, LeastSquares, NotLeastSquares, Objective, Real};
 
 impl<T: Real> Objective<T> for Network<T> {
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {

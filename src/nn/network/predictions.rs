@@ -4,12 +4,12 @@ use ndarray::ArrayView2;
 
 use super::Network;
 use super::sample_sets::tiles;
-use crate::Real;
 use crate::nn::BatchError;
 use crate::nn::batch::Selection;
 use crate::nn::losses::Targets;
 use crate::nn::sweep::{Tile, Workspace};
 use crate::nn::term::Term;
+use crate::real::Real;
 use crate::variables::Variables;
 
 /// What a network makes of some samples, beside what it should make of them, for one of its losses.

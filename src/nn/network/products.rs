@@ -7,7 +7,8 @@ use super::sample_sets::tiles;
 use crate::kernels::vector::dot;
 use crate::nn::batch::Share;
 use crate::nn::sweep::Tile;
-use crate::{EvaluationError, JacobianProducts, ProductWork, Real};
+use crate::problem::{EvaluationError, JacobianProducts, ProductWork};
+use crate::real::Real;
 
 /// Variables are wanted whole or not at all. Of several ranks, each sweeps its rows, and then all have the factors of all
 /// rows: products take no exchange.
@@ -124,9 +125,9 @@ mod tests {
     use ndarray::{Array1, Array2};
 
     use super::*;
-    use crate::Variables;
     use crate::distributed::{Communicator, on_threads};
     use crate::nn::{MeanSquaredError, Tape};
+    use crate::variables::Variables;
 
     /// Numbers that a rank with so many of 12 samples sends for a linearisation.
     fn sent(ranks: Communicator) -> (usize, usize) {

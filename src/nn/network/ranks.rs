@@ -5,10 +5,10 @@ use std::fmt;
 use ndarray::ArrayView2;
 
 use super::Network;
-use crate::Real;
 use crate::distributed::{Communicator, RankError};
 use crate::nn::BatchError;
 use crate::nn::batch::{Batch, Selection, Share, row_count};
+use crate::real::Real;
 
 impl<T: Real> Network<T> {
     /// The network as one of several ranks, which are bound to this rank's rows of every batch. Other ranks may have more or
@@ -20,10 +20,10 @@ impl<T: Real> Network<T> {
     /// The variables have to be the [same](crate::Variables::mirror) on all ranks.
     ///
     /// ```
+    /// use marquardt::Variables;
     /// use marquardt::distributed::Communicator;
     /// use marquardt::nn::{MeanSquaredError, Sequential};
     /// use marquardt::optim::{Adam, Optimizer};
-    /// use marquardt::Variables;
     /// use ndarray::Array2;
     ///
     /// let ranks = Communicator::world()?;

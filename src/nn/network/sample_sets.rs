@@ -5,12 +5,12 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 
 use super::Network;
-use crate::Real;
 use crate::nn::batch::{Batch, Selection};
 use crate::nn::losses::Loss;
 use crate::nn::sweep::Workspace;
 use crate::nn::tape::{Node, Operation};
 use crate::nn::{BatchError, TapeError};
+use crate::real::Real;
 
 /// Which set a sample is of.
 #[derive(Debug, Clone, Default)]

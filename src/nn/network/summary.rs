@@ -8,9 +8,10 @@ use crate::nn::factors::Factors;
 use crate::nn::summary::{Cost, StepCost, Summary, summarize_layers};
 use crate::nn::sweep::{coming_from, leading_to};
 use crate::nn::work::{forward_work, gradient_work};
+use crate::problem::Work;
 use crate::problem::kronecker::cost;
+use crate::real::Real;
 use crate::variables::Variables;
-use crate::{Real, Work};
 
 impl<T: Real> Network<T> {
     /// Layers, shapes and parameters, as Keras prints them, and the estimated cost of a batch of so many rows: of a forward
@@ -18,8 +19,9 @@ impl<T: Real> Network<T> {
     /// it takes at its default settings. The choice follows from the same estimates.
     ///
     /// ```
+    /// use marquardt::Variables;
+    /// use marquardt::linear::LinearForm;
     /// use marquardt::nn::{MeanSquaredError, Sequential};
-    /// use marquardt::{LinearForm, Variables};
     ///
     /// let mut variables = Variables::<f64>::new();
     /// let layers = Sequential::new(8).dense(64).tanh().dense(1);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::LayerSummary;
-use crate::Real;
 use crate::nn::tape::{Operation, Record, Tape};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// The rows of a summary, as far as they are known.

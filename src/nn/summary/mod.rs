@@ -7,7 +7,8 @@ mod units;
 pub(crate) use layers::summarize_layers;
 
 use super::Shape;
-use crate::{LinearForm, NotLeastSquares, Work};
+use crate::linear::LinearForm;
+use crate::problem::{NotLeastSquares, Work};
 
 /// Layers, shapes and parameters of a network, and what a batch costs: its `Display` is a table like Keras'.
 ///

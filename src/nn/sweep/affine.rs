@@ -1,8 +1,8 @@
 //! Dense layers.
 
 use super::columns::broadcast;
-use crate::Real;
 use crate::kernels::simd::{self, Kernel, multiply_add};
+use crate::real::Real;
 
 /// `y = x Wᵀ + b`, or `y += x Wᵀ + b`, for a weight with so many columns.
 pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Option<&[T]>, y: &mut [T], add: bool) {

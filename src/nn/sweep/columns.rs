@@ -1,8 +1,8 @@
 //! Moving columns between row-major matrices.
 
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
+use crate::real::Real;
 
 /// Some columns of a row-major matrix.
 #[derive(Debug, Clone, Copy)]

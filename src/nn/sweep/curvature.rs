@@ -4,10 +4,10 @@ use super::affine::affine;
 use super::tangent::{Tangents, propagate};
 use super::workspace::Values;
 use super::{Tile, Workspace};
-use crate::Real;
 use crate::kernels::vector::add_scaled;
 use crate::nn::arithmetic::{Arithmetic, put};
 use crate::nn::tape::{Operation, Record};
+use crate::real::Real;
 
 impl<T: Real> Workspace<T> {
     /// Computes the second derivatives of the wanted nodes along a direction of the variables. Needs the values of a

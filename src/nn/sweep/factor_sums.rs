@@ -2,8 +2,8 @@
 
 use super::forward::row_number;
 use super::reverse::Sink;
-use crate::Real;
 use crate::problem::KroneckerFactors;
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// Adds to the factors of the blocks that variables belong to.

@@ -4,8 +4,8 @@ use super::affine::affine;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
-use crate::Real;
 use crate::nn::tape::{Operation, Record};
+use crate::real::Real;
 
 impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.

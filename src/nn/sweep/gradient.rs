@@ -2,9 +2,9 @@
 
 use super::forward::row_number;
 use super::reverse::Sink;
-use crate::Real;
 use crate::kernels::Factor;
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 use crate::variables::{Gradients, Variable};
 
 /// Adds to the gradients of all variables.

@@ -6,9 +6,9 @@ use super::columns::put_multiple;
 use super::forward::row_number;
 use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// Which columns of the Jacobian are wanted, side by side.

@@ -1,6 +1,6 @@
 //! Which numbers dropout drops.
 
-use crate::Real;
+use crate::real::Real;
 
 /// A source of masks that gives the same answer however often, in whatever tiles, and on whatever rank it is asked.
 #[derive(Debug, Clone, Copy)]

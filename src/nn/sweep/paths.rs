@@ -1,7 +1,7 @@
 //! Which nodes a sweep has to visit.
 
-use crate::Real;
 use crate::nn::tape::{Node, Record};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// Marks the nodes that these outputs are computed from, and the outputs.

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::Real;
 use crate::kernels::simd::{Kernel, multiply_add};
 use crate::nn::arithmetic::put;
+use crate::real::Real;
 
 /// Columns summed side by side.
 const WIDE: usize = 8;

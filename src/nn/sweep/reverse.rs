@@ -3,10 +3,10 @@
 use super::columns::{Columns, repeat, row_sums, transfer};
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
-use crate::Real;
 use crate::kernels::Factor;
 use crate::nn::arithmetic::{Side, put};
 use crate::nn::tape::{Node, Operation};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// What becomes of the adjoints at the places where variables are used.

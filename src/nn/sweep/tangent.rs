@@ -5,9 +5,9 @@ use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
-use crate::Real;
 use crate::nn::arithmetic::Side;
 use crate::nn::tape::{Node, Operation, Record};
+use crate::real::Real;
 
 /// Derivatives of the nodes before the current one along a direction.
 #[derive(Clone, Copy)]

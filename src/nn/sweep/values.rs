@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Real;
+use crate::real::Real;
 
 /// Bytes of values that are kept at most.
 const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::Masks;
 use super::values::ForwardValues;
-use crate::Real;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
+use crate::real::Real;
 
 /// Bytes of values and adjoints in one tile.
 const TILE_BYTES: usize = 192 * 1024;
@@ -245,8 +245,8 @@ mod tests {
     use ndarray::Array4;
 
     use super::*;
-    use crate::Variables;
     use crate::nn::{Shape, Window};
+    use crate::variables::Variables;
 
     /// Rows in a tile of a convolution with one filter on square images.
     fn rows(side: usize) -> usize {

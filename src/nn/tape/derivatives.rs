@@ -5,11 +5,11 @@
 //! once more. Sweeps, Jacobians and dual factors see ordinary nodes.
 
 use super::{Node, Operation, Tape};
-use crate::Real;
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::Pooling;
 use crate::nn::{Function, TapeError};
+use crate::real::Real;
 
 /// Which derivative of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -308,8 +308,8 @@ impl<T: Real> Tape<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Variables;
     use crate::nn::{Model, Sequential};
+    use crate::variables::Variables;
 
     fn refused(layers: Sequential<f64>) -> String {
         let mut variables = Variables::new();

@@ -1,8 +1,8 @@
 //! Functions of every number of a node, by name.
 
 use super::{Node, Operation, Tape};
-use crate::Real;
 use crate::nn::Function;
+use crate::real::Real;
 
 impl<T: Real> Tape<T> {
     /// A function of every number.

@@ -1,9 +1,9 @@
 //! Images: shapes, convolution and pooling.
 
 use super::{Node, Operation, Tape};
-use crate::Real;
 use crate::nn::pooling::{Pooling, Windows};
 use crate::nn::{Shape, TapeError, Window};
+use crate::real::Real;
 use crate::variables::Variable;
 
 impl<T: Real> Tape<T> {

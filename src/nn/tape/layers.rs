@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Node, Tape};
-use crate::Real;
 use crate::nn::Shape;
+use crate::real::Real;
 
 /// A layer, and the part of the tape that it recorded.
 #[derive(Debug, Clone)]

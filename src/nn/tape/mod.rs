@@ -14,7 +14,7 @@ pub(crate) use operation::Operation;
 
 use super::arithmetic::Arithmetic;
 use super::{Shape, TapeError};
-use crate::Real;
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// A computation on batches: every node is a matrix with a row for each sample.
@@ -317,7 +317,7 @@ mod tests {
     use ndarray::{Array1, Array2};
 
     use super::*;
-    use crate::Variables;
+    use crate::variables::Variables;
 
     #[test]
     fn what_does_not_fit_is_refused_by_name() {

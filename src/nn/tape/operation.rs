@@ -1,11 +1,11 @@
 //! What a node of the tape computes.
 
 use super::Node;
-use crate::Real;
 use crate::nn::Function;
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::{Pooling, Windows};
+use crate::real::Real;
 use crate::variables::Variable;
 
 /// One recorded operation; its value is a matrix with a row for each sample.

@@ -4,11 +4,11 @@ use super::clipping::clip;
 use super::memory::Memory;
 use super::table::Now;
 use super::{FirstOrder, NonFinite, Slots, StepContext, UpdateRule};
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
 use crate::optim::gradients::check_gradients;
+use crate::real::Real;
 use crate::variables::{Gradient, Variable, Variables};
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {

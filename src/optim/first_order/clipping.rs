@@ -1,9 +1,9 @@
 //! Clipping gradients.
 
 use super::table::Now;
-use crate::Real;
 use crate::kernels::vector::dot;
 use crate::optim::Convention;
+use crate::real::Real;
 use crate::variables::{Gradients, Variable};
 
 /// Clips by whichever kind is on. Rows must have been summed.

@@ -2,10 +2,8 @@
 
 use super::journal::Journal;
 use super::{FirstOrder, Slot, UpdateRule};
-use crate::Real;
-use crate::variables::Layout;
-use crate::variables::pattern;
-use crate::variables::{Gradients, Variables};
+use crate::real::Real;
+use crate::variables::{Gradients, Layout, Variables, pattern};
 
 /// Slots and workspace.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ use memory::Memory;
 use table::Table;
 
 use super::{Convention, Hyperparameter};
-use crate::Real;
+use crate::real::Real;
 
 /// An optimizer that updates every variable from its gradient, by a [rule](UpdateRule): [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW), [`RmsProp`](super::RmsProp), [`Adagrad`](super::Adagrad), or your own.
@@ -45,8 +45,9 @@ use crate::Real;
 /// Where gradients are accumulated, everything counts updates; Keras' schedules count single gradients there.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::optim::{Adam, Optimizer};
-/// use marquardt::{Gradients, Variables};
+/// use marquardt::variables::Gradients;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::new();

@@ -6,8 +6,9 @@ use ndarray::ArrayViewD;
 use super::memory::Memory;
 use super::{FirstOrder, UpdateRule};
 use crate::optim::{Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::problem::Objective;
+use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
-use crate::{Objective, Real};
 
 /// The name of the average's slot.
 pub(super) const AVERAGE: &str = "average";

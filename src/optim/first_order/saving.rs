@@ -3,10 +3,10 @@
 use super::memory::{Accumulated, Memory};
 use super::optimizer::AVERAGE;
 use super::{FirstOrder, UpdateRule};
-use crate::Real;
 use crate::optim::layout::Checked;
 use crate::optim::state::{count, entry};
 use crate::optim::{Convention, OptimizerError, OptimizerState};
+use crate::real::Real;
 use crate::variables::{Gradient, Variables};
 
 /// The name of a sum of gradients that have not been applied yet, and of what must be known about it.

@@ -1,8 +1,8 @@
 //! What makes one first-order optimizer another.
 
 use super::Slots;
-use crate::Real;
 use crate::optim::{Convention, Hyperparameter, HyperparameterSpec};
+use crate::real::Real;
 
 /// The update of one variable from its gradient: all that an own first-order optimizer has to say.
 ///
@@ -10,8 +10,9 @@ use crate::optim::{Convention, Hyperparameter, HyperparameterSpec};
 /// accumulation, averages, sparse rows, saving, restoring.
 ///
 /// ```
+/// use marquardt::{Real, Variables};
 /// use marquardt::optim::{FirstOrder, Optimizer, Slots, StepContext, UpdateRule};
-/// use marquardt::{Gradients, Real, Variables};
+/// use marquardt::variables::Gradients;
 /// use ndarray::array;
 ///
 /// /// Goes against the sign of the gradient.

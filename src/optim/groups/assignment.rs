@@ -1,10 +1,9 @@
 //! Which variable belongs to which group.
 
 use super::Group;
-use crate::Real;
 use crate::optim::OptimizerError;
-use crate::variables::pattern;
-use crate::variables::{Variable, Variables};
+use crate::real::Real;
+use crate::variables::{Variable, Variables, pattern};
 
 /// For every variable its group; a frozen one may have none.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,8 @@ mod step;
 use assignment::Assignment;
 
 use super::{Optimizer, OptimizerState};
-use crate::Real;
-use crate::variables::Layout;
-use crate::variables::{Gradients, Variables};
+use crate::real::Real;
+use crate::variables::{Gradients, Layout, Variables};
 
 const NAME: &str = "groups";
 
@@ -30,8 +29,9 @@ const NAME: &str = "groups";
 /// [`group_mut`](Self::group_mut) gives a single one.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::optim::{Adam, Groups, Optimizer, Sgd};
-/// use marquardt::{Gradients, Variables};
+/// use marquardt::variables::Gradients;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::new();

@@ -6,9 +6,9 @@ use ndarray::ArrayViewD;
 use super::{Assignment, Group, Groups, Memory, NAME};
 use crate::optim::state::entry;
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
-use crate::variables::Layout;
-use crate::variables::{Gradients, Variable, Variables};
-use crate::{Objective, Real};
+use crate::problem::Objective;
+use crate::real::Real;
+use crate::variables::{Gradients, Layout, Variable, Variables};
 
 /// The name of the numbers that say which variable belongs to which group.
 const ASSIGNMENT: &str = "groups";

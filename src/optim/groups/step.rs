@@ -3,8 +3,9 @@
 use super::{Group, Groups, Memory, NAME};
 use crate::optim::layout::Checked;
 use crate::optim::{Optimizer, OptimizerError, StepReport};
+use crate::problem::Objective;
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variables};
-use crate::{Objective, Real};
 
 impl<T: Real> Groups<T> {
     pub(super) fn step_together(

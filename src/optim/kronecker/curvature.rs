@@ -1,12 +1,12 @@
 //! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
 
-use crate::Real;
+use crate::kernels;
 use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::{self};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
 use crate::problem::{KroneckerBlock, KroneckerFactors};
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable};
 
 /// Factors are inverted with so many times more damping at most, each ten times the one before.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::curvature::Curvature;
 use super::settings::{Now, Settings};
 use super::step::Combination;
-use crate::Real;
 use crate::kernels::vector::dot;
 use crate::optim::OptimizerError;
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
 
 /// Everything that is kept for variables of one layout.

@@ -12,7 +12,7 @@ pub use settings::KroneckerStep;
 use memory::Memory;
 use settings::Settings;
 
-use crate::Real;
+use crate::real::Real;
 
 const NAME: &str = "kronecker_levenberg_marquardt";
 const SLOTS: [&str; 1] = ["momentum"];
@@ -51,9 +51,9 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// variables, slots and factors are what they were. [`MovingAverage`](super::MovingAverage) averages weights.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::nn::{Sequential, SparseCategoricalCrossentropy};
 /// use marquardt::optim::{KroneckerLevenbergMarquardt, Optimizer};
-/// use marquardt::Variables;
 /// use ndarray::Array2;
 ///
 /// // In which quarter of the plane is a point?

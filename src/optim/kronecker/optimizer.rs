@@ -7,8 +7,9 @@ use super::{KroneckerLevenbergMarquardt, Memory, NAME, SLOTS};
 use crate::optim::gradients::check_gradients;
 use crate::optim::layout::Checked;
 use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::problem::Objective;
+use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
-use crate::{Objective, Real};
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// Memory for these variables: made by the first step, and refused if it is for others.

@@ -4,11 +4,11 @@ use super::curvature::Curvature;
 use super::memory::{Memory, Scalars};
 use super::settings::{HYPERPARAMETERS, KroneckerStep};
 use super::{KroneckerLevenbergMarquardt, NAME, SLOTS};
-use crate::Real;
 use crate::optim::layout::Checked;
 use crate::optim::state::{count, entry};
 use crate::optim::{Optimizer, OptimizerError, OptimizerState};
 use crate::problem::KroneckerBlock;
+use crate::real::Real;
 use crate::variables::Variables;
 
 /// Names of the numbers: settings that are no hyperparameters, single numbers, and what is kept of each block.

@@ -1,10 +1,10 @@
 //! Settings of the optimizer.
 
 use super::KroneckerLevenbergMarquardt;
-use crate::Real;
 use crate::hyperparameters::HyperparameterError;
 use crate::optim::{Domain, Hyperparameter, HyperparameterSpec, NonFinite};
 use crate::problem::kronecker::cost::WIDEST;
+use crate::real::Real;
 
 /// All hyperparameters.
 pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [

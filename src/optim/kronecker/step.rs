@@ -6,9 +6,9 @@ use super::settings::{KroneckerStep, Now, Settings};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::gradients::check_gradients;
 use crate::optim::{OptimizerError, StepReport};
-use crate::problem::{FactorSample, KroneckerFactored};
+use crate::problem::{FactorSample, KroneckerFactored, Objective};
+use crate::real::Real;
 use crate::variables::{Gradient, Variables};
-use crate::{Objective, Real};
 
 /// The first steps, in which factors and inverses are renewed each time.
 const FIRST: u64 = 3;

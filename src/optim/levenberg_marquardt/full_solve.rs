@@ -1,10 +1,12 @@
 //! A full solve over variables.
 
-use crate::damping::DampingPolicy;
 use crate::optim::OptimizerError;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
+use crate::problem::{Bounds, Objective};
+use crate::real::Real;
+use crate::solver::damping::DampingPolicy;
+use crate::solver::{LevenbergMarquardt, Observer, Report, Scaling, SolveError};
 use crate::variables::Variables;
-use crate::{Bounds, LevenbergMarquardt, Objective, Observer, Real, Report, Scaling, SolveError};
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises the loss over the trainable variables: a full solve, to convergence.
@@ -13,8 +15,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// are several losses of one [`Network`](crate::nn::Network):
     ///
     /// ```
-    /// use marquardt::nn::{HalfSumOfSquares, Network, Tape};
     /// use marquardt::{LevenbergMarquardt, Variables};
+    /// use marquardt::nn::{HalfSumOfSquares, Network, Tape};
     /// use ndarray::array;
     ///
     /// // Rosenbrock's valley: 10 (y - x²) and x - 1.

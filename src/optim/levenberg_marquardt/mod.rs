@@ -9,10 +9,11 @@ use super::gradients::check_gradients;
 use super::layout::Checked;
 use super::state::entry;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
-use crate::damping::{DampingPolicy, Trial};
-use crate::solver::{HYPERPARAMETERS, Training};
+use crate::problem::Objective;
+use crate::real::Real;
+use crate::solver::damping::{DampingPolicy, Trial};
+use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, SolveError, Training};
 use crate::variables::{Gradients, Variable, Variables};
-use crate::{LevenbergMarquardt, Objective, Real, SolveError};
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];

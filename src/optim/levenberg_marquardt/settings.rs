@@ -1,8 +1,8 @@
 //! The settings that only training has.
 
 use crate::optim::Hyperparameter;
-use crate::solver::HYPERPARAMETERS;
-use crate::{LevenbergMarquardt, Real};
+use crate::real::Real;
+use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt};
 
 /// # Training
 ///
@@ -15,7 +15,7 @@ use crate::{LevenbergMarquardt, Real};
 /// tried. Weight decay is part of the damped system: `½ · weight_decay · ‖x‖²` is added to the loss.
 ///
 /// In single precision, normal equations cannot be solved with a damping below about `1e-4`. If a step asks for less, QR takes
-/// their place for the rest of the training (with [`LinearSolver::Auto`](crate::LinearSolver::Auto), where QR is affordable). A
+/// their place for the rest of the training (with [`LinearSolver::Auto`](crate::linear::LinearSolver::Auto), where QR is affordable). A
 /// step then takes two to three times as long.
 impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// Factor of the step when training. One by default: the damped step is taken whole.

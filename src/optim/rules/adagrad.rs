@@ -1,9 +1,9 @@
 //! Adagrad.
 
-use crate::Real;
 use crate::optim::{
     Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
 };
+use crate::real::Real;
 
 /// Adagrad: the gradient divided by the root of the sum of its squares so far.
 ///

@@ -1,9 +1,9 @@
 //! Adam.
 
-use crate::Real;
 use crate::optim::{
     Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
 };
+use crate::real::Real;
 
 /// Adam: steps of equal size in all directions, from averages of the gradient and of its square.
 ///

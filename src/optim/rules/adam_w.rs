@@ -2,8 +2,8 @@
 
 use super::AdamRule;
 use super::adam::PYTORCH_EPSILON;
-use crate::Real;
 use crate::optim::{Convention, FirstOrder, Hyperparameter};
+use crate::real::Real;
 
 /// [`Adam`](super::Adam) with weight decay from the start: `w ← w − w · weight_decay · η` before every update.
 ///

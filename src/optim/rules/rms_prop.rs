@@ -1,9 +1,9 @@
 //! RMSprop.
 
-use crate::Real;
 use crate::optim::{
     Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
 };
+use crate::real::Real;
 
 /// RMSprop: the gradient divided by the root of its average square.
 ///

@@ -1,9 +1,9 @@
 //! Stochastic gradient descent.
 
-use crate::Real;
 use crate::optim::{
     Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
 };
+use crate::real::Real;
 
 /// Stochastic gradient descent, with momentum where it is set.
 ///
@@ -18,9 +18,9 @@ use crate::optim::{
 /// Without momentum a sparse gradient costs no more than its rows.
 ///
 /// ```
-/// use marquardt::Gradients;
 /// use marquardt::Variables;
 /// use marquardt::optim::{Optimizer, Sgd};
+/// use marquardt::variables::Gradients;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::new();

@@ -1,7 +1,7 @@
 //! What a step with Kronecker factors costs, besides sweeps.
 
 use super::KroneckerBlock;
-use crate::{Rate, Work};
+use crate::problem::{Rate, Work};
 
 /// Most numbers of a full input factor, and of a full output factor, unless set.
 pub(crate) const WIDEST: [usize; 2] = [300, 1024];

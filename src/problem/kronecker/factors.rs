@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::KroneckerBlock;
-use crate::Real;
 use crate::kernels::simd::{self, Kernel};
+use crate::real::Real;
 
 /// Input and output factors of all blocks, first as sums over samples, then as means.
 #[derive(Debug, Clone)]

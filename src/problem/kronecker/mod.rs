@@ -12,8 +12,8 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::{EvaluationError, NotLeastSquares};
-use crate::Real;
 use crate::distributed::Communicator;
+use crate::real::Real;
 use crate::variables::Gradients;
 
 /// A loss whose Gauss–Newton matrix `F = JᵀRᵀRJ` is approximated by one block for each layer, `F ≈ A ⊗ G`.

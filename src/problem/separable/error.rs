@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::EvaluationError;
+use crate::problem::EvaluationError;
 
 /// Why parameters cannot be eliminated.
 #[derive(Debug, Error)]

@@ -2,7 +2,8 @@
 
 use super::{SeparableError, is_bounded};
 use crate::autodiff::Difference;
-use crate::{EvaluationError, LeastSquares, Real};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
 
 /// Points looked at, the given one included.
 const POINTS: usize = 3;

@@ -10,10 +10,10 @@ pub(crate) use linear_parameters::linear_parameters;
 
 use super::selected::{count, gather, scatter};
 use super::{Bounds, EvaluationError, LeastSquares};
-use crate::Real;
 use crate::distributed::Communicator;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
+use crate::real::Real;
 
 /// A least-squares problem over only some of its parameters, `α`: those that its residuals are affine in, `c`, are
 /// eliminated. For each `α` they take the values `c(α)` that are best, which is a linear problem, solved directly.
@@ -39,7 +39,8 @@ use crate::kernels::vector::all_finite;
 /// its applications*.
 ///
 /// ```
-/// use marquardt::{FiniteDifference, LevenbergMarquardt, Separable};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::{FiniteDifference, Separable};
 ///
 /// // y = b₀ e^(−b₁ t) + b₂
 /// let t = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
@@ -126,7 +127,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// exact derivatives and central differences do; forward differences are too coarse.
     ///
     /// ```
-    /// use marquardt::{Analytic, Separable};
+    /// use marquardt::problem::{Analytic, Separable};
     ///
     /// // r = b₀ t^b₁ + b₂ − y
     /// let power = Analytic::new(3, 5, |b: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
@@ -141,7 +142,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// });
     /// let separable = Separable::detect(power, &[1.0, 1.0, 1.0])?;
     /// assert_eq!(separable.linear_parameters(), [0, 2]);
-    /// # Ok::<(), marquardt::SeparableError>(())
+    /// # Ok::<(), marquardt::problem::SeparableError>(())
     /// ```
     ///
     /// # Errors

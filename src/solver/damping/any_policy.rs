@@ -1,7 +1,7 @@
 //! A damping policy whose type is not known.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
-use crate::Real;
+use crate::real::Real;
 
 /// Any policy, on the heap.
 pub(in crate::solver) struct AnyPolicy<'p, T>(Box<dyn Policy<T> + 'p>);

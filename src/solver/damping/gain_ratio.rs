@@ -1,7 +1,7 @@
 //! Nielsen's form: the damping follows the gain ratio smoothly.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
-use crate::Real;
+use crate::real::Real;
 
 /// A gain ratio this close to one speaks for the linear model.
 pub(in crate::solver) const FAITHFUL: f64 = 0.1;

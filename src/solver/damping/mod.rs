@@ -1,6 +1,11 @@
-//! How much damping a step gets: the policies, and the trait for one's own.
+//! Damping policies: how much damping `λ` a step gets in `(JᵀJ + λD²)δ = −Jᵀr`, and how it follows from what became of the last one.
 //!
-//! All of them choose the `λ` of `(JᵀJ + λD²)δ = −Jᵀr`, and learn from what became of the step.
+//! ```
+//! use marquardt::LevenbergMarquardt;
+//! use marquardt::solver::damping::TrustRegion;
+//!
+//! let solver = LevenbergMarquardt::<f64>::new().with_damping(TrustRegion::default());
+//! ```
 
 pub(super) mod any_policy;
 pub(super) mod gain_ratio;
@@ -11,8 +16,8 @@ pub use gain_ratio::GainRatio;
 pub use multiplicative::Multiplicative;
 pub use trust_region::TrustRegion;
 
-use crate::Real;
 pub use crate::linear::IllConditioned;
+use crate::real::Real;
 
 /// The damped system at the current point, as a policy may probe it.
 pub trait DampedSystem<T: Real> {
@@ -74,8 +79,9 @@ impl<T: Real> Trial<T> {
 /// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping):
 ///
 /// ```
-/// use marquardt::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
-/// use marquardt::{FiniteDifference, LevenbergMarquardt};
+/// use marquardt::LevenbergMarquardt;
+/// use marquardt::problem::FiniteDifference;
+/// use marquardt::solver::damping::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 ///
 /// /// Halve or quadruple.
 /// #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! Marquardt's form: the damping goes up or down by fixed factors.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
-use crate::Real;
+use crate::real::Real;
 
 /// Damping by fixed factors (Marquardt 1963): divided after an accepted step, multiplied after a rejected one.
 ///

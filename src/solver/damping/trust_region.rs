@@ -1,7 +1,7 @@
 //! Moré's form: a radius for the step, and the damping that keeps it.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
-use crate::Real;
+use crate::real::Real;
 
 /// How far from the radius, relative to it, a step may end.
 const SLACK: f64 = 0.1;

@@ -4,7 +4,9 @@ use super::sums::Sums;
 use super::system::{Steps, measure, solve_free};
 use super::truth::{and, any, choose, is_less, not, or};
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Lower and upper bound of each parameter.
 pub(crate) type BoxBounds<T, const N: usize> = [[T; 2]; N];

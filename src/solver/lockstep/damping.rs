@@ -2,8 +2,10 @@
 
 use super::truth::{and, any, choose, is_less, not};
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::solver::damping::gain_ratio::{FAITHFUL, INITIAL, TRUSTED};
-use crate::{Number, Real, Scalar};
 
 /// [`GainRatio`](crate::solver::damping::GainRatio), lane by lane: the same rule without branches.
 #[derive(Debug, Clone, Copy)]

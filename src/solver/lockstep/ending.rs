@@ -3,7 +3,8 @@
 use super::FitStatus;
 use super::truth::{and, choose, is_less, not};
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real};
+use crate::number::Number;
+use crate::real::Real;
 
 /// Statuses, in the order of the numbers that stand for them in the lanes.
 const STATUSES: [FitStatus; 4] =

@@ -3,7 +3,9 @@
 use super::sums::Sums;
 use super::truth::{and, choose, is_less, not, or};
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Units of the last digit that a gradient or a residual may be off by rounding.
 const ROUNDING: f64 = 8.0;

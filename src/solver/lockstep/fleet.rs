@@ -2,7 +2,8 @@
 
 use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{FitStatus, Real};
+use crate::real::Real;
+use crate::solver::FitStatus;
 
 /// Problems of at most `N` parameters each, numbered, of which each lane holds one at a time.
 pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {

@@ -37,7 +37,9 @@ use truth::{and, any, choose, is_less, not, or};
 use super::iteration::SUFFICIENT_GAIN;
 use super::termination::UNDAMPED;
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Rounding of a cost that comes from its sum, in units of its last digit.
 const SUMMATION: f64 = 16.0;

@@ -3,8 +3,10 @@
 use super::truth::{choose, is_less};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::statistics::half_deviance_by;
-use crate::{Number, Real, Scalar};
 
 /// Loops over so many parameters, used or not, are unrolled.
 pub(crate) const UNROLLED: usize = 4;

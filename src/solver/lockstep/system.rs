@@ -3,7 +3,9 @@
 use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::kernels::triangular::lost_digits;
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// Steps, and what the linear models say of them.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,10 @@
 
 use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register, Routine};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 use crate::statistics::half_deviance_by;
-use crate::{Number, Real, Scalar};
 
 /// A model evaluated at up to `P` consecutive points of each lane.
 pub(crate) struct Tile<'t, T, R, const P: usize> {

@@ -1,7 +1,9 @@
 //! Decisions of all lanes: one where something is true, zero where it is not.
 
 use crate::kernels::lanes::{Lanes, Register};
-use crate::{Number, Real, Scalar};
+use crate::number::Number;
+use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// `a < b`, which NaN is not.
 #[cfg_attr(not(debug_assertions), inline(always))]

@@ -15,9 +15,10 @@ use crate::kernels::triangular::lost_digits;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::{Dynamic, Shape};
 use crate::linear::{BoxedModel, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
+use crate::problem::LeastSquares;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
+use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
-use crate::{LeastSquares, Real};
 
 /// What is carried from minibatch to minibatch, for variables of one layout.
 pub(crate) struct Training<T: Real, D> {

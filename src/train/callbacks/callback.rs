@@ -1,8 +1,8 @@
 //! The trait.
 
 use super::{CallbackState, Context};
-use crate::Real;
 use crate::optim::{OptimizerError, StepReport};
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Looks on at a training, and may change the variables and the optimizer's hyperparameters, or stop it.
@@ -11,10 +11,10 @@ use crate::train::{CallbackError, Logs};
 /// are called on each, and should do the same there, but for what only the [first](Context::is_root) does.
 ///
 /// ```
+/// use marquardt::{LevenbergMarquardt, Variables};
 /// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::optim::StepReport;
 /// use marquardt::train::{Callback, CallbackError, Context, Trainer};
-/// use marquardt::{LevenbergMarquardt, Variables};
 /// use ndarray::Array2;
 ///
 /// /// Counts the trials of all steps, and stops after so many.

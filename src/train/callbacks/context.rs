@@ -1,8 +1,8 @@
 //! What callbacks see of a training, and may change.
 
 use super::Mode;
-use crate::Real;
 use crate::optim::{Hyperparameter, Optimizer};
+use crate::real::Real;
 use crate::train::{CallbackError, History, StopReason};
 use crate::variables::Variables;
 

@@ -5,7 +5,7 @@ use std::io::Seek;
 use std::path::PathBuf;
 
 use super::{Callback, CallbackState, Context};
-use crate::Real;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Writes a line of comma-separated values for each epoch, feature `csv`. As Keras' `CSVLogger`.

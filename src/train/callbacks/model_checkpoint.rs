@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::monitor::Monitor;
 use super::{Callback, CallbackState, Context, Mode};
+use crate::atomic_file;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
-use crate::{Real, atomic_file};
 
 /// Saves the variables after every so many epochs, or when a number of the logs is the best so far, in the safetensors
 /// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.

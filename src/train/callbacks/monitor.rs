@@ -1,7 +1,7 @@
 //! One of the numbers in the logs, and what is an improvement of it.
 
 use super::Context;
-use crate::Real;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Which way is better.

@@ -1,16 +1,16 @@
 //! A closure after every epoch.
 
 use super::{Callback, Context};
-use crate::Real;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Calls a closure after every epoch. The role of Keras' `LambdaCallback`.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::optim::Adam;
 /// use marquardt::train::{OnEpochEnd, Trainer};
-/// use marquardt::Variables;
 /// use ndarray::Array2;
 ///
 /// let x = Array2::from_shape_fn((50, 1), |(i, _)| i as f64 / 25.0 - 1.0);

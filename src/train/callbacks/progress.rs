@@ -3,8 +3,8 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Callback, Context};
-use crate::Real;
 use crate::optim::StepReport;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Draws a bar for each epoch on the terminal, and leaves a line with the logs, feature `progress`. Of several ranks the

@@ -2,7 +2,7 @@
 
 use super::monitor::Monitor;
 use super::{Callback, CallbackState, Context, Mode};
-use crate::Real;
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Multiplies the learning rate by a factor when a number of the logs has not improved for some epochs. As Keras'

@@ -1,7 +1,7 @@
 //! A learning rate for each epoch.
 
 use super::{Callback, Context};
-use crate::Real;
+use crate::real::Real;
 use crate::train::CallbackError;
 
 /// Sets the learning rate before every epoch, from the epoch, counted from 0, and the rate before. As Keras'

@@ -1,8 +1,8 @@
 //! Stopping at NaN.
 
 use super::{Callback, Context};
-use crate::Real;
 use crate::optim::{OptimizerError, StepReport};
+use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
 /// Stops a training when a loss is NaN or infinite. The role of Keras' `TerminateOnNaN`.

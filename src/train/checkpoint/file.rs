@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Checkpoint, CheckpointError};
+use crate::atomic_file;
 use crate::checksum::checksum;
-use crate::{Real, atomic_file};
+use crate::real::Real;
 
 const MAGIC: &str = "marquardt checkpoint";
 const VERSION: u32 = 1;
@@ -16,9 +17,9 @@ const VERSION: u32 = 1;
 /// A file has a line with the version and a checksum, and a line of JSON, in which floats have as many digits as it takes.
 ///
 /// ```
+/// use marquardt::{LevenbergMarquardt, Variables};
 /// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::train::{Checkpoint, Trainer};
-/// use marquardt::{LevenbergMarquardt, Variables};
 /// use ndarray::Array2;
 ///
 /// let path = std::env::temp_dir().join("marquardt-doc.checkpoint");

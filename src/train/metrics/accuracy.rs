@@ -2,8 +2,8 @@
 
 use super::Metric;
 use super::mean::Mean;
-use crate::Real;
 use crate::nn::{Predictions, Targets};
+use crate::real::Real;
 use crate::train::Mode;
 
 /// The fraction of samples whose class is predicted.

@@ -2,8 +2,8 @@
 
 use super::Metric;
 use super::mean::Mean;
-use crate::Real;
 use crate::nn::{Predictions, Targets};
+use crate::real::Real;
 
 /// The mean over samples and outputs of the absolute or squared error.
 ///

@@ -2,17 +2,17 @@
 
 use std::fmt::Debug;
 
-use crate::Real;
 use crate::nn::{Predictions, Targets};
+use crate::real::Real;
 use crate::train::Mode;
 
 /// A measure of outputs against targets, fed minibatch by minibatch.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::nn::{MeanSquaredError, Sequential};
 /// use marquardt::optim::Adam;
 /// use marquardt::train::{Metric, Predictions, Trainer};
-/// use marquardt::Variables;
 /// use ndarray::Array2;
 ///
 /// /// The largest error so far.

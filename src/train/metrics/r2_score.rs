@@ -2,8 +2,8 @@
 
 use super::Metric;
 use super::mean_error::needs_values;
-use crate::Real;
 use crate::nn::{Predictions, Targets};
+use crate::real::Real;
 use crate::train::Mode;
 
 /// The coefficient of determination `R² = 1 − Σ(t − y)² / Σ(t − t̄)²`, the mean of it over several outputs: `r2_score`.

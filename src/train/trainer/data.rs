@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use ndarray::{ArrayView2, Axis};
 
-use crate::Real;
 use crate::nn::{BatchError, Network};
+use crate::real::Real;
 use crate::train::TrainError;
 
 /// Inputs, targets and weights: a shard of them, where there are several ranks.

@@ -4,8 +4,8 @@ use ndarray::{Array2, ArrayView2};
 
 use super::Trainer;
 use super::data::Data;
-use crate::Real;
 use crate::nn::BatchError;
+use crate::real::Real;
 use crate::train::{Logs, TrainError};
 
 impl<T: Real> Trainer<'_, T> {

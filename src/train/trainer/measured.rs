@@ -1,7 +1,7 @@
 //! A metric of one output.
 
-use crate::Real;
 use crate::nn::{Network, Predictions};
+use crate::real::Real;
 use crate::train::{Logs, Metric, TrainError};
 
 /// A metric of the output of one of the losses.

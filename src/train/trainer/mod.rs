@@ -19,8 +19,9 @@ use measured::Measured;
 use super::{Callback, Checkpoint, CheckpointError, Metric};
 use crate::nn::Network;
 use crate::optim::Optimizer;
+use crate::real::Real;
+use crate::solver::CancelToken;
 use crate::variables::Variables;
-use crate::{CancelToken, Real};
 
 /// Trains a network, with any optimizer: the role of Keras' `Model.compile` and `Model.fit`.
 ///
@@ -37,10 +38,10 @@ use crate::{CancelToken, Real};
 /// files.
 ///
 /// ```
+/// use marquardt::Variables;
 /// use marquardt::nn::{Sequential, SparseCategoricalCrossentropy};
 /// use marquardt::optim::Adam;
 /// use marquardt::train::{Accuracy, EarlyStopping, Trainer};
-/// use marquardt::Variables;
 /// use ndarray::Array2;
 ///
 /// // Whether a point is inside the circle.
@@ -221,10 +222,10 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// Ends the training, and gives network and variables back, which the trainer has borrowed as long as it is there.
     ///
     /// ```
+    /// # use marquardt::Variables;
     /// # use marquardt::nn::{MeanSquaredError, Sequential};
     /// # use marquardt::optim::Adam;
     /// # use marquardt::train::Trainer;
-    /// # use marquardt::Variables;
     /// # let (x, y) = (ndarray::Array2::<f64>::ones((8, 2)), ndarray::Array2::<f64>::ones((8, 1)));
     /// # let mut variables = Variables::new();
     /// # let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, MeanSquaredError)?;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::run::Run;
 use super::{Data, Trainer};
-use crate::Real;
 use crate::distributed::{Communicator, RankError};
 use crate::optim::OptimizerState;
+use crate::real::Real;
 use crate::train::checkpoint::Terms;
 use crate::train::{StopReason, TrainError};
 

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::{Data, Trainer};
-use crate::Real;
+use crate::real::Real;
 use crate::train::checkpoint::Terms;
 use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;

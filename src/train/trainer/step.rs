@@ -5,8 +5,8 @@ use ndarray::ArrayView2;
 use super::Trainer;
 use super::data::Data;
 use super::run::Run;
-use crate::Real;
 use crate::optim::StepReport;
+use crate::real::Real;
 use crate::train::TrainError;
 
 impl<T: Real> Trainer<'_, T> {

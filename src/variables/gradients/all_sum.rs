@@ -3,8 +3,8 @@
 use std::{fmt, mem};
 
 use super::{Entry, Gradients, Kind};
-use crate::Real;
 use crate::distributed::{Communicator, CommunicatorError, RankError};
+use crate::real::Real;
 
 /// Counts are sent as two numbers, which hold them exactly in single precision, too.
 const HALF: usize = 1 << 20;
@@ -18,9 +18,10 @@ impl<T: Real> Gradients<T> {
     /// before [`apply_gradients`](crate::optim::Optimizer::apply_gradients), which clips the sums.
     ///
     /// ```
+    /// use marquardt::Variables;
     /// use marquardt::distributed::Communicator;
     /// use marquardt::optim::{Optimizer, Sgd};
-    /// use marquardt::{Gradients, Variables};
+    /// use marquardt::variables::Gradients;
     /// use ndarray::array;
     ///
     /// // The mean of these numbers minimises ½ Σ (w − y)².
@@ -209,9 +210,8 @@ mod tests {
     use ndarray::{Array1, Array2};
 
     use super::*;
-    use crate::Variables;
     use crate::distributed::on_threads;
-    use crate::variables::Gradient;
+    use crate::variables::{Gradient, Variables};
 
     fn variables<T: Real>() -> Variables<T> {
         let mut variables = Variables::new();

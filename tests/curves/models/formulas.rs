@@ -3,7 +3,8 @@
 use std::f64::consts::{LN_2, PI};
 
 use marquardt::models::{self, Guess, Named};
-use marquardt::{AutoDiff, CurveFit, EvaluationError, Model, Residuals, Scalar, check_derivatives, model};
+use marquardt::problem::check_derivatives;
+use marquardt::{AutoDiff, CurveFit, EvaluationError, Model, Residuals, Scalar, model};
 
 use super::cases::{Case, cases};
 

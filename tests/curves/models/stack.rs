@@ -3,11 +3,12 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
+use marquardt::curve::Curve;
 use marquardt::models::{
     ExponentialDecay, ExponentialGaussian, Gaussian, Linear, Moffat, Named, Sine, SkewedGaussian, Voigt,
 };
 use marquardt::{
-    AutoDiff, Bounds, Curve, CurveFit, EvaluationError, FitMany, FittedCurve, LevenbergMarquardt, Loss, Model, Real,
+    AutoDiff, Bounds, CurveFit, EvaluationError, FitMany, FittedCurve, LevenbergMarquardt, Loss, Model, Real,
     Residuals, Scalar, ScalarOf, model,
 };
 use ndarray::Array2;

@@ -4,7 +4,8 @@ use marquardt::optim::{
     Adagrad, Adam, AdamW, ExponentialDecay, Hyperparameter, LinearWarmup, MovingAverage, NonFinite, Optimizer,
     OptimizerError, RmsProp, Sgd,
 };
-use marquardt::{Gradients, Real, Variables};
+use marquardt::variables::Gradients;
+use marquardt::{Real, Variables};
 use ndarray::array;
 
 use super::problems::{Bowl, dense_gradient, dense_steps, dense_variables, table};

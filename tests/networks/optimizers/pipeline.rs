@@ -1,9 +1,10 @@
 //! What every first-order step does around the update rule.
 
+use marquardt::Variables;
 use marquardt::optim::{
     Adagrad, Adam, AdamW, ExponentialDecay, Hyperparameter, Optimizer, PiecewiseConstantDecay, RmsProp, Sgd,
 };
-use marquardt::{Gradient, Gradients, Variables};
+use marquardt::variables::{Gradient, Gradients};
 use ndarray::{Array1, Array2, array};
 use proptest::collection::vec;
 use proptest::prelude::*;

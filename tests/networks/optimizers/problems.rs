@@ -1,7 +1,9 @@
 //! Problems that several suites share.
 
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{EvaluationError, Gradients, LeastSquares, NotLeastSquares, Objective, Variable, Variables};
+use marquardt::problem::{NotLeastSquares, Objective};
+use marquardt::variables::{Gradients, Variable};
+use marquardt::{EvaluationError, LeastSquares, Variables};
 use ndarray::{Array1, Array2};
 
 /// `cos 1, cos 2, …`

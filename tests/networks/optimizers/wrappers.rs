@@ -3,7 +3,9 @@
 use marquardt::optim::{
     Adam, Groups, Hyperparameter, MovingAverage, Optimizer, OptimizerError, OptimizerState, Sgd, StepReport,
 };
-use marquardt::{Analytic, EvaluationError, Gradients, LeastSquares, Objective, SumOfSquares, Variable, Variables};
+use marquardt::problem::{Analytic, Objective, SumOfSquares};
+use marquardt::variables::{Gradients, Variable};
+use marquardt::{EvaluationError, LeastSquares, Variables};
 use ndarray::{ArrayViewD, array};
 
 use super::problems::{Bowl, dense_steps, dense_variables};
@@ -206,7 +208,7 @@ fn a_gradient_that_fails_takes_all_back() {
             self.0.fails = self.0.evaluations == self.1;
             self.0.loss_and_gradient(x, g)
         }
-        fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<f64>, marquardt::NotLeastSquares> {
+        fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<f64>, marquardt::problem::NotLeastSquares> {
             self.0.least_squares()
         }
     }

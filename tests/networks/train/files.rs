@@ -6,9 +6,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use marquardt::Variables;
 use marquardt::optim::Adam;
 use marquardt::train::{Checkpoint, Trainer};
-use marquardt::{SafetensorsError, Variables};
+use marquardt::variables::SafetensorsError;
 use ndarray::Array1;
 
 use super::problems::{Data, network};

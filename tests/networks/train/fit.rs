@@ -2,8 +2,9 @@
 
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adam, MovingAverage, Optimizer, Sgd, StepReport};
+use marquardt::solver::CancelToken;
 use marquardt::train::{Callback, CallbackError, Context, EarlyStopping, MeanError, StopReason, Trainer};
-use marquardt::{CancelToken, LevenbergMarquardt, Variables};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{Array2, s};
 
 use super::bits;

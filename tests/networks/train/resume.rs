@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adam, CosineDecay, Optimizer, Sgd, StepReport};
+use marquardt::solver::CancelToken;
 use marquardt::train::{
     Callback, CallbackError, Checkpoint, CheckpointError, Context, EarlyStopping, History, LearningRateScheduler,
     MeanError, R2Score, ReduceLearningRateOnPlateau, StopReason, TrainError, Trainer,
 };
-use marquardt::{CancelToken, LevenbergMarquardt, Variables};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 
 use super::bits;

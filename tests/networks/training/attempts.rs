@@ -1,8 +1,9 @@
 //! Attempts that fail leave nothing behind but more damping.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::LevenbergMarquardt;
 use marquardt::optim::Optimizer;
-use marquardt::{Acceleration, LevenbergMarquardt, Scaling};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
 
 use nalgebra::DVector;
 

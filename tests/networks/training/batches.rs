@@ -1,8 +1,11 @@
 //! Batches of changing size: each is solved as if it were the only one.
 
-use marquardt::damping::GainRatio;
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::optim::Optimizer;
-use marquardt::{LevenbergMarquardt, LinearForm, LinearSolver, Objective, Scaling, Variables};
+use marquardt::problem::Objective;
+use marquardt::solver::Scaling;
+use marquardt::solver::damping::GainRatio;
+use marquardt::{LevenbergMarquardt, Variables};
 use nalgebra::{DMatrix, DVector};
 
 use super::problems::{Data, assert_same_bits, curved, damped, difference, linear, linearized, slot};

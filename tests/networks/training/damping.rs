@@ -1,8 +1,10 @@
 //! Damping: its floor, and what is carried from batch to batch.
 
-use marquardt::damping::{GainRatio, Multiplicative};
+use marquardt::LevenbergMarquardt;
 use marquardt::optim::{Optimizer, PiecewiseConstantDecay, Schedule};
-use marquardt::{LevenbergMarquardt, Objective, Scaling};
+use marquardt::problem::Objective;
+use marquardt::solver::Scaling;
+use marquardt::solver::damping::{GainRatio, Multiplicative};
 
 use super::attempts::POLICIES;
 use super::problems::{Data, curved, damped, linear, linearized, slot};

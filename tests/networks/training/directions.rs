@@ -1,7 +1,8 @@
 //! Directions that were computed elsewhere, in place of gradients.
 
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{Gradient, Gradients, LevenbergMarquardt, Real, Variable, Variables};
+use marquardt::variables::{Gradient, Gradients, Variable};
+use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::{Array1, Array2};
 
 use super::problems::{Data, Snapshot, curved, slot};

@@ -1,13 +1,12 @@
 //! A step that fails names what is at fault, and leaves everything as it was.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{BatchArray, BatchError, MeanAbsoluteError, Sequential};
 use marquardt::optim::{
     Adam, ExponentialDecay, Hyperparameter, HyperparameterError, MovingAverage, Optimizer, OptimizerError, Sgd,
 };
-use marquardt::{
-    EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver, NotLeastSquares, SolveError,
-    SumOfSquares, Variables,
-};
+use marquardt::problem::{NotLeastSquares, SumOfSquares};
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, SolveError, Variables};
 use ndarray::{Array2, array};
 
 use super::attempts::POLICIES;

@@ -1,9 +1,11 @@
 //! Frozen variables do not move, and cost nothing.
 
-use marquardt::damping::GainRatio;
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Tape};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling, Variables};
+use marquardt::solver::damping::GainRatio;
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{LevenbergMarquardt, Variables};
 use nalgebra::DMatrix;
 
 use super::problems::{Data, assert_same_bits, curved, damped, difference, linearized, refused, slot};

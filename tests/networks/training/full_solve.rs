@@ -4,10 +4,9 @@ use std::ops::ControlFlow;
 
 use marquardt::nn::{HalfSumOfSquares, Network, Tape};
 use marquardt::optim::Optimizer;
-use marquardt::{
-    AutoDiff, EvaluationError, IterationRecord, LeastSquares, LevenbergMarquardt, Objective, Residuals, Scalar,
-    Scaling, Status, SumOfSquares, Variables,
-};
+use marquardt::problem::{Objective, SumOfSquares};
+use marquardt::solver::{IterationRecord, Scaling, Status};
+use marquardt::{AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar, Variables};
 use ndarray::{Array2, array};
 
 use super::problems::{Affine, Spoilt, assert_same_bits};
@@ -197,7 +196,7 @@ impl LeastSquares<f64> for Exhausted {
 fn the_best_point_is_written_back() {
     let (good, mut variables) = Affine::new(20, 5, 70);
     let start = good.clone().loss(variables.values()).unwrap();
-    let solver = LevenbergMarquardt::new().with_damping(marquardt::damping::GainRatio::nielsen(1.0));
+    let solver = LevenbergMarquardt::new().with_damping(marquardt::solver::damping::GainRatio::nielsen(1.0));
     let report = solver.minimize_variables(&mut SumOfSquares::new(Exhausted(good.clone(), 0)), &mut variables).unwrap();
     assert_eq!(report.status, Status::EvaluationFailed);
     assert_eq!(report.error.as_ref().unwrap().to_string(), "no more");

@@ -2,7 +2,9 @@
 
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{DampedStep, Optimizer, OptimizerError, StepReport};
-use marquardt::{EvaluationError, Gradients, LeastSquares, NotLeastSquares, Objective, Variables};
+use marquardt::problem::{NotLeastSquares, Objective};
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, Variables};
 use nalgebra::{DMatrix, DVector};
 use ndarray::{Array1, Array2};
 use rand_chacha::ChaCha8Rng;

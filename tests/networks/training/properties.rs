@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use marquardt::damping::{DampedSystem, Damping, DampingPolicy, IllConditioned, Trial};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::Optimizer;
-use marquardt::{LevenbergMarquardt, Objective, Scaling, Variables};
+use marquardt::problem::Objective;
+use marquardt::solver::Scaling;
+use marquardt::solver::damping::{DampedSystem, Damping, DampingPolicy, IllConditioned, Trial};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,8 +1,10 @@
 //! What is done to a step before it is tried: learning rate, momentum, clipping, weight decay.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::LevenbergMarquardt;
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, LinearSolver, Scaling};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
 use nalgebra::{DMatrix, DVector};
 
 use super::attempts::POLICIES;

@@ -1,9 +1,11 @@
 //! What belongs to the samples of one minibatch: their weights, and what dropout drops of them.
 
-use marquardt::damping::GainRatio;
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Optimizer, StepReport};
-use marquardt::{LevenbergMarquardt, Objective, Scaling, Variables};
+use marquardt::problem::Objective;
+use marquardt::solver::Scaling;
+use marquardt::solver::damping::GainRatio;
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::problems::{Data, curved, damped, difference, norm};

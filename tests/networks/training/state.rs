@@ -1,9 +1,11 @@
 //! Saved and restored, training goes on as if nothing had happened.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::linear::LinearForm;
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, ExponentialDecay, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm, Real, Scaling, Variables};
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
+use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
 use super::attempts::POLICIES;

@@ -1,8 +1,8 @@
 //! One loop for every optimizer, and the same result for the same seed.
 
-use marquardt::damping::{Multiplicative, TrustRegion};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adagrad, Adam, AdamW, Optimizer, RmsProp, Sgd};
+use marquardt::solver::damping::{Multiplicative, TrustRegion};
 use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,9 @@
 //! Levenberg–Marquardt for some of the variables, and under a moving average.
 
 use marquardt::optim::{Adam, Groups, MovingAverage, Optimizer, OptimizerError};
-use marquardt::{EvaluationError, Gradients, LeastSquares, LevenbergMarquardt, NotLeastSquares, Objective, Variables};
+use marquardt::problem::{NotLeastSquares, Objective};
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Variables};
 
 use super::problems::{Data, Snapshot, assert_same_bits, curved, damped, refused};
 

@@ -1,12 +1,14 @@
 //! What goes wrong on one rank.
 
 use marquardt::distributed::{Communicator, RankError, on_threads};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{BatchError, Predictions};
 use marquardt::optim::{Adam, Optimizer, OptimizerError, Sgd, StepReport};
+use marquardt::problem::JacobianProducts;
 use marquardt::train::{
     Callback, CallbackError, Context, History, Logs, MeanError, Metric, OnEpochEnd, StopReason, TrainError, Trainer,
 };
-use marquardt::{JacobianProducts, LevenbergMarquardt, LinearForm, LinearSolver, Variables};
+use marquardt::{LevenbergMarquardt, Variables};
 
 use super::problems::{Data, network};
 
@@ -140,7 +142,7 @@ fn a_point_of_another_length_is_refused_on_all_ranks() {
         let mut r = vec![0.0; 10];
         let columns = variables.trainable_ranges();
         [
-            marquardt::Objective::loss(&mut network, x).unwrap_err().to_string(),
+            marquardt::problem::Objective::loss(&mut network, x).unwrap_err().to_string(),
             network.linearize_products(x, &columns, &mut r).unwrap_err().to_string(),
         ]
     });

@@ -1,7 +1,8 @@
 //! Products with the Jacobian of all ranks' rows.
 
+use marquardt::LeastSquares;
 use marquardt::distributed::{Communicator, on_threads};
-use marquardt::{JacobianProducts, LeastSquares};
+use marquardt::problem::JacobianProducts;
 use ndarray::{Axis, Slice};
 use proptest::prelude::*;
 

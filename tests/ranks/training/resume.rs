@@ -1,11 +1,12 @@
 //! A training that is interrupted on some ranks goes on on others.
 
+use marquardt::LevenbergMarquardt;
 use marquardt::distributed::{Communicator, on_threads};
 use marquardt::optim::{Adam, Optimizer, StepReport};
+use marquardt::solver::CancelToken;
 use marquardt::train::{
     Callback, CallbackError, Checkpoint, Context, EarlyStopping, MeanError, R2Score, StopReason, Trainer,
 };
-use marquardt::{CancelToken, LevenbergMarquardt};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
 use super::trainings::numbers;

@@ -1,12 +1,16 @@
 //! Steps on minibatches that are spread over ranks.
 
-use marquardt::damping::TrustRegion;
 use marquardt::distributed::{Communicator, CommunicatorError, on_threads};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{BatchError, HalfSumOfSquares, MeanSquaredError, Network, SparseCategoricalCrossentropy, Tape};
 use marquardt::optim::{
     Adam, Groups, KroneckerLevenbergMarquardt, KroneckerStep, MovingAverage, NonFinite, Optimizer, Sgd,
 };
-use marquardt::{Acceleration, Gradients, LevenbergMarquardt, LinearForm, LinearSolver, Objective, Variables};
+use marquardt::problem::Objective;
+use marquardt::solver::Acceleration;
+use marquardt::solver::damping::TrustRegion;
+use marquardt::variables::Gradients;
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{Array2, array, s};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};

@@ -1,10 +1,9 @@
 //! What cannot be solved within bounds is refused, and says why.
 
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{
-    AutoDiff, Bounded, Bounds, BoundsError, Covariance, FixedAutoDiff, LevenbergMarquardt, LinearForm, LinearSolver,
-    SolveError, SumOfSquares, Variables,
-};
+use marquardt::problem::{Bounded, BoundsError, FixedAutoDiff, SumOfSquares};
+use marquardt::{AutoDiff, Bounds, Covariance, LevenbergMarquardt, SolveError, Variables};
 use nalgebra::SVector;
 
 use super::problems::{Fenced, Rosenbrock};

@@ -1,9 +1,9 @@
 //! Single problems with known answers.
 
-use marquardt::{
-    AutoDiff, BoundSide, Bounded, Bounds, Covariance, Difference, FiniteDifference, FixedAutoDiff, LevenbergMarquardt,
-    LinearForm, LinearSolver, check_derivatives,
-};
+use marquardt::autodiff::Difference;
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::problem::{BoundSide, Bounded, FiniteDifference, FixedAutoDiff, check_derivatives};
+use marquardt::{AutoDiff, Bounds, Covariance, LevenbergMarquardt};
 use nalgebra::SVector;
 
 use super::problems::{Fenced, Rosenbrock, kkt_residual, solvers};

@@ -1,10 +1,9 @@
 //! Problems and solvers that several of the tests share.
 
-use marquardt::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
-use marquardt::{
-    Acceleration, AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, LinearForm, LinearSolver,
-    Residuals, Scalar,
-};
+use marquardt::linear::{LinearForm, LinearSolver};
+use marquardt::solver::Acceleration;
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::{AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar};
 
 use crate::common::linearized;
 

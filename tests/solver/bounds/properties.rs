@@ -1,8 +1,7 @@
 //! Random problems in random boxes.
 
-use marquardt::{
-    AutoDiff, BoundSide, Bounded, Bounds, Covariance, EvaluationError, LevenbergMarquardt, Report, Residuals, Scalar,
-};
+use marquardt::problem::{BoundSide, Bounded};
+use marquardt::{AutoDiff, Bounds, Covariance, EvaluationError, LevenbergMarquardt, Report, Residuals, Scalar};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use marquardt::BoundSide::{self, Lower, Upper};
 use marquardt::Bounds;
+use marquardt::problem::BoundSide::{self, Lower, Upper};
 
 use super::case::Case;
 use super::problem::Problem::*;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use marquardt::{AutoDiff, BoundSide, Bounded, Bounds, LeastSquares, LevenbergMarquardt, Report};
+use marquardt::problem::{BoundSide, Bounded};
+use marquardt::{AutoDiff, Bounds, LeastSquares, LevenbergMarquardt, Report};
 
 use super::STATIONARY;
 use super::case::{Case, FACTORS};

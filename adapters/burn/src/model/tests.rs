@@ -4,8 +4,9 @@ use burn::module::{ModuleMapper, Param};
 use burn::nn::PaddingConfig2d;
 use burn::tensor::activation::tanh;
 use burn::tensor::{Int, TensorData};
+use marquardt::Variables;
 use marquardt::nn::{External, Loss, MeanSquaredError, Sequential, SparseCategoricalCrossentropy};
-use marquardt::{Objective, Variables};
+use marquardt::problem::Objective;
 use ndarray::{Array2, ArrayView2};
 
 use super::*;
@@ -15,7 +16,7 @@ const SAMPLES: usize = 12;
 
 /// Numbers without a pattern.
 fn wave<T: Element>(count: usize, phase: f64) -> Vec<T> {
-    (0..count).map(|k| <T as marquardt::Number>::from_f64((k as f64 * 0.7 + phase).sin())).collect()
+    (0..count).map(|k| <T as marquardt::number::Number>::from_f64((k as f64 * 0.7 + phase).sin())).collect()
 }
 
 fn device() -> Device {
@@ -165,7 +166,7 @@ fn recorded_layers_have_the_derivatives_of_the_same_network() {
         Array2::from_shape_vec((SAMPLES, 3), wave::<T>(SAMPLES * 3, 1.1)).unwrap()
     }
     fn labels<T: Element>() -> Array2<T> {
-        Array2::from_shape_fn((SAMPLES, 1), |(i, _)| <T as marquardt::Number>::from_f64((i * i % 3) as f64))
+        Array2::from_shape_fn((SAMPLES, 1), |(i, _)| <T as marquardt::number::Number>::from_f64((i * i % 3) as f64))
     }
     agrees_with_own_network::<f64>(MeanSquaredError, values(), 1e-14);
     agrees_with_own_network::<f32>(MeanSquaredError, values(), 1e-6);

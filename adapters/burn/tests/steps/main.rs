@@ -10,9 +10,11 @@ use burn::tensor::{Int, Tensor, TensorData};
 use common::{
     BoxedLoss, Net, PlainNet, SAMPLES, SIZES, array, device, labels, number, numbers, own_network, start, tensor,
 };
+use marquardt::LevenbergMarquardt;
+use marquardt::linear::LinearForm;
 use marquardt::nn::{MeanSquaredError, SparseCategoricalCrossentropy};
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm};
+use marquardt::solver::Acceleration;
 use marquardt_burn::{
     Element, Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, LeastSquaresTrainer, Linear, LinearConfig,
 };

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 
 use candle_core::{DType, Device, Module, ModuleT, Result, Tensor};
 use candle_nn::{Conv1dConfig, Conv2dConfig, VarBuilder, VarMap};
+use marquardt::LevenbergMarquardt;
 use marquardt::nn::{AveragePooling2D, Conv2D, MeanSquaredError, Padding, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::Optimizer;
-use marquardt::{Acceleration, LevenbergMarquardt};
+use marquardt::solver::Acceleration;
 use marquardt_candle::{
     BatchNorm, Conv1d, Conv2d, Dropout, Element, Embedding, LayerNorm, LeastSquaresTrainer, Linear, batch_norm, conv1d,
     conv2d, conv2d_no_bias, embedding, layer_norm, linear, linear_no_bias,
@@ -85,11 +86,12 @@ fn convolutions_agree<T: Element>(tolerance: f64) {
     let mut trainer = LeastSquaresTrainer::<T>::new(&varmap, settings(), SparseCategoricalCrossentropy).unwrap();
     let mut difference = f64::INFINITY;
     for _ in 0..20 {
-        let pixels: Vec<T> = wave(SAMPLES * 200, 0.0).into_iter().map(<T as marquardt::Number>::from_f64).collect();
+        let pixels: Vec<T> =
+            wave(SAMPLES * 200, 0.0).into_iter().map(<T as marquardt::number::Number>::from_f64).collect();
         let classes: Vec<T> = (0..SAMPLES)
             .map(|sample| num(pixels[200 * sample]) + 0.3 * num(pixels[200 * sample + 7]))
             .map(|sum| {
-                <T as marquardt::Number>::from_f64(if sum > 0.4 {
+                <T as marquardt::number::Number>::from_f64(if sum > 0.4 {
                     2.0
                 } else if sum > -0.4 {
                     1.0

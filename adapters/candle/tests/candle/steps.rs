@@ -2,9 +2,11 @@
 
 use candle_core::{DType, Device, Module, Tensor, Var};
 use candle_nn::{VarBuilder, VarMap};
+use marquardt::LevenbergMarquardt;
+use marquardt::linear::LinearForm;
 use marquardt::nn::{MeanSquaredError, SparseCategoricalCrossentropy};
 use marquardt::optim::{Adam, Optimizer};
-use marquardt::{Acceleration, LevenbergMarquardt, LinearForm};
+use marquardt::solver::Acceleration;
 use marquardt_candle::{Element, LeastSquaresTrainer, linear};
 
 use crate::{

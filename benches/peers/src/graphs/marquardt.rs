@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use marquardt::LevenbergMarquardt;
-use marquardt::damping::GainRatio;
 use marquardt::graph::{GraphError, Problem};
 use marquardt::manifold::{Euclidean, SE2, SE3};
+use marquardt::solver::damping::GainRatio;
 
 use super::Solved;
 use super::bal::Scene;

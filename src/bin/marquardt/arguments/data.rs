@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use marquardt::Separator;
+use marquardt::curve::Separator;
 
 use crate::condition::Condition;
 
