@@ -13,7 +13,7 @@ use crate::real::Real;
 /// (Takahashi, Fagan & Chin 1973), those of parameter blocks that share a residual block among them; other pairs take a solution
 /// for each column. Directions that are constant have zero covariance. A robust loss counts by its curvature.
 #[derive(Debug, Clone)]
-pub struct Covariance<T> {
+pub struct BlockCovariance<T> {
     pub(super) problem: u64,
     pub(super) inverse: InverseSubset<T>,
     /// For each parameter block: its block of columns, if it moves.
@@ -22,7 +22,7 @@ pub struct Covariance<T> {
     pub(super) directions: Vec<(Vec<usize>, usize)>,
 }
 
-impl<T: Real> Covariance<T> {
+impl<T: Real> BlockCovariance<T> {
     /// Covariance of the steps of two parameter blocks: a row for each direction of the first, and a column for each of the second.
     ///
     /// # Errors

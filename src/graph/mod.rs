@@ -53,7 +53,7 @@ mod problem;
 pub use analytic::{AnalyticCostFunction, WithJacobians};
 pub use block::{ParameterBlock, ResidualBlock};
 pub use cost_function::{Blocks, CostFunction};
-pub use covariance::Covariance;
+pub use covariance::BlockCovariance;
 pub use error::GraphError;
 pub use pose_graph::{RelativePose2, RelativePose3};
 pub use problem::Problem;

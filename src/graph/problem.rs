@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockId, ParameterBlock, ResidualBlock};
 use super::cost_function::{Blocks, CostFunction};
-use super::covariance::Covariance;
+use super::covariance::BlockCovariance;
 use super::error::GraphError;
 use super::group::{Group, ScaledLoss, Typed};
 use super::least_squares::Active;
@@ -266,7 +266,7 @@ impl<T: Real> Problem<T> {
     /// # Errors
     ///
     /// [`GraphError::Undetermined`], and those of [`solve`](Self::solve).
-    pub fn covariance(&self) -> Result<Covariance<T>, GraphError> {
+    pub fn covariance(&self) -> Result<BlockCovariance<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
         let columns_of_all = active.column_count();
@@ -284,7 +284,7 @@ impl<T: Real> Problem<T> {
             let all = block.manifold.tangent_size();
             ((0..all).filter(|&direction| block.is_free(direction)).collect(), all)
         };
-        Ok(Covariance { problem: self.id, inverse, columns, directions: self.blocks.iter().map(free).collect() })
+        Ok(BlockCovariance { problem: self.id, inverse, columns, directions: self.blocks.iter().map(free).collect() })
     }
 
     /// Index of a block of this problem.

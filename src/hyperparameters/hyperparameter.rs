@@ -48,12 +48,12 @@ pub struct HyperparameterSpec {
     /// What it is unless set.
     pub default: f64,
     /// What it may be.
-    pub domain: Domain,
+    pub domain: HyperparameterDomain,
 }
 
 impl HyperparameterSpec {
     /// A hyperparameter with its default and what it may be.
-    pub const fn new(name: &'static str, default: f64, domain: Domain) -> Self {
+    pub const fn new(name: &'static str, default: f64, domain: HyperparameterDomain) -> Self {
         HyperparameterSpec { name, default, domain }
     }
 
@@ -78,7 +78,7 @@ impl HyperparameterSpec {
 /// What a hyperparameter may be. Nothing may be NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Domain {
+pub enum HyperparameterDomain {
     /// Any finite number.
     Finite,
     /// `x > 0`.
@@ -93,29 +93,29 @@ pub enum Domain {
     Count,
 }
 
-impl Domain {
+impl HyperparameterDomain {
     /// Whether a hyperparameter may have this value.
     pub fn contains(self, value: f64) -> bool {
         value.is_finite()
             && match self {
-                Domain::Finite => true,
-                Domain::Positive => value > 0.0,
-                Domain::NonNegative => value >= 0.0,
-                Domain::Fraction => (0.0..=1.0).contains(&value),
-                Domain::FractionBelowOne => (0.0..1.0).contains(&value),
-                Domain::Count => value >= 1.0 && value.fract() == 0.0,
+                HyperparameterDomain::Finite => true,
+                HyperparameterDomain::Positive => value > 0.0,
+                HyperparameterDomain::NonNegative => value >= 0.0,
+                HyperparameterDomain::Fraction => (0.0..=1.0).contains(&value),
+                HyperparameterDomain::FractionBelowOne => (0.0..1.0).contains(&value),
+                HyperparameterDomain::Count => value >= 1.0 && value.fract() == 0.0,
             }
     }
 
     /// In words, after "must be".
     fn requirement(self) -> &'static str {
         match self {
-            Domain::Finite => "finite",
-            Domain::Positive => "positive",
-            Domain::NonNegative => "at least 0",
-            Domain::Fraction => "between 0 and 1",
-            Domain::FractionBelowOne => "at least 0 and below 1",
-            Domain::Count => "a whole number from 1",
+            HyperparameterDomain::Finite => "finite",
+            HyperparameterDomain::Positive => "positive",
+            HyperparameterDomain::NonNegative => "at least 0",
+            HyperparameterDomain::Fraction => "between 0 and 1",
+            HyperparameterDomain::FractionBelowOne => "at least 0 and below 1",
+            HyperparameterDomain::Count => "a whole number from 1",
         }
     }
 }

@@ -5,7 +5,7 @@ mod hyperparameter;
 mod schedule;
 
 pub use error::HyperparameterError;
-pub use hyperparameter::{Domain, Hyperparameter, HyperparameterSpec};
+pub use hyperparameter::{Hyperparameter, HyperparameterDomain, HyperparameterSpec};
 pub use schedule::{
     CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay,
     PolynomialDecay, Schedule,

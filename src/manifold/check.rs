@@ -124,7 +124,7 @@ pub enum ManifoldError<T: Real> {
 ///
 /// ```
 /// use marquardt::manifold::{
-///     EuclideanSpace, ManifoldError, Pose3, Product, Rotation3, SE3, check_manifold,
+///     EuclideanSpace, ManifoldError, Pose3, ProductManifold, Rotation3, SE3, check_manifold,
 /// };
 ///
 /// let pose = Pose3 { translation: [1.0, -2.0, 0.5], rotation: Rotation3::exp([0.3, 0.4, -1.2]) };

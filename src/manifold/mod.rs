@@ -12,7 +12,7 @@
 //! | [`SO3`] | unit quaternion `[i, j, k, w]` | 4 | rotation vector | 3 |
 //! | [`SE3`] | pose in space `[x, y, z, i, j, k, w]` | 7 | `[translation, rotation vector]` | 6 |
 //! | [`UnitSphere<N>`](UnitSphere) | unit vector | `N` | tangent vector | `N − 1` |
-//! | [`Product<A, B>`](Product) | point of `A`, then point of `B` | sum | step of `A`, then step of `B` | sum |
+//! | [`ProductManifold<A, B>`](ProductManifold) | point of `A`, then point of `B` | sum | step of `A`, then step of `B` | sum |
 //!
 //! # Conventions
 //!
@@ -81,7 +81,7 @@ pub use check::{ManifoldError, check_manifold};
 pub use euclidean::{Euclidean, EuclideanSpace};
 pub use pose2::Pose2;
 pub use pose3::Pose3;
-pub use product::Product;
+pub use product::ProductManifold;
 pub use rotation2::Rotation2;
 pub use rotation3::Rotation3;
 pub use se2::SE2;

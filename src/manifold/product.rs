@@ -6,23 +6,22 @@ use crate::real::Real;
 /// Pairs of a point of `A` and a point of `B`, stored one after the other; steps, too. Products of more are nested.
 ///
 /// ```
-/// use marquardt::manifold::{Euclidean, Manifold, Product, SE3};
+/// use marquardt::manifold::{Euclidean, Manifold, ProductManifold, SE3};
 ///
 /// // A camera: its pose, its focal length and two coefficients of distortion.
-/// let camera = Product(SE3, Euclidean::<3>);
+/// let camera = ProductManifold(SE3, Euclidean::<3>);
 /// assert_eq!(Manifold::<f64>::ambient_size(&camera), 10);
 /// assert_eq!(Manifold::<f64>::tangent_size(&camera), 9);
 /// ```
-#[doc(alias = "ProductManifold")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Product<A, B>(
+pub struct ProductManifold<A, B>(
     /// Manifold of the first numbers.
     pub A,
     /// Manifold of the numbers that follow.
     pub B,
 );
 
-impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for Product<A, B> {
+impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for ProductManifold<A, B> {
     #[inline]
     fn ambient_size(&self) -> usize {
         self.0.ambient_size() + self.1.ambient_size()

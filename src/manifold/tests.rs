@@ -147,7 +147,7 @@ proptest! {
 
     #[test]
     fn product_laws(x in twist(), delta in twist(), y in unit_vector::<3>(), other in unit_vector::<3>()) {
-        let manifold = Product(Product(UnitSphere::<3>, SE3), EuclideanSpace(2));
+        let manifold = ProductManifold(ProductManifold(UnitSphere::<3>, SE3), EuclideanSpace(2));
         let point = |direction: [f64; 3], pose: [f64; 7]| {
             direction.into_iter().chain(pose).chain([x[0], delta[0]]).collect::<Vec<_>>()
         };
@@ -499,7 +499,7 @@ fn bases_of_spheres() {
 
 #[test]
 fn blocks_of_products() {
-    let manifold = Product(SO2, Product(Euclidean::<2>, SO2));
+    let manifold = ProductManifold(SO2, ProductManifold(Euclidean::<2>, SO2));
     let x = [0.6, 0.8, 5.0, 7.0, 0.0, 1.0];
     #[rustfmt::skip]
     let expected = [
@@ -518,7 +518,8 @@ fn blocks_of_products() {
     assert_close(&drifted, &x, 1.0);
 
     // Chosen at run time.
-    let boxed: Product<Box<dyn Manifold<f64>>, Arc<dyn Manifold<f64>>> = Product(Box::new(SO2), Arc::new(SE3));
+    let boxed: ProductManifold<Box<dyn Manifold<f64>>, Arc<dyn Manifold<f64>>> =
+        ProductManifold(Box::new(SO2), Arc::new(SE3));
     assert_eq!((boxed.ambient_size(), boxed.tangent_size()), (9, 7));
     check_manifold(&boxed, &[0.6, 0.8, 1.0, 2.0, 3.0, 0.5, 0.5, -0.5, 0.5]).unwrap();
 }

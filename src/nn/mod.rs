@@ -54,7 +54,7 @@ pub use losses::{
     MeanAbsoluteError, MeanSquaredError, Poisson, Reduction, SparseCategoricalCrossentropy, Targets,
 };
 pub use network::{Network, Predictions};
-pub use sequential::{Model, Sequential};
+pub use sequential::{Recording, Sequential};
 pub use shape::Shape;
 pub use summary::{Cost, LayerSummary, StepCost, Summary};
 pub use tape::{Node, Tape};

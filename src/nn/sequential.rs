@@ -46,7 +46,7 @@ pub struct Sequential<T> {
 
 /// A recorded network, from its input to its output.
 #[derive(Debug, Clone)]
-pub struct Model<T> {
+pub struct Recording<T> {
     /// The tape that it is recorded on.
     pub tape: Tape<T>,
     /// Where the data goes in.
@@ -212,10 +212,10 @@ impl<T: Real> Sequential<T> {
     ///
     /// ```
     /// use marquardt::Variables;
-    /// use marquardt::nn::{Huber, Model, Network, Sequential};
+    /// use marquardt::nn::{Huber, Recording, Network, Sequential};
     ///
     /// let mut variables = Variables::<f64>::new();
-    /// let Model { tape, output, .. } = Sequential::new(1).dense(20).tanh().dense(1).build(&mut variables, 0)?;
+    /// let Recording { tape, output, .. } = Sequential::new(1).dense(20).tanh().dense(1).build(&mut variables, 0)?;
     /// let network = Network::new(tape, &variables)?.with_loss(output, Huber::new(0.5)?)?;
     /// # let _ = network;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -225,14 +225,14 @@ impl<T: Real> Sequential<T> {
     ///
     /// A [`NetworkError`] when layers do not fit each other, or there is a variable of the same name; no variables are
     /// added then.
-    pub fn build(&self, variables: &mut Variables<T>, seed: u64) -> Result<Model<T>, NetworkError> {
+    pub fn build(&self, variables: &mut Variables<T>, seed: u64) -> Result<Recording<T>, NetworkError> {
         if self.input.numbers() == 0 {
             return Err(TapeError::Empty { operation: "input" }.into());
         }
         let mut tape = Tape::new();
         let input = tape.input(self.input.numbers());
         let output = self.append(&mut tape, input, variables, seed)?;
-        Ok(Model { tape, input, output })
+        Ok(Recording { tape, input, output })
     }
 
     /// Adds the layers' variables, and records the network on an existing tape, behind `x`.
@@ -286,7 +286,7 @@ impl<T: Real> Sequential<T> {
         loss: impl Loss<T> + 'static,
     ) -> Result<Network<T>, NetworkError> {
         let mut added = variables.clone();
-        let Model { tape, output, .. } = self.build(&mut added, seed)?;
+        let Recording { tape, output, .. } = self.build(&mut added, seed)?;
         let network = Network::new(tape, &added)?.with_loss(output, loss)?.with_seed(seed);
         *variables = added;
         Ok(network)

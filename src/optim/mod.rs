@@ -58,6 +58,6 @@ pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRul
 pub use state::OptimizerState;
 
 pub use crate::hyperparameters::{
-    CosineDecay, CosineDecayRestarts, Domain, ExponentialDecay, Hyperparameter, HyperparameterError,
+    CosineDecay, CosineDecayRestarts, ExponentialDecay, Hyperparameter, HyperparameterDomain, HyperparameterError,
     HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule,
 };

@@ -6,14 +6,16 @@ use std::ops::Range;
 use ndarray::ArrayViewD;
 
 use super::state::{count, entry};
-use super::{Domain, Hyperparameter, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport};
+use super::{
+    Hyperparameter, HyperparameterDomain, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport,
+};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variable, Variables};
 
 const NAME: &str = "moving_average";
 const SLOT: &str = "average";
-const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99, Domain::Fraction);
+const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99, HyperparameterDomain::Fraction);
 
 /// A moving average of the weights beside any optimizer: after every step of it `average ← d · average + (1 − d) · w`.
 ///

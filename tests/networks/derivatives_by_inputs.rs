@@ -1,6 +1,6 @@
 //! Derivatives by inputs agree with differences and with each other, for random networks.
 
-use marquardt::nn::{Function, Model, Network, Sequential, Tape};
+use marquardt::nn::{Function, Network, Recording, Sequential, Tape};
 use marquardt::{Real, Variables};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ proptest! {
         by in (0..3_usize, 0..3_usize),
     ) {
         let mut variables = Variables::new();
-        let Model { mut tape, input, output } = layers(&functions).build(&mut variables, seed).unwrap();
+        let Recording { mut tape, input, output } = layers(&functions).build(&mut variables, seed).unwrap();
         let first = tape.derivative(output, input, by.0).unwrap();
         let mixed = tape.derivative(first, input, by.1).unwrap();
         let other = tape.derivative(output, input, by.1).unwrap();

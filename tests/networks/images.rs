@@ -2,7 +2,7 @@
 
 use marquardt::nn::{
     AveragePooling2D, Conv2D, Flatten, HalfSumOfSquares, Initializer, Layer, LayerNormalization, MaxPooling2D,
-    MeanSquaredError, Model, Network, NetworkError, Node, Padding, Recorder, Residual, Sequential, Shape, Tape,
+    MeanSquaredError, Network, NetworkError, Node, Padding, Recorder, Recording, Residual, Sequential, Shape, Tape,
     TapeError, Window,
 };
 use marquardt::optim::{Adam, Optimizer};
@@ -166,7 +166,7 @@ fn shapes_follow_the_operations() {
 }
 
 /// The network's outputs.
-fn predict(model: &Model<f64>, variables: &Variables<f64>, inputs: &Array2<f64>) -> Array2<f64> {
+fn predict(model: &Recording<f64>, variables: &Variables<f64>, inputs: &Array2<f64>) -> Array2<f64> {
     let mut network = Network::new(model.tape.clone(), variables).unwrap();
     network.predict(variables, &[inputs.view()], model.output).unwrap()
 }

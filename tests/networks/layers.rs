@@ -2,8 +2,8 @@
 
 use marquardt::nn::{
     BatchNormalization, BinaryCrossentropy, CategoricalCrossentropy, Dense, Function, HalfSumOfSquares, Huber,
-    Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Model, Network, NetworkError, Poisson, Residual,
-    Sequential, SparseCategoricalCrossentropy, Tape,
+    Initializer, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError, Network, NetworkError, Poisson, Recording,
+    Residual, Sequential, SparseCategoricalCrossentropy, Tape,
 };
 use marquardt::problem::Objective;
 use marquardt::variables::{Gradient, Gradients, VariableError};
@@ -23,7 +23,7 @@ fn variables_are_named_and_shaped_as_in_pytorch() {
     let mut variables = Variables::<f64>::new();
     let block = Sequential::new(5).dense(7).silu().push(Dense::new(5).without_bias());
     let network = Sequential::new(3).dense(5).tanh().dropout(0.1).residual(block).leaky_relu(0.01).dense(2);
-    let Model { input, output, .. } = network.build(&mut variables, 0).unwrap();
+    let Recording { input, output, .. } = network.build(&mut variables, 0).unwrap();
     assert_eq!((input.width(), output.width()), (3, 2));
     let found: Vec<(&str, &[usize])> =
         variables.iter().map(|variable| (variables.name(variable), variables.shape(variable))).collect();
@@ -172,7 +172,7 @@ fn a_refusal_leaves_tape_and_variables_alone() {
 }
 
 /// The network's outputs, in evaluation mode.
-fn predict(model: &Model<f64>, variables: &Variables<f64>, inputs: &Array2<f64>) -> Array2<f64> {
+fn predict(model: &Recording<f64>, variables: &Variables<f64>, inputs: &Array2<f64>) -> Array2<f64> {
     let mut network = Network::new(model.tape.clone(), variables).unwrap();
     network.predict(variables, &[inputs.view()], model.output).unwrap()
 }

@@ -2,7 +2,7 @@
 //! `tests/reference/generate.py` wrote down.
 
 use marquardt::nn::{
-    AveragePooling2D, Conv2D, HalfSumOfSquares, LayerNormalization, MaxPooling2D, Model, Network, Node, Padding,
+    AveragePooling2D, Conv2D, HalfSumOfSquares, LayerNormalization, MaxPooling2D, Network, Node, Padding, Recording,
     Sequential,
 };
 use marquardt::problem::Objective;
@@ -33,7 +33,7 @@ struct Case {
 
 fn case(layers: &Sequential<f64>) -> Case {
     let mut variables = Variables::new();
-    let Model { tape, input, output } = layers.build(&mut variables, 0).unwrap();
+    let Recording { tape, input, output } = layers.build(&mut variables, 0).unwrap();
     weights(&mut variables);
     let mut network = Network::new(tape, &variables).unwrap().with_loss(output, HalfSumOfSquares).unwrap();
     let inputs = inputs(input.width());

@@ -3,7 +3,7 @@
 use marquardt::Variables;
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, Huber, LogCosh, Loss, MeanAbsoluteError, MeanSquaredError,
-    Model, Network, Poisson, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
+    Network, Poisson, Recording, Reduction, Sequential, SparseCategoricalCrossentropy, Tape, Targets,
 };
 use marquardt::problem::Objective;
 use marquardt::variables::Gradients;
@@ -111,7 +111,7 @@ fn activations_and_their_derivatives_are_pytorchs() {
 fn outputs_are_pytorchs() {
     let reference = Reference::read("networks.csv");
     let mut variables = Variables::new();
-    let Model { tape, output, .. } = layers().build(&mut variables, 0).unwrap();
+    let Recording { tape, output, .. } = layers().build(&mut variables, 0).unwrap();
     weights(&mut variables);
     let mut network = Network::new(tape, &variables).unwrap();
     let outputs = network.predict(&variables, &[inputs().view()], output).unwrap();
@@ -127,7 +127,7 @@ fn weights_come_from_pytorchs_file() {
     weights(&mut expected);
 
     let mut variables = Variables::new();
-    let Model { tape, output, .. } = layers().build(&mut variables, 1).unwrap();
+    let Recording { tape, output, .. } = layers().build(&mut variables, 1).unwrap();
     assert!(variables.load_safetensors(path).unwrap().is_empty());
     assert_equal("weights", variables.values(), expected.values());
     let mut network = Network::new(tape, &variables).unwrap();

@@ -7,7 +7,7 @@ use marquardt::graph::{
     WithJacobians,
 };
 use marquardt::linear::{LinearForm, LinearSolver};
-use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, Product, SE2, SE3, SO2};
+use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, ProductManifold, SE2, SE3, SO2};
 use marquardt::problem::{BlockJacobian, Bounded};
 use marquardt::{Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Scalar, SolveError};
 use nalgebra::DMatrix;
@@ -268,7 +268,7 @@ proptest! {
         for form in FORMS.into_iter().chain([LinearForm::SparseCholesky]) {
             for reversed in [false, true] {
                 let solver = LinearSolver::Always(form);
-                for other in [map.solve(SE2, reversed, loss, solver)?, map.solve(Product(Euclidean::<2>, SO2), reversed, loss, solver)?] {
+                for other in [map.solve(SE2, reversed, loss, solver)?, map.solve(ProductManifold(Euclidean::<2>, SO2), reversed, loss, solver)?] {
                     prop_assert!((other.0 - reference.0).abs() <= AGREEMENT * reference.0, "{form}: {}, {}", other.0, reference.0);
                     prop_assert!(near(&other.1, &reference.1, AGREEMENT), "{form}, {reversed}: {:?}, {:?}", other.1, reference.1);
                 }

@@ -1,7 +1,9 @@
 //! Problems on manifolds: steps keep points there, and the minimum does not depend on how points are written.
 
 use marquardt::linear::{LinearForm, LinearSolver};
-use marquardt::manifold::{EuclideanSpace, Manifold, Pose2, Product, Rotation3, SE2, SO3, UnitSphere, check_manifold};
+use marquardt::manifold::{
+    EuclideanSpace, Manifold, Pose2, ProductManifold, Rotation3, SE2, SO3, UnitSphere, check_manifold,
+};
 use marquardt::optim::Optimizer;
 use marquardt::problem::{
     Analytic, Bounded, FiniteDifference, OnManifold, Robust, Separable, SumOfSquares, check_derivatives,
@@ -159,7 +161,7 @@ impl Residuals<f64> for Chain {
 }
 
 fn poses(count: usize) -> Box<dyn Manifold<f64>> {
-    (1..count).fold(Box::new(SE2) as Box<dyn Manifold<f64>>, |poses, _| Box::new(Product(poses, SE2)))
+    (1..count).fold(Box::new(SE2) as Box<dyn Manifold<f64>>, |poses, _| Box::new(ProductManifold(poses, SE2)))
 }
 
 #[test]

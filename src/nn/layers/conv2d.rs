@@ -13,14 +13,14 @@ use crate::real::Real;
 ///
 /// ```
 /// use marquardt::Variables;
-/// use marquardt::nn::{Conv2D, Model, Padding, Sequential, Shape};
+/// use marquardt::nn::{Conv2D, Recording, Padding, Sequential, Shape};
 ///
 /// let first = Conv2D::new(8, [3, 3]).with_padding(Padding::Same);
 /// let second = Conv2D::new(16, [3, 3]).with_strides([2, 2]).without_bias();
 ///
 /// let mut variables = Variables::<f64>::new();
 /// let layers = Sequential::image(1, 12, 12).push(first).relu().push(second);
-/// let Model { output, .. } = layers.build(&mut variables, 0)?;
+/// let Recording { output, .. } = layers.build(&mut variables, 0)?;
 /// assert_eq!(output.shape(), Shape::Image { channels: 16, height: 5, width: 5 });
 /// let named: Vec<_> = variables.iter().map(|variable| (variables.name(variable), variables.shape(variable))).collect();
 /// assert_eq!(named, [("0.weight", &[8, 1, 3, 3][..]), ("0.bias", &[8]), ("2.weight", &[16, 8, 3, 3])]);

@@ -36,12 +36,12 @@ impl<T: Real> Tape<T> {
     ///
     /// ```
     /// use marquardt::Variables;
-    /// use marquardt::nn::{Model, Network, Sequential};
+    /// use marquardt::nn::{Recording, Network, Sequential};
     /// use ndarray::array;
     ///
     /// let mut variables = Variables::<f64>::new();
     /// let layers = Sequential::new(2).dense(8).tanh().dense(1);
-    /// let Model { mut tape, input, output } = layers.build(&mut variables, 0)?;
+    /// let Recording { mut tape, input, output } = layers.build(&mut variables, 0)?;
     /// let by_x = tape.derivative(output, input, 0)?;
     /// let by_xy = tape.derivative(by_x, input, 1)?;
     ///
@@ -308,12 +308,12 @@ impl<T: Real> Tape<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::{Model, Sequential};
+    use crate::nn::{Recording, Sequential};
     use crate::variables::Variables;
 
     fn refused(layers: Sequential<f64>) -> String {
         let mut variables = Variables::new();
-        let Model { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
+        let Recording { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
         let before = tape.records().len();
         let error = tape.derivative(output, input, 0).unwrap_err();
         assert_eq!(tape.records().len(), before, "what is refused is not recorded");
@@ -336,7 +336,7 @@ mod tests {
     fn what_cannot_be_differentiated_by_is_refused() {
         let mut variables = Variables::<f64>::new();
         let layers = Sequential::new(2).dense(3).tanh().dense(1);
-        let Model { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
+        let Recording { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
         let said = |result: Result<Node, TapeError>| result.unwrap_err().to_string();
         assert_eq!(said(tape.derivative(output, input, 2)), "derivative: there is no column 2 in an input of width 2");
         assert!(matches!(tape.derivative(output, output, 0), Err(TapeError::NotAnInput { .. })));
@@ -352,7 +352,7 @@ mod tests {
     fn derivatives_are_recorded_once_and_zeros_not_at_all() {
         let mut variables = Variables::<f64>::new();
         let layers = Sequential::new(2).dense(3).tanh().dense(1);
-        let Model { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
+        let Recording { mut tape, input, output } = layers.build(&mut variables, 0).unwrap();
         let first = tape.derivative(output, input, 1).unwrap();
         let count = tape.records().len();
         assert_eq!(tape.derivative(output, input, 1).unwrap(), first);

@@ -1,18 +1,19 @@
 //! The hyperparameters of a first-order optimizer.
 
-use crate::optim::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec, OptimizerError};
+use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, OptimizerError};
 
 /// First the learning rate, then those of the rule, then these, which all have. Zero means "off", but for the last.
 const SHARED: [HyperparameterSpec; 6] = [
-    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("l2", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("clipvalue", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("ema_momentum", 0.99, Domain::Fraction),
+    HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("l2", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("clipvalue", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("clipnorm", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("ema_momentum", 0.99, HyperparameterDomain::Fraction),
 ];
 const CLIPS: [&str; 3] = ["clipvalue", "clipnorm", "global_clipnorm"];
-const LEARNING_RATE: HyperparameterSpec = HyperparameterSpec::new("learning_rate", 0.0, Domain::NonNegative);
+const LEARNING_RATE: HyperparameterSpec =
+    HyperparameterSpec::new("learning_rate", 0.0, HyperparameterDomain::NonNegative);
 
 /// Hyperparameters as set, and their values in the step at work.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,24 +2,24 @@
 
 use super::KroneckerLevenbergMarquardt;
 use crate::hyperparameters::HyperparameterError;
-use crate::optim::{Domain, Hyperparameter, HyperparameterSpec, NonFinite};
+use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterSpec, NonFinite};
 use crate::problem::kronecker::cost::WIDEST;
 use crate::real::Real;
 
 /// All hyperparameters.
 pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
-    HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
-    HyperparameterSpec::new("momentum", 0.5, Domain::FractionBelowOne),
-    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("loss_damping", 0.03, Domain::NonNegative),
-    HyperparameterSpec::new("minimum_damping", 1e-6, Domain::Positive),
-    HyperparameterSpec::new("damping", 0.003, Domain::Positive),
-    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("factor_decay", 0.95, Domain::FractionBelowOne),
-    HyperparameterSpec::new("factor_share", 0.25, Domain::Positive),
-    HyperparameterSpec::new("factor_interval", 2.0, Domain::Count),
-    HyperparameterSpec::new("inverse_interval", 10.0, Domain::Count),
-    HyperparameterSpec::new("model_interval", 5.0, Domain::Count),
+    HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("momentum", 0.5, HyperparameterDomain::FractionBelowOne),
+    HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("loss_damping", 0.03, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("minimum_damping", 1e-6, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("damping", 0.003, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("factor_decay", 0.95, HyperparameterDomain::FractionBelowOne),
+    HyperparameterSpec::new("factor_share", 0.25, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("factor_interval", 2.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("inverse_interval", 10.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
 ];
 
 /// How the length of a step is found, and the damping.

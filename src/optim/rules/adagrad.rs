@@ -1,7 +1,8 @@
 //! Adagrad.
 
 use crate::optim::{
-    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    UpdateRule,
 };
 use crate::real::Real;
 
@@ -61,7 +62,7 @@ impl<T: Real> UpdateRule<T> for AdagradRule {
     }
 
     fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const { &[HyperparameterSpec::new("epsilon", 1e-7, Domain::NonNegative)] }
+        const { &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)] }
     }
 
     fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {

@@ -1,7 +1,8 @@
 //! Adam.
 
 use crate::optim::{
-    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    UpdateRule,
 };
 use crate::real::Real;
 
@@ -91,9 +92,9 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
     fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
         const {
             &[
-                HyperparameterSpec::new("beta_1", 0.9, Domain::FractionBelowOne),
-                HyperparameterSpec::new("beta_2", 0.999, Domain::FractionBelowOne),
-                HyperparameterSpec::new("epsilon", 1e-7, Domain::NonNegative),
+                HyperparameterSpec::new("beta_1", 0.9, HyperparameterDomain::FractionBelowOne),
+                HyperparameterSpec::new("beta_2", 0.999, HyperparameterDomain::FractionBelowOne),
+                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
             ]
         }
     }

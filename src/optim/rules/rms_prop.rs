@@ -1,7 +1,8 @@
 //! RMSprop.
 
 use crate::optim::{
-    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    UpdateRule,
 };
 use crate::real::Real;
 
@@ -104,9 +105,9 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
     fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
         const {
             &[
-                HyperparameterSpec::new("rho", 0.9, Domain::Fraction),
-                HyperparameterSpec::new("momentum", 0.0, Domain::Fraction),
-                HyperparameterSpec::new("epsilon", 1e-7, Domain::NonNegative),
+                HyperparameterSpec::new("rho", 0.9, HyperparameterDomain::Fraction),
+                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
             ]
         }
     }

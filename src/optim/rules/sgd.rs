@@ -1,7 +1,8 @@
 //! Stochastic gradient descent.
 
 use crate::optim::{
-    Convention, Domain, FirstOrder, Hyperparameter, HyperparameterSpec, Slot, Slots, StepContext, UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    UpdateRule,
 };
 use crate::real::Real;
 
@@ -89,8 +90,8 @@ impl<T: Real> UpdateRule<T> for SgdRule {
     fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
         const {
             &[
-                HyperparameterSpec::new("momentum", 0.0, Domain::Fraction),
-                HyperparameterSpec::new("dampening", 0.0, Domain::Fraction),
+                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+                HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
             ]
         }
     }

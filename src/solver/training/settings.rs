@@ -1,16 +1,16 @@
 //! The settings that only training has.
 
-use crate::hyperparameters::{Domain, Hyperparameter, HyperparameterError, HyperparameterSpec};
+use crate::hyperparameters::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec};
 
 /// The hyperparameters of training.
 pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 7] = [
-    HyperparameterSpec::new("learning_rate", 1.0, Domain::Positive),
-    HyperparameterSpec::new("momentum", 0.0, Domain::FractionBelowOne),
-    HyperparameterSpec::new("weight_decay", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("minimum_damping", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("loss_damping", 0.1, Domain::NonNegative),
-    HyperparameterSpec::new("global_clipnorm", 0.0, Domain::NonNegative),
-    HyperparameterSpec::new("attempts", 8.0, Domain::Count),
+    HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::FractionBelowOne),
+    HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("minimum_damping", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("loss_damping", 0.1, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("attempts", 8.0, HyperparameterDomain::Count),
 ];
 
 /// The settings that only training has.
