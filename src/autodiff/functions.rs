@@ -160,7 +160,7 @@ macro_rules! derived_operators {
     };
 }
 
-/// What the numbers that carry derivatives in lanes have in common: comparison, sums with constants (the lanes', and the float's),
+/// Operations common to the numbers that carry derivatives in lanes: comparison, sums with constants (the lanes', and the float's),
 /// assignments, and totals.
 macro_rules! lane_operators {
     ($type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {

@@ -1,4 +1,4 @@
-//! What numbers were made of.
+//! Tape of scalar operations.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
-/// What has two places that it depends on.
+/// A node with two parents.
 #[derive(Debug, Clone, Copy)]
 struct Node<T, R> {
     /// Its derivatives by them.

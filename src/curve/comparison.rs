@@ -63,7 +63,7 @@ pub enum ComparisonError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Compared<T> {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// How well it describes the data.
     pub criteria: Criteria<T>,

@@ -2,7 +2,7 @@
 
 use crate::real::Real;
 
-/// What is known of the noise, and so what a likelihood is of.
+/// Noise models, and the likelihoods that they give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -1,4 +1,4 @@
-//! What can be wrong with the data of a curve fit.
+//! Errors of curve fits.
 
 use thiserror::Error;
 
@@ -83,9 +83,9 @@ pub enum CurveError {
         row: usize,
         /// A column: an index, from 0; messages count from 1.
         column: usize,
-        /// What is there.
+        /// The entry.
         value: f64,
-        /// What is in the place across the diagonal.
+        /// The entry across the diagonal.
         transposed: f64,
     },
     /// The covariance of the data has no Cholesky factor.
@@ -194,7 +194,7 @@ pub enum CurveError {
     UnknownInTie {
         /// The tied parameter.
         name: String,
-        /// What it refers to.
+        /// The name it refers to.
         of: String,
     },
     /// Ties go round in a circle.

@@ -48,12 +48,12 @@ pub struct CurveFit<'a, T: Real, C> {
     curve: C,
     data: Data<'a, T>,
     start: Vec<T>,
-    /// What finds the start, without knowing of bounds.
+    /// Function that finds the start, without knowing of bounds.
     guess: Option<Guess<T, C>>,
     names: Option<Vec<String>>,
     /// Of the responses to a row; empty unless they are given.
     response_names: Vec<String>,
-    /// What is said of parameters, by name.
+    /// Options of parameters, by name.
     wishes: Vec<(String, Wish<T>)>,
     /// A covariance of the responses, looked at when fitting.
     data_covariance: Option<Array2<T>>,
@@ -96,12 +96,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         }
     }
 
-    /// What to call the parameters, in reports and here.
+    /// Names of the parameters, in reports and here.
     pub fn names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         CurveFit { names: Some(names.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// What to call the responses of a curve that has several, in the legend of a plot; `y1`, `y2`, … unless they are given.
+    /// Names of the responses of a curve that has several, in the legend of a plot; `y1`, `y2`, … unless they are given.
     pub fn response_names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         CurveFit { response_names: names.into_iter().map(Into::into).collect(), ..self }
     }
@@ -217,7 +217,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { mask: Some(mask.into()), ..self }
     }
 
-    /// What to do with rows in which a number is missing, that is NaN, or infinite.
+    /// Policy for rows in which a number is missing, that is NaN, or infinite.
     pub fn nan_policy(self, policy: NanPolicy) -> Self {
         CurveFit { nan_policy: policy, ..self }
     }

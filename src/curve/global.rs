@@ -65,7 +65,7 @@ pub enum GlobalError {
     DataSet {
         /// The data set.
         name: String,
-        /// What is wrong.
+        /// The reason.
         source: CurveError,
     },
     /// A parameter is not in two data sets.
@@ -88,7 +88,7 @@ pub enum GlobalError {
         first: String,
         /// Another.
         second: String,
-        /// What they do not agree on.
+        /// The setting that they do not agree on.
         what: &'static str,
     },
     /// Data sets cannot be weighed against each other.
@@ -98,10 +98,10 @@ pub enum GlobalError {
         first: String,
         /// Another.
         second: String,
-        /// What they differ in.
+        /// The setting that they differ in.
         what: &'static str,
     },
-    /// What is wrong with all of them together.
+    /// The fit of all of them together is refused.
     #[error(transparent)]
     Curve(#[from] CurveError),
 }
@@ -224,7 +224,7 @@ fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
     Ok(())
 }
 
-/// What is to be shared can be.
+/// Checks that the shared parameters can be shared.
 fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(), GlobalError> {
     for name in shared {
         let with_it: Vec<_> = sets.iter().filter(|(_, setting)| setting.map.index(name).is_some()).collect();
@@ -249,7 +249,7 @@ fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(),
     Ok(())
 }
 
-/// What is said of a parameter here and there, but for its start.
+/// Options of a parameter that differ here and there, but for its start.
 fn disagreement<T: Real>(one: &Parameter<T>, other: &Parameter<T>) -> Option<&'static str> {
     let roles = match (&one.role, &other.role) {
         (Role::Free, Role::Free) => true,

@@ -1,4 +1,4 @@
-//! What the residuals count for: a sum of squares, or minus the logarithm of a likelihood that stands for one.
+//! Likelihoods: a sum of squares, or minus the logarithm of a likelihood that stands for one.
 
 use std::iter::zip;
 use std::sync::Arc;

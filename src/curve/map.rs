@@ -96,7 +96,7 @@ impl<T: Real> ParameterMap<T> {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// What became of a parameter in a solve.
+    /// State of a parameter after a solve.
     pub(super) fn state(&self, index: usize, report: &Report<T>, covariance: &Covariance<T>) -> ParameterState {
         let active = report.active.iter().find(|active| active.parameter == index);
         match (&self.parameters[index].role, active.map(|active| active.side)) {
@@ -199,7 +199,7 @@ fn check_names<T>(parameters: &[Parameter<T>]) -> Result<(), CurveError> {
     Ok(())
 }
 
-/// What is said of one parameter makes sense.
+/// Checks the options of one parameter.
 fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
     let Parameter { name, start, lower, upper, role, prior, scale } = parameter;
     let name = || name.clone();

@@ -135,7 +135,7 @@ impl<T: Real> Basin<T> {
     }
 }
 
-/// What the squared residuals of a perfect fit may add up to. Collective.
+/// Largest sum of squared residuals of a perfect fit. Collective.
 fn rounding<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>) -> Result<T, CurveError> {
     let mut squares = [setting.data.squared_responses()];
     setting.data.ranks().all_sum(&mut squares)?;

@@ -23,9 +23,9 @@ pub(super) struct Misfit<'p, T: Real, C> {
     chain: Vec<T>,
     /// Rows of derivatives by all parameters.
     wide: Vec<T>,
-    /// What the rows evaluated last cost.
+    /// Cost of the rows evaluated last.
     cost: T,
-    /// What the second derivative along a step takes.
+    /// Memory for the second derivative along a step.
     probe: Probe<T>,
 }
 

@@ -48,7 +48,7 @@ pub trait Model<T: Real>: Sync {
     /// The response to one row of predictors.
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S;
 
-    /// What to call parameter `index`; `b1`, `b2`, … unless the model knows better.
+    /// Name of parameter `index`; `b1`, `b2`, … unless the model knows better.
     fn parameter_name(&self, index: usize) -> String {
         format!("b{}", index + 1)
     }
@@ -74,7 +74,7 @@ pub trait Curve<T: Real>: Sync {
     /// Number of parameters.
     fn parameter_count(&self) -> usize;
 
-    /// What to call parameter `index`.
+    /// Name of parameter `index`.
     fn parameter_name(&self, index: usize) -> String {
         format!("b{}", index + 1)
     }
@@ -130,7 +130,7 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 pub struct FromModel<M>(pub(in crate::curve) M);
 
 impl<M> FromModel<M> {
-    /// What it is the curve of.
+    /// The model.
     pub(super) fn model(&self) -> &M {
         &self.0
     }

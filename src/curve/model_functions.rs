@@ -1,4 +1,4 @@
-//! What the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written in.
+//! Functions in which the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written.
 
 use crate::number::Number;
 use crate::scalar::Scalar;

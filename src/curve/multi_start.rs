@@ -47,7 +47,7 @@ struct StartRange<T> {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MultiStartError {
-    /// What is wrong with the data or the parameters.
+    /// An error of the data or the parameters.
     #[error(transparent)]
     Curve(#[from] CurveError),
     /// Nothing is to be done.
@@ -74,7 +74,7 @@ pub enum MultiStartError {
         low: f64,
         /// The upper end.
         high: f64,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// Not one start led anywhere.
@@ -119,7 +119,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
         MultiStart { starts, ..self }
     }
 
-    /// What the random numbers start from.
+    /// Seed of the random numbers.
     pub fn seed(self, seed: u64) -> Self {
         MultiStart { seed, ..self }
     }
@@ -227,7 +227,7 @@ fn start_ranges<T: Real>(
 }
 
 impl<T: Real> StartRange<T> {
-    /// What is wrong with the range of a parameter that has these bounds.
+    /// The reason why these bounds give no range to draw from.
     fn objection(&self, (lower, upper): (T, T)) -> Option<&'static str> {
         let StartRange { low, high, is_logarithmic } = *self;
         if !(low.is_finite() && high.is_finite()) {

@@ -1,6 +1,6 @@
-//! What to do with missing data.
+//! Policies for missing data.
 
-/// What becomes of a row in which a number is NaN or infinite.
+/// Policy for a row in which a number is NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NanPolicy {
     /// The fit is refused, and the error names the row.

@@ -1,4 +1,4 @@
-//! What is known of the noise in the responses, and how residuals are brought to unit variance by it.
+//! Noise of the responses, and the whitening of residuals by it.
 
 use std::borrow::Cow;
 use std::iter::zip;

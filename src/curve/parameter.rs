@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use super::{CurveError, Tie};
 use crate::real::Real;
 
-/// What becomes of a parameter in the fit.
+/// Role of a parameter in the fit.
 #[derive(Debug, Clone)]
 pub(super) enum Role<T> {
     /// It is fitted.
@@ -72,7 +72,7 @@ fn check<T>(wishes: &[(String, Wish<T>)]) -> Result<(), CurveError> {
     Ok(())
 }
 
-/// What is asked of a parameter by name.
+/// Option of a parameter, by its name.
 #[derive(Debug, Clone)]
 pub(super) enum Wish<T> {
     Start(T),

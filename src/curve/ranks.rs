@@ -1,4 +1,4 @@
-//! What the ranks that share the rows of a fit have to agree on.
+//! Agreement of the ranks that share the rows of a fit.
 
 use std::fmt::Display;
 
@@ -26,7 +26,7 @@ pub(super) fn summed<T: Real, const N: usize>(
     Ok(sums)
 }
 
-/// What has to be the same on all ranks is. Collective.
+/// Checks that numbers are the same on all ranks. Collective.
 pub(super) fn check_equal<T: Real>(ranks: &Communicator, what: &str, numbers: &[T]) -> Result<(), CurveError> {
     match ranks.first_to_differ(numbers)? {
         Some(rank) => Err(RankError { rank, message: format!("{what} are not those of rank 0") }.into()),

@@ -1,4 +1,4 @@
-//! What standard errors under a robust loss are made of.
+//! Sums that standard errors under a robust loss are made of.
 
 use super::Curve;
 use super::likelihood::Likelihood;
@@ -40,7 +40,7 @@ impl<T: Real> RobustSums<T> {
         Ok(Some(RobustSums { count, squares, curvature, squared_curvature }))
     }
 
-    /// What `(JᵀJ)⁻¹` of the whitened residuals is multiplied by where `rank` parameters are determined:
+    /// Factor of `(JᵀJ)⁻¹` of the whitened residuals where `rank` parameters are determined:
     /// `k² (Σψ²/(m − p)) / (mean ψ′)²` with `k = 1 + (p/m) var ψ′ / (mean ψ′)²` (Huber 1981, §7.6, the first of his three;
     /// statsmodels' `H1`). `None` where it makes no sense: without degrees of freedom, with `mean ψ′ ≤ 0`, or
     /// where squares underflow because all residuals are far outliers.

@@ -103,7 +103,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         }
     }
 
-    /// What is said of parameters and noise is the same on all ranks. Collective.
+    /// Checks that parameters and noise are the same on all ranks. Collective.
     pub(super) fn check_equal(&self, robust: Option<&Robustness<T>>) -> Result<(), CurveError> {
         if !self.data.is_shared() {
             return Ok(());

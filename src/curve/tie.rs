@@ -11,7 +11,7 @@ use crate::real::Real;
 /// The value at the values of the parameters that a tie is to, and the gradient where there is room for it.
 type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
 
-/// What ties a parameter to others: their names, and a function of them, exactly differentiated.
+/// Tie of a parameter to others: their names, and a function of them, exactly differentiated.
 ///
 /// [`tie!`](crate::tie!) makes one from a formula.
 ///

@@ -76,7 +76,7 @@ impl Communicator {
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
     }
 
-    /// What reaches the other ranks, if there are any.
+    /// Transport to the other ranks, if there are any.
     pub(super) fn transport(&self) -> Option<&dyn Transport> {
         self.0.as_deref().filter(|transport| transport.size() > 1)
     }
@@ -96,7 +96,7 @@ impl Communicator {
         self.rank() == 0
     }
 
-    /// What this rank has brought to the exchanges so far. A rank alone brings nothing.
+    /// Traffic of this rank in the exchanges so far. A rank alone brings nothing.
     pub fn traffic(&self) -> Traffic {
         self.0.as_ref().map_or_else(Traffic::default, |transport| transport.counters().read())
     }
@@ -166,7 +166,7 @@ impl Communicator {
     }
 }
 
-/// What each rank has to say, by rank.
+/// Messages of the ranks, by rank.
 pub(super) fn gather(transport: &dyn Transport, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError> {
     transport.counters().gather(bytes.len());
     transport.all_gather(bytes)

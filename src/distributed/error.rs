@@ -1,14 +1,14 @@
-//! What goes wrong on another rank, or between ranks.
+//! Errors on another rank, or between ranks.
 
 use thiserror::Error;
 
-/// What went wrong on one rank, as all ranks know it.
+/// Error of one rank, as all ranks know it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("rank {rank}: {message}")]
 pub struct RankError {
     /// The lowest of the ranks where something went wrong.
     pub rank: usize,
-    /// What went wrong there.
+    /// The error there.
     pub message: String,
 }
 
@@ -56,7 +56,7 @@ pub enum CommunicatorError {
     /// This MPI cannot be called by one thread after another.
     #[error("MPI allows threads to be {provided}; MPI_THREAD_SERIALIZED is needed")]
     Threading {
-        /// What it allows.
+        /// The number that it allows.
         provided: &'static str,
     },
     /// MPI was initialised by another part of the program.

@@ -7,7 +7,7 @@ const SIZES: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SI
 /// Variables with the number of this rank, where nothing tells how many there are.
 const RANKS: [&str; 2] = ["PMIX_RANK", "PMI_RANK"];
 
-/// What a launcher tells.
+/// Environment of a launcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Launch {
     /// How many ranks there are.

@@ -41,7 +41,7 @@ pub(super) struct Mpi {
     world: Mutex<World>,
 }
 
-/// What only one thread may have at a time.
+/// Resources that only one thread may have at a time.
 struct World {
     /// The error that all exchanges end with, once a rank has left.
     end: Option<CommunicatorError>,

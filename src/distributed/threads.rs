@@ -9,7 +9,7 @@ use super::transport::{Exchange, Transport};
 use super::{Communicator, CommunicatorError};
 use crate::real::Real;
 
-/// What `work` gives on each of so many ranks, by rank: threads of this process, for trying a program on several ranks
+/// Runs `work` on each of so many ranks, and returns the results by rank: threads of this process, for trying a program on several ranks
 /// without MPI. See [`Communicator::threads`].
 ///
 /// ```
@@ -52,7 +52,7 @@ struct Table {
 struct Round {
     number: u64,
     said: Vec<Option<(Exchange, Vec<u8>)>>,
-    /// What came of the round before.
+    /// Result of the round before.
     last: Result<Arc<Vec<Vec<u8>>>, CommunicatorError>,
     /// The first rank that has.
     gone: Option<usize>,
@@ -66,7 +66,7 @@ impl Thread {
         (0..size).map(move |rank| Thread { rank, size, counters: Counters::default(), table: Arc::clone(&table) })
     }
 
-    /// What all ranks say, once the last of them has said it.
+    /// Messages of all ranks, once the last of them has sent its own.
     fn exchange(&self, exchange: Exchange, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, CommunicatorError> {
         let Table { round, complete } = &*self.table;
         let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);

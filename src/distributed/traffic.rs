@@ -1,8 +1,8 @@
-//! What a rank has had to say.
+//! Traffic of a rank.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a rank has brought to the exchanges so far, from [`Communicator::traffic`](super::Communicator::traffic).
+/// Traffic of a rank in the exchanges so far, from [`Communicator::traffic`](super::Communicator::traffic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Traffic {

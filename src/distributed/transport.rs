@@ -1,4 +1,4 @@
-//! What carries numbers from rank to rank.
+//! Transport of numbers from rank to rank.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use super::traffic::Counters;
 use crate::precision::Compiled;
 use crate::real::Real;
 
-/// What carries numbers from rank to rank. All ranks call the same method at the same time.
+/// Transport of numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {
     /// Which rank this is.
     fn rank(&self) -> usize;
@@ -15,7 +15,7 @@ pub trait Transport: Send + Sync {
     /// How many ranks there are.
     fn size(&self) -> usize;
 
-    /// What this rank has said so far.
+    /// Traffic of this rank so far.
     fn counters(&self) -> &Counters;
 
     /// Replaces numbers by their sums over all ranks, to the same bits on every rank. All ranks have as many.
@@ -24,11 +24,11 @@ pub trait Transport: Send + Sync {
     /// As [`all_sum_f64`](Self::all_sum_f64).
     fn all_sum_f32(&self, numbers: &mut [f32]) -> Result<(), CommunicatorError>;
 
-    /// What each rank has to say, by rank.
+    /// Messages of the ranks, by rank.
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommunicatorError>;
 }
 
-/// What an exchange is for, and how much a rank brings.
+/// Kind of an exchange, and how much a rank brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exchange {
     /// So many `f64` to sum.

@@ -123,7 +123,7 @@ pub enum GraphError {
         direction: usize,
         /// The derivative that the cost function brings.
         given: f64,
-        /// What central differences say.
+        /// The derivative by central differences.
         difference: f64,
     },
     /// A cost function failed at the start.

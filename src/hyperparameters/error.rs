@@ -1,4 +1,4 @@
-//! What a hyperparameter cannot be.
+//! Errors of hyperparameters.
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ pub enum HyperparameterError {
     Value {
         /// Its name.
         name: String,
-        /// What it must be.
+        /// The values allowed.
         requirement: String,
         /// The value.
         value: f64,
@@ -23,7 +23,7 @@ pub enum HyperparameterError {
         schedule: &'static str,
         /// The argument.
         argument: &'static str,
-        /// What it must be.
+        /// The values allowed.
         requirement: &'static str,
         /// The value.
         value: f64,

@@ -45,9 +45,9 @@ impl From<Schedule> for Hyperparameter {
 pub struct HyperparameterSpec {
     /// Its name, in snake case.
     pub name: &'static str,
-    /// What it is unless set.
+    /// Default value.
     pub default: f64,
-    /// What it may be.
+    /// Values allowed.
     pub domain: HyperparameterDomain,
 }
 
@@ -75,7 +75,7 @@ impl HyperparameterSpec {
     }
 }
 
-/// What a hyperparameter may be. Nothing may be NaN or infinite.
+/// Values that a hyperparameter may have. Nothing may be NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HyperparameterDomain {

@@ -8,7 +8,7 @@ use super::exponential::polynomial;
 use super::simd::multiply_add;
 use crate::number::Number;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct ArctangentCoefficients<T: 'static> {
     /// `π/2`, and what rounding it left.

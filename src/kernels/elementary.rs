@@ -12,7 +12,7 @@ use crate::real::Real;
 /// Numbers worked on at a time: two registers of eight doubles, or four of four.
 const LANES: usize = 16;
 
-/// What elementary functions need of a float type.
+/// Constants and operations of a float type for elementary functions.
 pub trait Elementary: Sized + 'static {
     /// The constants behind the exponential function.
     const COEFFICIENTS: Coefficients<Self>;

@@ -11,7 +11,7 @@ use super::elementary::Elementary;
 use super::simd::multiply_add;
 use crate::number::Number;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct Coefficients<T: 'static> {
     /// Adding it rounds to an integer, and leaves in the lowest bits what that integer is as an exponent.

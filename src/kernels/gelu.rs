@@ -6,7 +6,7 @@
 use super::exponential::{exp_of_sum, polynomial};
 use crate::real::Real;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct TailCoefficients<T: 'static> {
     /// Adding and subtracting it rounds to so few digits that a square is exact.

@@ -7,7 +7,7 @@ use super::exponential::{polynomial, quarter_exp};
 use super::simd::multiply_add;
 use crate::number::Number;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct HyperbolicCoefficients<T: 'static> {
     /// Where they are infinite, and a quarter of `eˣ` is not.

@@ -11,7 +11,7 @@ use super::exponential::{polynomial, power_of_two};
 use super::simd::multiply_add;
 use crate::number::Number;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct LogarithmCoefficients<T: 'static> {
     /// The smallest normal number.
@@ -78,7 +78,7 @@ pub(super) fn split<T: Number>(x: T) -> (T, T) {
     (e - x.select_less(smallest, exponent, T::from_f64(0.0)), f)
 }
 
-/// What `ln(1 + f)` is less than `f` by.
+/// The difference `f − ln(1 + f)`.
 #[inline(always)]
 fn defect<T: Number, const FUSED: bool>(f: T, rest: T) -> T {
     let s = f / (f + T::from_f64(2.0));

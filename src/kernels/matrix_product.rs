@@ -496,7 +496,7 @@ mod tests {
         });
     }
 
-    /// What is read beyond the end of a row must not count.
+    /// Numbers read beyond the end of a row must not count.
     #[test]
     fn numbers_that_are_not_finite_stay_in_their_rows_and_columns() {
         in_all(|| {

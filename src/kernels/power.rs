@@ -11,7 +11,7 @@ use super::logarithm::split;
 use super::simd::multiply_add;
 use crate::number::Number;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct PowerCoefficients<T: 'static> {
     /// A product with it tells the leading half of the digits.

@@ -272,7 +272,7 @@ mod tests {
         });
     }
 
-    /// What stands behind a short row is read along with it, but must not count.
+    /// The numbers behind a short row are read along with it, but must not count.
     #[test]
     fn a_number_that_is_not_finite_stays_in_its_column() {
         in_all(|| {

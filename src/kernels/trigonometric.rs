@@ -14,7 +14,7 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// What the functions of this file need of a float type.
+/// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct TrigonometricCoefficients<T: 'static> {
     /// Up to where `r` is found.

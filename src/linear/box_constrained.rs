@@ -19,7 +19,7 @@ const PATIENCE: usize = 5;
 pub(crate) struct BoxConstrained<T: Real, S: Shape<T>> {
     lower: S::Vector,
     upper: S::Vector,
-    /// What the last step holds.
+    /// Variables held by the last step.
     held: S::Sides,
     /// The minimum on a face.
     face: S::Vector,
@@ -45,7 +45,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         }
     }
 
-    /// What the last step holds.
+    /// Variables held by the last step.
     #[inline]
     pub(crate) fn held(&self) -> Held<'_> {
         self.held.as_ref()

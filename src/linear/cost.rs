@@ -1,4 +1,4 @@
-//! What each form of the linear system costs.
+//! Cost of each form of the linear system.
 
 use super::cgls::Truncation;
 use super::form::LinearForm;
@@ -16,7 +16,7 @@ pub(crate) struct Size {
     pub(crate) n: usize,
     /// Residuals that are computed together.
     pub(crate) group: usize,
-    /// What products with the Jacobian cost where it need not be formed.
+    /// Cost of products with the Jacobian where it need not be formed.
     pub(crate) products: Option<ProductWork>,
     /// Whether there is a ridge on top of the damping.
     pub(crate) ridge: Ridge,

@@ -80,7 +80,7 @@ impl LinearForm {
         matches!(self, LinearForm::Cholesky | LinearForm::Qr)
     }
 
-    /// What a problem must have for this form, which it lacks.
+    /// The capability that the problem lacks for this form.
     pub(crate) fn requirement(self) -> &'static str {
         if self.takes_blocks() {
             "a problem whose Jacobian is made of blocks"

@@ -48,7 +48,7 @@ pub(crate) struct ProductDual<T> {
     failure: Option<EvaluationError>,
 }
 
-/// What solves `(K + λI)w = b`.
+/// Solver of `(K + λI)w = b`.
 enum Solver<T> {
     /// A Cholesky factorisation.
     Dense(Dense<T>),

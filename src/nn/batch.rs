@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 use super::error::{BatchArray, BatchError};
 use crate::real::Real;
 
-/// What the arrays of a batch have to look like.
+/// Shapes that the arrays of a batch must have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Schema {
     pub(crate) inputs: Vec<InputRule>,
@@ -16,7 +16,7 @@ pub(crate) struct Schema {
     pub(crate) may_be_empty: bool,
 }
 
-/// What an input has to look like.
+/// Shape of an input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputRule {
     pub(crate) width: usize,
@@ -26,14 +26,14 @@ pub(crate) struct InputRule {
     pub(crate) sets: Option<usize>,
 }
 
-/// What a target has to look like.
+/// Shape of a target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TargetRule {
     pub(crate) width: usize,
     pub(crate) numbers: Numbers,
 }
 
-/// What the numbers of a target are.
+/// Kind of the numbers of a target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Numbers {
     /// Any that are finite.

@@ -26,7 +26,7 @@ pub(crate) struct ChainRule<T> {
     pub(crate) products: Vec<[Node; 2]>,
 }
 
-/// What `z` depends on.
+/// The places that `z` depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// `x`, with `y` along with it.

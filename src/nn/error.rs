@@ -1,4 +1,4 @@
-//! What can be wrong with a tape, and with the data it is evaluated on.
+//! Errors of a tape, and of the data it is evaluated on.
 
 use thiserror::Error;
 
@@ -204,13 +204,13 @@ pub enum TapeError {
     /// A setting makes no sense.
     #[error("{setting} of {of} must be {requirement}, not {value}")]
     Setting {
-        /// What has the setting.
+        /// The layer or loss that has the setting.
         of: &'static str,
         /// Name of the setting.
         setting: &'static str,
-        /// What it must be.
+        /// The values allowed.
         requirement: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// A weight of a loss must be a finite number that is not negative.

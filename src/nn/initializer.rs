@@ -1,4 +1,4 @@
-//! What weights start from.
+//! Initializers of weights.
 
 use ndarray::{ArrayD, IxDyn};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use crate::real::Real;
 /// The standard deviation of a standard normal variable that is cut off at ±2.
 const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;
 
-/// What the numbers of a variable are at the start, with Keras' names and definitions.
+/// Values of a variable at the start, with Keras' names and definitions.
 ///
 /// The families of Glorot, He and LeCun take the variance from the layer's width: `fan_in` numbers go into each of its
 /// `fan_out` units. Their normal distributions are cut off at two standard deviations, and scaled so that the variance
@@ -72,7 +72,7 @@ pub enum Initializer {
     },
 }
 
-/// What to draw, once the width of the layer is known.
+/// Distribution to draw from, once the width of the layer is known.
 enum Draw {
     Constant(f64),
     Uniform { limit: f64 },

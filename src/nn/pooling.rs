@@ -18,7 +18,7 @@ pub(crate) struct Windows {
 /// No place: beyond the end of every row.
 const NOWHERE: u32 = u32::MAX;
 
-/// What becomes of the numbers in a window.
+/// Operation on the numbers in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
     /// A window is one place: its number, or zero in the padding.

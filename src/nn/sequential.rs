@@ -89,7 +89,7 @@ impl<T: Real> Sequential<T> {
         self
     }
 
-    /// What the weights of the [`dense`](Self::dense) and [`conv2d`](Self::conv2d) layers that follow start from.
+    /// Initializer of the weights of the [`dense`](Self::dense) and [`conv2d`](Self::conv2d) layers that follow start from.
     pub fn with_initializer(mut self, initializer: Initializer) -> Self {
         self.initializer = initializer;
         self

@@ -1,4 +1,4 @@
-//! What the numbers of a sample are arranged in.
+//! Shapes of a sample's numbers.
 
 use std::fmt;
 

@@ -48,7 +48,7 @@ impl<T: Real> Term<T> {
         self.target.map_or(&[], |index| tile.batch.target(index, &tile.rows, width))
     }
 
-    /// What the tile adds to the loss.
+    /// Loss of the tile.
     pub(crate) fn loss(&self, tile: &Tile<'_, T>, workspace: &Workspace<T>, buffers: &mut LossBuffers<T>) -> T {
         self.weighted().value(&self.outputs(tile, workspace), buffers)
     }

@@ -65,7 +65,7 @@ impl<T: Real> WeightedLoss<'_, T> {
         }
     }
 
-    /// What the samples add to the loss.
+    /// Loss of the samples.
     pub(crate) fn value(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) -> T {
         let losses = &mut buffers.losses[..outputs.weights.len()];
         self.loss.values(outputs.values, outputs.width, outputs.targets, losses);

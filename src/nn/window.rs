@@ -4,7 +4,7 @@ use super::error::TapeError;
 use super::pooling::Windows;
 use super::shape::Shape;
 
-/// What stands around an image where a window reaches beyond it: nothing for pooling, and zeros for a convolution.
+/// Surroundings of an image where a window reaches beyond it: nothing for pooling, and zeros for a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Padding {
@@ -56,7 +56,7 @@ impl Window {
         self
     }
 
-    /// What stands around the image.
+    /// Surroundings of the image.
     pub fn with_padding(mut self, padding: Padding) -> Self {
         self.padding = padding;
         self

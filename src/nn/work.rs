@@ -1,4 +1,4 @@
-//! What the sweeps over a tape cost.
+//! Cost of the sweeps over a tape.
 
 use super::Function;
 use super::sweep::leading_to;
@@ -145,7 +145,7 @@ fn adjoints<T: Real>(record: &Record<T>, needed: &[bool]) -> SweepWork {
     work
 }
 
-/// What a node adds to the gradients of its variables.
+/// Cost of a node's addends to the gradients of its variables.
 fn sums<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
     match *operation {
         Operation::Dense { x, positions, .. } => {
@@ -156,7 +156,7 @@ fn sums<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
     }
 }
 
-/// What a node writes into the rows of the Jacobian, one for each sample.
+/// Cost of a node's part of the rows of the Jacobian, one for each sample.
 fn rows<T: Real>(Record { operation, width, .. }: &Record<T>, wants: impl Fn(Variable) -> bool) -> SweepWork {
     let wanted = operation.variables().filter(|&variable| wants(variable));
     let of_variable = |variable: Variable| match *operation {

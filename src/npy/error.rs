@@ -1,10 +1,10 @@
-//! What can be wrong with an `.npy` file.
+//! Errors of `.npy` files.
 
 use std::io;
 
 use thiserror::Error;
 
-/// What is wrong with an `.npy` file. `source_name` is its path, or `input` for bytes.
+/// Error of an `.npy` file. `source_name` is its path, or `input` for bytes.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NpyError {
@@ -21,7 +21,7 @@ pub enum NpyError {
     NotNpy {
         /// Which file.
         source_name: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The numbers are of a type that is not read, such as complex ones, records or objects.

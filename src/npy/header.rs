@@ -6,7 +6,7 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Headers are filled up so that the numbers begin at a multiple of it.
 const ALIGNMENT: usize = 64;
 
-/// What the header says.
+/// Content of the header.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
     /// The type of the numbers, such as `<f8`; in brackets for records.

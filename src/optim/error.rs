@@ -54,7 +54,7 @@ pub enum OptimizerError {
         variable: String,
         /// Where in it, counted in row-major order.
         index: usize,
-        /// What it would become.
+        /// The value that it would have taken.
         value: f64,
     },
     /// A row of a sparse gradient is outside its variable.

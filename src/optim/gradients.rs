@@ -1,4 +1,4 @@
-//! What gradients must be before anything is changed.
+//! Checks of gradients before anything is changed.
 
 use super::OptimizerError;
 use super::finite::first_non_finite;

@@ -58,7 +58,7 @@ pub struct MovingAverage<T, O> {
 struct Memory<T> {
     layout: Layout,
     average: Vec<T>,
-    /// What of the weights is in `average`, and the other way round: empty except between two swaps.
+    /// Exchange of the weights with `average`: empty except between two swaps.
     swapped: Vec<Range<usize>>,
 }
 

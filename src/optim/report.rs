@@ -1,8 +1,8 @@
-//! What a step did.
+//! Reports of steps.
 
 use crate::linear::LinearForm;
 
-/// What one step did.
+/// Report of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport<T> {
     /// The loss on the minibatch before the step.

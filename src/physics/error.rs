@@ -1,4 +1,4 @@
-//! What can be wrong with equations and their points.
+//! Errors of equations and their points.
 
 use thiserror::Error;
 
@@ -139,7 +139,7 @@ pub enum PhysicsError {
     Expression {
         /// The term.
         term: String,
-        /// What is wrong.
+        /// The reason.
         source: TapeError,
     },
     /// A residual is NaN or infinite at the start.

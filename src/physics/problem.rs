@@ -25,7 +25,7 @@ pub(super) struct Term<T> {
     pub(super) weight: T,
     /// All residuals of a point, side by side.
     pub(super) residual: Node,
-    /// What is computed once for every point, and which nodes of it go into the residuals.
+    /// Nodes computed once for every point, and which nodes of it go into the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
 }
@@ -129,7 +129,7 @@ impl<T: Real> Collocation<T> {
         &mut self.network
     }
 
-    /// What the network takes, on this rank: coordinates, the number of the term, a factor of the residuals, and what is computed once.
+    /// Inputs of the network, on this rank: coordinates, the number of the term, a factor of the residuals, and what is computed once.
     pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
         let rows = self.shard();
         self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
@@ -325,7 +325,7 @@ impl<T: Real> Collocation<T> {
 }
 
 impl<T: Real> Term<T> {
-    /// What the network takes for these points.
+    /// Inputs of the network for these points.
     fn arrays(
         &self,
         points: &Points<T>,

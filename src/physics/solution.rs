@@ -1,4 +1,4 @@
-//! What a solve has found, and how far it can be trusted.
+//! Solution of a solve, and its held-out residuals.
 
 use std::fmt;
 

@@ -53,7 +53,7 @@ pub trait Residuals<T: Real> {
     /// Fills `r` with the residuals `first..first + r.len()` at the parameters `x`.
     fn evaluate<S: Scalar<Real = T>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError>;
 
-    /// What to call parameter `index` in reports.
+    /// Name of parameter `index` in reports.
     fn parameter_name(&self, index: usize) -> String {
         format!("x[{index}]")
     }

@@ -14,17 +14,17 @@ pub struct Discrepancy<T> {
     pub residual: usize,
     /// Column of the Jacobian: which parameter.
     pub parameter: usize,
-    /// What the parameter is called.
+    /// Name of the parameter.
     pub parameter_name: String,
-    /// What the problem's own derivative says.
+    /// The problem's own derivative.
     pub given: T,
-    /// What central differences say.
+    /// The derivative by central differences.
     pub difference: T,
     /// `|given − difference|`, relative to the size of the entry and of its column.
     pub error: T,
 }
 
-/// What [`check_derivatives`] found.
+/// Result of [`check_derivatives`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct DerivativeCheck<T> {
     /// The entry that differs most.
@@ -68,7 +68,7 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 ///
 /// # Errors
 ///
-/// What the problem's own evaluation returns, or a message when a residual or derivative is not finite at `x`.
+/// The problem's own error, or a message when a residual or derivative is not finite at `x`.
 ///
 /// ```
 /// use marquardt::problem::{Analytic, check_derivatives};

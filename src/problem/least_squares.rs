@@ -90,7 +90,7 @@ pub trait LeastSquares<T: Real> {
         Ok(false)
     }
 
-    /// What the rows just evaluated, `first..first + r.len()`, add to the cost: `½‖r‖²`.
+    /// Cost of the rows just evaluated, `first..first + r.len()`: `½‖r‖²`.
     ///
     /// A loss that is convex in the outputs of a model joins by overriding this with its true value, and giving rows whose
     /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
@@ -182,7 +182,7 @@ pub trait LeastSquares<T: Real> {
         None
     }
 
-    /// What to call parameter `index` in reports.
+    /// Name of parameter `index` in reports.
     fn parameter_name(&self, index: usize) -> String {
         format!("x[{index}]")
     }

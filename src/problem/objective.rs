@@ -1,4 +1,4 @@
-//! What an optimizer steps on: a minibatch that can be asked for what the optimizer needs.
+//! Objectives of optimizers: a minibatch that can be asked for what the optimizer needs.
 
 use thiserror::Error;
 

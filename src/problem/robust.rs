@@ -42,7 +42,7 @@ pub struct Robust<T, P, L> {
     scale: T,
     /// The cost of the rows last evaluated.
     cost: T,
-    /// What the second derivative along a step takes.
+    /// Memory for the second derivative along a step.
     probe: Probe<T>,
 }
 

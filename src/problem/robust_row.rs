@@ -14,11 +14,11 @@ pub(super) const LEAST_CURVATURE: f64 = 0.5;
 /// gives the gradient `ρ′ r J_i` with the residual here, exactly, and the curvature `root² J_iᵀJ_i`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RobustRow<T> {
-    /// What stands for the residual.
+    /// The residual under the loss.
     pub(crate) residual: T,
-    /// What its derivatives are multiplied by.
+    /// Factor of its derivatives.
     pub(crate) root: T,
-    /// What the residual adds to the cost, `½C²ρ((r/C)²)`.
+    /// Cost of the residual, `½C²ρ((r/C)²)`.
     pub(crate) cost: T,
 }
 

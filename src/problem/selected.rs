@@ -13,7 +13,7 @@ pub(crate) struct Selected<'a, T, P: ?Sized> {
     pub(crate) memory: &'a mut SelectionMemory<T>,
 }
 
-/// What a [`Selected`] needs memory for, kept between uses.
+/// Memory of a [`Selected`], kept between uses.
 #[derive(Default)]
 pub(crate) struct SelectionMemory<T> {
     /// All parameters, those that are held included.

@@ -1,4 +1,4 @@
-//! What a computation costs: flops, numbers moved, and an estimate of the time that both take.
+//! Cost of a computation: flops, numbers moved, and an estimate of the time that both take.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
@@ -25,7 +25,7 @@ pub struct Work {
     time: f64,
 }
 
-/// What flops are spent in; each is done at a rate of its own.
+/// Kinds of operations that flops are spent in; each is done at a rate of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rate {

@@ -12,7 +12,7 @@ use crate::precision::compile_once;
 use crate::problem::{Bounds, EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// What the data say of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
+/// Covariance of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
 /// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, and the singular values of
 /// `R` with its columns scaled to length one decide the rank; `JᵀJ` is never formed, so half of the digits are not
@@ -63,7 +63,7 @@ pub struct Covariance<T> {
     pub(super) undetermined: Vec<String>,
     pub(super) is_undetermined: Vec<bool>,
     pub(super) held: Vec<String>,
-    /// What `matrix` multiplies `unscaled` by.
+    /// Factor of `unscaled` in `matrix`.
     pub(super) variance: Option<T>,
     /// The residuals have unit variance, so that nothing is judged by them.
     pub(super) absolute: bool,

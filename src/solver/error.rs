@@ -9,7 +9,7 @@ use crate::problem::EvaluationError;
 
 /// There is no point to report on: the settings or the problem do not allow a start.
 ///
-/// What goes wrong later is not an error but a [`Status`](crate::solver::Status), and the best point is in the report.
+/// A failure later is not an error but a [`Status`](crate::solver::Status), and the best point is in the report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SolveError {
@@ -110,7 +110,7 @@ pub enum SolveError {
     NonFiniteStep {
         /// The parameter's name.
         name: String,
-        /// What it would become.
+        /// The value that it would have taken.
         value: f64,
     },
     /// The residuals or derivatives at the start are so large that their squares overflow.
@@ -130,9 +130,9 @@ pub enum SolveError {
     Setting {
         /// Name of the setting.
         setting: &'static str,
-        /// What it must be.
+        /// The values allowed.
         requirement: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// A hyperparameter of training makes no sense.
@@ -165,15 +165,15 @@ pub enum SolveError {
     /// Ranks do not solve the same problem.
     #[error("{what} of rank {rank} is not that of rank 0")]
     Unequal {
-        /// What has to be the same on all ranks.
+        /// The setting that has to be the same on all ranks.
         what: &'static str,
         /// The first rank where it is not.
         rank: usize,
     },
-    /// What needs all rows on one rank was asked of a problem whose rows are spread over several.
+    /// An operation that needs all rows on one rank was asked of a problem whose rows are spread over several.
     #[error("{what} needs all rows on one rank, but they are spread over {ranks}")]
     SpreadOut {
-        /// What was asked.
+        /// The operation.
         what: String,
         /// How many ranks there are.
         ranks: usize,

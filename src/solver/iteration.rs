@@ -30,9 +30,9 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) damping: D,
     pub(super) scaling: Scaling,
     acceleration: Acceleration,
-    /// What is done to a step before it is tried.
+    /// The change of a step before it is tried.
     pub(super) rule: StepRule<T>,
-    /// What happens at a point that is taken.
+    /// The update at a point that is taken.
     pub(super) arrival: Arrival,
     pub(super) model: S::Model,
     pub(super) tiles: Tiles<T, S>,
@@ -80,7 +80,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) has_own_cost: bool,
 }
 
-/// What happens at a point that is taken.
+/// The update at a point that is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The problem is linearised there, for the next step.

@@ -86,7 +86,7 @@ use crate::real::Real;
 pub struct LevenbergMarquardt<T: Real, D = Damping<T>> {
     pub(crate) damping: D,
     pub(crate) settings: Settings<T>,
-    /// What is carried from minibatch to minibatch.
+    /// State carried from minibatch to minibatch.
     pub(crate) training: Option<Box<Training<T, D>>>,
 }
 

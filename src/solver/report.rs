@@ -35,7 +35,7 @@ impl AddAssign for Evaluations {
     }
 }
 
-/// What a solve found: the best point, and why it ended there.
+/// Result of a solve: the best point, and why it ended there.
 ///
 /// `V` is `Vec<T>`, or `SVector<T, N>` from [`minimize_fixed`](crate::LevenbergMarquardt::minimize_fixed).
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub struct Report<T, V = Vec<T>> {
     pub elapsed: Duration,
     /// Every trial, unless turned off by [`with_log`](crate::LevenbergMarquardt::with_log); empty for fixed sizes.
     pub log: Vec<IterationRecord<T>>,
-    /// What the residual function said, when the status is [`Status::EvaluationFailed`].
+    /// Error of the residual function, when the status is [`Status::EvaluationFailed`].
     pub error: Option<EvaluationError>,
 }
 

@@ -2,10 +2,10 @@
 
 use crate::real::Real;
 
-/// What the fading maximum keeps from one step to the next. From 0.4 to 0.8 all NIST runs are solved.
+/// Share of the fading maximum that is kept from one step to the next. From 0.4 to 0.8 all NIST runs are solved.
 const FADE: f64 = 0.7;
 
-/// What one unit of each parameter is worth to the damping: the `D` of `JᵀJ + λD²`.
+/// Scaling of the parameters in the damping: the `D` of `JᵀJ + λD²`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scaling {
     /// `D = I` (Levenberg 1944). Right when the parameters share a unit and size, as weights of a network do.

@@ -31,7 +31,7 @@ pub(crate) struct Shards<T> {
     message: Vec<T>,
 }
 
-/// What a rank may wish to stop for, besides what all ranks know.
+/// Reasons for which a rank may stop, besides what all ranks know.
 const WISHES: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
 
 impl<T: Real> Shards<T> {
@@ -39,7 +39,7 @@ impl<T: Real> Shards<T> {
     ///
     /// # Errors
     ///
-    /// What is wrong on any of them, the same on all.
+    /// The error of any of them, the same on all.
     pub(super) fn open<P: LeastSquares<T> + ?Sized>(
         problem: &P,
         checked: Result<(), SolveError>,
@@ -155,7 +155,7 @@ impl<T: Real> Shards<T> {
         self.ranks.try_all_gather(own.map(|()| numbers)).map_err(EvaluationError::new)
     }
 
-    /// What this rank has to say: not a number where it has an error, or wishes to stop.
+    /// Message of this rank: not a number where it has an error, or wishes to stop.
     fn own_part(&self, cost: Result<T, EvaluationError>) -> (T, Result<(), EvaluationError>) {
         let nothing = T::from_f64(f64::NAN);
         match cost {

@@ -87,7 +87,7 @@ where
         found.err().unwrap_or(SolveError::Overflow)
     }
 
-    /// What is not finite at the trial point, in the rows that are here.
+    /// The first residual that is not finite at the trial point, in the rows that are here.
     fn find_non_finite<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<SolveError> {
         if self.model.taking_blocks().is_some() {
             // Rows of the whole Jacobian may not fit the memory.

@@ -1,4 +1,4 @@
-//! What training does to a step before it is tried: learning rate, momentum, clipping, and the ridge of weight decay.
+//! Step rule of training: learning rate, momentum, clipping, and the ridge of weight decay.
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::iteration::Iteration;
@@ -17,7 +17,7 @@ pub(crate) struct StepRule<T> {
     pub(super) momentum: T,
     /// The last step taken; empty where there is no momentum.
     pub(super) velocity: Vec<T>,
-    /// What the damping draws the step towards; empty where there is no momentum.
+    /// Step that the damping draws towards; empty where there is no momentum.
     pub(super) target: Vec<T>,
     /// The longest step.
     pub(super) clip_norm: T,

@@ -126,7 +126,7 @@ impl<T: Real> Decline<T> {
         }
     }
 
-    /// What further steps would bring if they declined as slowly as the last three did, each with less damping than the one before; a
+    /// Reduction that further steps would bring if they declined as slowly as the last three did, each with less damping than the one before; a
     /// geometric series (Aitken 1926).
     fn remainder(&self) -> Option<T> {
         let [first, second, third] = self.reductions;

@@ -30,7 +30,7 @@ pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
 /// From so many degrees of freedom on, the expansion about the normal distribution has all digits.
 const NEARLY_NORMAL: f64 = 1e4;
 
-/// What to add to a normal quantile (Abramowitz and Stegun 26.7.5).
+/// Correction of a normal quantile (Abramowitz and Stegun 26.7.5).
 fn nearly_normal_excess(z: f64, freedom: f64) -> f64 {
     let square = z * z;
     let first = z * (square + 1.0) / 4.0;

@@ -4,7 +4,7 @@ use super::Test;
 use super::distributions::chi_squared_tail;
 use crate::real::Real;
 
-/// What the moments about the mean say of a series.
+/// Moments of a series about its mean.
 struct Shape {
     count: f64,
     /// `m₃ / m₂^{3/2}`.

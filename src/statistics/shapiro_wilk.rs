@@ -41,7 +41,7 @@ pub fn shapiro_wilk<T: Real>(values: &[T]) -> Option<Test> {
     Some(Test { statistic, p_value: p_value(statistic, n) })
 }
 
-/// What the differences between the largest and the smallest, the next ones, and so on are weighted with.
+/// Weights of the differences between the largest and the smallest, the next ones, and so on.
 fn weights(n: usize) -> Vec<f64> {
     if n == 3 {
         return vec![FRAC_1_SQRT_2];

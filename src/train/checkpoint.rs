@@ -73,13 +73,13 @@ impl<T> Checkpoint<T> {
         }
     }
 
-    /// What the epochs gave.
+    /// Logs of the epochs.
     pub fn history(&self) -> &History {
         &self.history
     }
 }
 
-/// What must be the same for a resumed training to be the same.
+/// Settings that must be the same for a resumed training to be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Terms {
@@ -131,7 +131,7 @@ pub enum CheckpointError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The file is none of ours.
@@ -161,13 +161,13 @@ pub enum CheckpointError {
     /// A number is NaN or infinite, which a file could not hold.
     #[error("{name} holds a number that is not finite")]
     NonFinite {
-        /// What holds it.
+        /// The part that holds it.
         name: String,
     },
     /// The training at hand is another.
     #[error("the checkpoint is of another training: {what}: {saved} there, {found} here")]
     OtherTraining {
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
         /// As saved.
         saved: String,

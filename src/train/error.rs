@@ -1,4 +1,4 @@
-//! What can go wrong in a training.
+//! Errors of a training.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub enum TrainError {
     Callback {
         /// Its name.
         callback: String,
-        /// What went wrong.
+        /// The cause.
         source: CallbackError,
     },
     /// A checkpoint could not be saved, loaded or gone on from.
@@ -91,15 +91,15 @@ pub enum TrainError {
         epoch: usize,
         /// The minibatch, counted from 0; as many as there are after the last.
         batch: usize,
-        /// What the epochs before gave.
+        /// Logs of the epochs before.
         history: Box<History>,
-        /// What went wrong.
+        /// The cause.
         source: Box<TrainError>,
     },
 }
 
 impl TrainError {
-    /// What the epochs before the error gave, where the training had begun.
+    /// Logs of the epochs before the error, where the training had begun.
     pub fn history(&self) -> Option<&History> {
         match self {
             TrainError::BrokenOff { history, .. } => Some(history),
@@ -108,7 +108,7 @@ impl TrainError {
     }
 }
 
-/// What goes wrong in a callback.
+/// Error of a callback.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CallbackError {
@@ -125,9 +125,9 @@ pub enum CallbackError {
     Setting {
         /// Its name.
         setting: &'static str,
-        /// What it must be.
+        /// The values allowed.
         requirement: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// The learning rate follows a schedule.
@@ -147,7 +147,7 @@ pub enum CallbackError {
     File {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
     /// Anything else.

@@ -1,4 +1,4 @@
-//! What every epoch gave.
+//! History of a training: the logs of every epoch.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ const DIGITS: usize = 6;
 /// Histories of more epochs are printed without those in the middle.
 const ALL: usize = 20;
 
-/// What every epoch gave, by name: a column for each of the [`Logs`], and why the training ended.
+/// Logs of every epoch, by name: a column for each of the [`Logs`], and why the training ended.
 ///
 /// `Display` prints a line for each epoch; of more than 20 the first and the last ten, but all by `{:#}`.
 ///

@@ -1,4 +1,4 @@
-//! What an epoch gave.
+//! Logs of an epoch.
 
 /// The numbers of an epoch by name, in order.
 ///

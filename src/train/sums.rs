@@ -1,4 +1,4 @@
-//! What the steps of an epoch add up to.
+//! Sums over the steps of an epoch.
 
 use super::Logs;
 use crate::optim::StepReport;

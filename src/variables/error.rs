@@ -1,4 +1,4 @@
-//! What can be wrong with variables.
+//! Errors of variables.
 
 use thiserror::Error;
 

@@ -46,7 +46,7 @@ pub struct Gradients<T> {
     entries: Vec<Entry<T>>,
     /// For every row of the variable at work: one more than its first place among the rows given, or zero.
     places: Vec<usize>,
-    /// What is sent to other ranks.
+    /// Numbers sent to other ranks.
     message: Vec<T>,
 }
 

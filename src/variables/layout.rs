@@ -5,7 +5,7 @@ use ndarray::{ArrayView, ArrayViewD, IxDyn};
 use super::{Variable, Variables};
 use crate::real::Real;
 
-/// What variables were when something was built for them.
+/// Layout of the variables when something was built for them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
     entries: Vec<Entry>,

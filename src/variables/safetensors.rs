@@ -23,7 +23,7 @@ pub enum SafetensorsError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The bytes are not in the safetensors format.

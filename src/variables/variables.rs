@@ -82,7 +82,7 @@ pub struct Variables<T> {
     entries: Vec<Entry>,
 }
 
-/// What is known of one variable.
+/// Layout of one variable.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     name: String,
@@ -239,7 +239,7 @@ impl<T: Real> Variables<T> {
         }
     }
 
-    /// What to call a number of the flat vector: its variable's name and its place in it, `0.weight[3]`.
+    /// Name of a number of the flat vector: its variable's name and its place in it, `0.weight[3]`.
     pub fn parameter_name(&self, index: usize) -> String {
         match self.entries.iter().find(|entry| entry.handle.range().contains(&index)) {
             Some(entry) => format!("{}[{}]", entry.name, index - entry.handle.offset),

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use burn::module::Module;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Distribution, Tensor};
-use marquardt::{LevenbergMarquardt, Variables};
 use marquardt::nn::{External, Loss};
 use marquardt::optim::{Optimizer, OptimizerState, StepReport};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{ArrayView2, ArrayViewD};
 
 use crate::element::read;

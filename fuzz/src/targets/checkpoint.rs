@@ -5,10 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use marquardt::{LevenbergMarquardt, Variables};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{Adam, MovingAverage, Optimizer};
-use marquardt::train::{Checkpoint, EarlyStopping, MeanError, R2Score, ReduceLearningRateOnPlateau, TrainError, Trainer};
+use marquardt::train::{
+    Checkpoint, EarlyStopping, MeanError, R2Score, ReduceLearningRateOnPlateau, TrainError, Trainer,
+};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -4,10 +4,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, Report};
 use marquardt::curve::Curve;
 use marquardt::models::{Guess, Named};
 use marquardt::problem::RobustLoss;
+use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Model, Report};
 
 use crate::choices::Choices;
 

@@ -1,12 +1,12 @@
 //! States of optimizers: a good one, edited, is restored or refused, and what was restored makes steps.
 
-use marquardt::{LevenbergMarquardt, Variables};
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{
     Adagrad, Adam, AdamW, CosineDecay, CosineDecayRestarts, ExponentialDecay, Groups, MovingAverage, Optimizer,
     OptimizerState, PiecewiseConstantDecay, PolynomialDecay, RmsProp, Sgd,
 };
 use marquardt::solver::damping::{Multiplicative, TrustRegion};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::Array2;
 
 use super::edits::edit;

@@ -9,7 +9,7 @@ use crate::report::{Report, parameters};
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table, significant};
 
-/// What was found of one group.
+/// Results of one group.
 pub struct GroupReport {
     pub name: String,
     /// That of its fit by itself.

@@ -35,7 +35,7 @@ pub struct Groups<'a> {
     pub groups: Vec<Group>,
 }
 
-/// What is drawn and written besides the reports.
+/// Pictures and residuals besides the reports.
 #[derive(Default)]
 struct Pictures {
     series: Vec<Series>,

@@ -59,7 +59,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     Ok(Ending::of(converged == total))
 }
 
-/// What is asked of the fits.
+/// Options of the fits.
 struct Asked<'a> {
     arguments: &'a ManyArguments,
     start: Option<Vec<f64>>,
@@ -196,7 +196,7 @@ impl Results {
     }
 }
 
-/// What went wrong while writing, as it was before CSV wrapped it.
+/// The error of writing, as it was before CSV wrapped it.
 fn broken_pipe(result: csv::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => Failure::from(error),

@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     }
 }
 
-/// What errors and titles call the file.
+/// Name of the file in errors and titles.
 pub fn name(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

@@ -1,4 +1,4 @@
-//! What a bootstrap found.
+//! Results of a bootstrap.
 
 use ndarray::{Array1, Array2, ArrayView2};
 

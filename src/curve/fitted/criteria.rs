@@ -125,7 +125,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         self.criteria().bic()
     }
 
-    /// What fits of different curves are [compared](crate::curve::Comparison) by.
+    /// Criteria by which fits of different curves are [compared](crate::curve::Comparison) by.
     pub fn criteria(&self) -> Criteria<T> {
         let observations = self.number_of_observations();
         Criteria {

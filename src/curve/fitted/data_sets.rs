@@ -28,7 +28,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
     ///
     /// # Errors
     ///
-    /// What a curve says when it cannot be evaluated.
+    /// The curve's own error when it cannot be evaluated.
     pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
         let (data, curve) = (&self.setting.data, &self.setting.curve);
         let (all, outputs) = (self.responses(), data.outputs());
@@ -45,7 +45,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
     ///
     /// # Errors
     ///
-    /// What the curve says when it cannot be evaluated, or a message when there is no such data set or the number of
+    /// The curve's own error when it cannot be evaluated, or a message when there is no such data set or the number of
     /// predictors is another.
     pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
     where

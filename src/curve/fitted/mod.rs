@@ -77,7 +77,7 @@ pub struct FittedCurve<'a, T: Real, C> {
     squares: Squares<T>,
     /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for.
     responses: OnceLock<Vec<T>>,
-    /// What standard errors under a robust loss are made of.
+    /// Sums that standard errors under a robust loss are made of.
     robust: Option<RobustSums<T>>,
     /// More sums over all responses, made when they are asked for; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
@@ -93,7 +93,7 @@ pub struct FittedParameter<T> {
     /// Its standard error, from the scatter of the residuals or from a known noise; infinite where the data do not determine
     /// it, and zero where it did not move: fixed, or held by a bound.
     pub standard_error: T,
-    /// What became of it.
+    /// Its state after the fit.
     pub state: ParameterState,
 }
 
@@ -178,7 +178,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     ///
     /// # Errors
     ///
-    /// What the curve says when it cannot be evaluated, or a message when the number of predictors in a row is another than
+    /// The curve's own error when it cannot be evaluated, or a message when the number of predictors in a row is another than
     /// in the fit.
     pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
     where

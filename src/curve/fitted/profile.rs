@@ -30,9 +30,9 @@ pub struct ProfileInterval<T> {
     pub low: T,
     /// The upper end; `∞` where it is [open](IntervalEnd::Open).
     pub high: T,
-    /// What the lower end is.
+    /// Nature of the lower end.
     pub low_end: IntervalEnd,
-    /// What the upper end is.
+    /// Nature of the upper end.
     pub high_end: IntervalEnd,
 }
 
@@ -71,7 +71,7 @@ pub enum ProfileError {
     NotFree {
         /// The parameter.
         name: String,
-        /// What it is instead.
+        /// The value found instead.
         is: &'static str,
     },
     /// A contour is of two parameters.
@@ -111,7 +111,7 @@ pub enum ProfileError {
     /// The other parameters could not be fitted.
     #[error("no convergence with {held}: {status}")]
     NotConverged {
-        /// What was held, and where.
+        /// The parameters held, and where.
         held: String,
         /// Why the solve ended.
         status: Status,
@@ -119,13 +119,13 @@ pub enum ProfileError {
     /// The profile jumps: the others find no way from one side to the other.
     #[error("the fit jumps with {held}: on one side it ends in another minimum")]
     Jump {
-        /// What was held, and where.
+        /// The parameters held, and where.
         held: String,
     },
     /// The curve could not be fitted at all.
     #[error("no fit with {held}: {source}")]
     Solve {
-        /// What was held, and where.
+        /// The parameters held, and where.
         held: String,
         /// Why not.
         source: SolveError,

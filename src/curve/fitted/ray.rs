@@ -32,9 +32,9 @@ pub(super) struct Ray<'f, 'a, T: Real, C> {
     tangent: Vec<f64>,
     /// Unit of the way in which a linear curve would have a signed root of one.
     unit: f64,
-    /// What one unit of the squared signed root is in `χ²`.
+    /// One unit of the squared signed root, in `χ²`.
     variance: f64,
-    /// What the squared signed root may be below zero by rounding.
+    /// Margin below zero that rounding may give the squared signed root.
     slack: f64,
     /// In the order of the way, the optimum first.
     visited: Vec<RayPoint<T>>,
@@ -79,7 +79,7 @@ pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> 
 }
 
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
-    /// What a squared standard error of one parameter adds to twice the cost: one where the noise is known, otherwise its
+    /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
     fn unit_of_chi_square(&self) -> Option<T> {

@@ -108,7 +108,7 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
         Resampling { scheme: Some(Scheme::Parametric), ..self }
     }
 
-    /// What the random numbers start from.
+    /// Seed of the random numbers.
     pub fn seed(self, seed: u64) -> Self {
         Resampling { seed, ..self }
     }

@@ -1,4 +1,4 @@
-//! What the curve leaves of the data, and tests of it.
+//! Residuals of the curve, and tests of them.
 
 use super::FittedCurve;
 use crate::curve::Curve;

@@ -11,7 +11,7 @@ use crate::curve::{Curve, CurveError};
 use crate::real::Real;
 use crate::statistics::random::{below, stream};
 
-/// What is drawn.
+/// Kind of draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scheme {
     Residuals,
@@ -19,7 +19,7 @@ pub(super) enum Scheme {
     Parametric,
 }
 
-/// What data are drawn from.
+/// Distribution that data are drawn from.
 pub(super) struct Source<'p, T: Clone> {
     data: &'p Data<'p, T>,
     /// The responses of the curve.

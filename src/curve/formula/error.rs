@@ -1,4 +1,4 @@
-//! What is wrong with a formula, and where.
+//! Errors in formulas, and their places.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormulaError(Box<Place>);
 
-/// What is wrong with a text at one place.
+/// An error at one place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     problem: FormulaProblem,
@@ -30,7 +30,7 @@ impl FormulaError {
         FormulaError(Box::new(Place { problem, text: text.to_owned(), at }))
     }
 
-    /// What is wrong.
+    /// The reason.
     pub fn problem(&self) -> &FormulaProblem {
         &self.0.problem
     }
@@ -43,7 +43,7 @@ impl FormulaError {
 
 impl std::error::Error for FormulaError {}
 
-/// What is wrong, the formula, and below it a mark.
+/// The message, the formula, and below it a mark.
 impl fmt::Display for FormulaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Characters that are shown on either side of the place.
@@ -56,16 +56,16 @@ impl fmt::Display for FormulaError {
     }
 }
 
-/// What can be wrong with a formula.
+/// Reasons why a formula is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormulaProblem {
     /// Something else ought to stand here.
     #[error("{expected} is expected, but {found} found")]
     Unexpected {
-        /// What may stand here.
+        /// Tokens that may stand here.
         expected: &'static str,
-        /// What stands here.
+        /// The token that stands here.
         found: String,
     },
     /// A name that no function has stands before a parenthesis.
@@ -120,7 +120,7 @@ pub enum FormulaProblem {
     },
 }
 
-/// What to write instead of an unknown function.
+/// Advice for an unknown function.
 fn remedy(near: &[&str]) -> String {
     match near {
         [] => "; a product takes a *".to_owned(),

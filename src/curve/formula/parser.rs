@@ -25,7 +25,7 @@ const MOST_NEAR: usize = 2;
 /// Operations of a formula.
 const LONGEST: usize = 10_000;
 
-/// What was parsed.
+/// A parsed formula.
 pub(super) struct Parsed {
     pub(super) program: Program,
     pub(super) parameters: Vec<String>,
@@ -59,7 +59,7 @@ fn is_function(name: &str) -> bool {
     Function::of_name(name).is_some() || Compound::of_name(name).is_some()
 }
 
-/// What an expression makes.
+/// Result of an expression.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Number(Slot),

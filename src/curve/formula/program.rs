@@ -24,7 +24,7 @@ impl Bits {
     }
 }
 
-/// What makes a number of two others.
+/// Operations with two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operator {
     Add,
@@ -35,7 +35,7 @@ pub(super) enum Operator {
     Atan2,
 }
 
-/// What makes a number.
+/// Instructions of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Instruction {
     Constant(Bits),

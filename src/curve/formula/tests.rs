@@ -1,4 +1,4 @@
-//! What formulas mean, and what is wrong with those that mean nothing.
+//! Tests of the meaning of formulas, and of their errors.
 
 use proptest::prelude::*;
 

@@ -36,7 +36,7 @@ impl<'t> Words<'t> {
     ///
     /// # Errors
     ///
-    /// What is no word, and where that is.
+    /// A character that belongs to no token, and its place.
     pub(super) fn next(&mut self) -> Result<Word<'t>, (String, usize)> {
         let rest = self.text[self.at..].trim_start();
         let at = self.text.len() - rest.len();

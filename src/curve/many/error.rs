@@ -1,4 +1,4 @@
-//! What can be wrong with many fits as a whole.
+//! Errors of many fits as a whole.
 
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ pub enum FitManyError {
     /// Something has rows for another number of fits than the responses.
     #[error("{what} has rows for {}, but y for {expected}", counted(*found, "fit"))]
     UnequalFits {
-        /// What it is: `x`, `start` or `sigma`.
+        /// Its name: `x`, `start` or `sigma`.
         what: &'static str,
         /// Rows of `y`.
         expected: usize,
@@ -67,7 +67,7 @@ pub enum FitManyError {
         "counts and a robust loss exclude each other: the likelihood of counts is not made of residuals of one size"
     )]
     RobustCounts,
-    /// What is asked of a parameter by its name does not make sense.
+    /// An option of a parameter does not make sense.
     #[error(transparent)]
     Parameter(Box<CurveError>),
     /// The points have no predictors.

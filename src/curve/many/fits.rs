@@ -8,7 +8,7 @@ use super::outcomes::Outcomes;
 use crate::real::Real;
 use crate::solver::FitStatus;
 
-/// What many fits found, fit by fit in the order of the data.
+/// Results of many fits, fit by fit in the order of the data.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ManyFits<T> {
@@ -24,7 +24,7 @@ pub struct ManyFits<T> {
     /// `½ Σ ((f − y) / σ)²` at the best point, of counts half the deviance, under a robust loss half the sum of it; NaN where there was no
     /// fit.
     pub cost: Array1<T>,
-    /// What became of each fit.
+    /// Status of each fit.
     pub status: Array1<FitStatus>,
     /// Trial steps that each fit took.
     pub iterations: Array1<usize>,

@@ -42,7 +42,7 @@ use crate::solver::CancelToken;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::Patience;
 
-/// What a step must promise of the cost to be worth taking: the parameters are then within a hundred-thousandth of their standard
+/// Share of the cost that a step must promise to be worth taking: the parameters are then within a hundred-thousandth of their standard
 /// errors of the minimum.
 const FTOL: f64 = 1e-12;
 
@@ -257,7 +257,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// What becomes of points with a number that is not finite: the fit is refused
+    /// Policy for points with a number that is not finite: the fit is refused
     /// ([`NonFiniteData`](crate::solver::FitStatus::NonFiniteData)), or they are left out.
     pub fn nan_policy(mut self, policy: NanPolicy) -> Self {
         self.study.nan_policy = policy;
@@ -302,7 +302,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
 
 compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 
-/// What is fitted, and by which model.
+/// The fits, and their model.
 struct AllFits<'m, 'a, T: Real> {
     model: &'m dyn AnyModel<T>,
     study: Study<'a, T>,

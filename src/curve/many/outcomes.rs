@@ -1,4 +1,4 @@
-//! What became of a block of fits.
+//! Results of a block of fits.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct Outcomes<'o, T> {
     pub(super) iterations: &'o mut [usize],
 }
 
-/// What the full engine found.
+/// Result of a fit by the full engine.
 pub(super) struct Fitted<T> {
     /// Values and standard errors.
     pub(super) parameters: Vec<(T, T)>,

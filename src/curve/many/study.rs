@@ -29,7 +29,7 @@ pub(super) struct Study<'a, T: Real> {
     pub(super) of_counts: bool,
     pub(super) robust: Option<Robustness<T>>,
     pub(super) bounds: Option<Bounds<T>>,
-    /// What is said of parameters, by name.
+    /// Options of parameters, by name.
     pub(super) wishes: Vec<(String, Wish<T>)>,
     /// Which parameters are free, where others are fixed or tied; made of the wishes by the check.
     pub(super) map: Option<ParameterMap<T>>,

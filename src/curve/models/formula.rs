@@ -1,4 +1,4 @@
-//! What a model of the library says of itself, and what is made of that.
+//! Definition of a model of the library.
 
 use super::look::Look;
 use crate::number::Number;
@@ -10,7 +10,7 @@ pub(super) trait Formula {
     const NAME: &'static str;
     /// How it is computed.
     const FORMULA: &'static str;
-    /// What its parameters are called.
+    /// Names of its parameters.
     const PARAMETERS: &'static [&'static str];
     /// The parameters that the response is linear in while the others stand still.
     const LINEAR: &'static [usize];

@@ -1,4 +1,4 @@
-//! What the models give in lanes, next to what they give for floats and dual numbers.
+//! Values of the models in lanes, next to those for floats and dual numbers.
 
 use crate::autodiff::Dual;
 use crate::curve::Model;

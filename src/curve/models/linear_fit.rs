@@ -10,7 +10,7 @@ pub(super) struct LinearFit<'a> {
     y: &'a [f64],
     left: Vec<f64>,
     columns: Vec<Vec<f64>>,
-    /// What of column `j` is in column `k`, for `j < k`.
+    /// Coefficient of column `j` in column `k`, for `j < k`.
     shares: Vec<Vec<f64>>,
 }
 

@@ -17,7 +17,7 @@ const REFINEMENTS: usize = 3;
 pub(super) struct Look {
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
-    /// What `y` was divided by.
+    /// Divisor of `y`.
     scale: f64,
 }
 

@@ -79,7 +79,7 @@ impl Named {
         &self.formula
     }
 
-    /// What its parameters are called.
+    /// Names of its parameters.
     pub fn parameters(&self) -> &[String] {
         &self.parameters
     }
@@ -117,7 +117,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// What goes before the parameters of a term: nothing where no other term has one of the same name.
+/// Prefix of the parameters of a term: nothing where no other term has one of the same name.
 fn prefix(terms: &[Kind], index: usize) -> String {
     let own = terms[index].entry();
     let is_like = |term: &&Kind| **term == terms[index];

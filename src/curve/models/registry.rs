@@ -6,7 +6,7 @@ use crate::curve::Model;
 use crate::number::ScalarOf;
 use crate::real::Real;
 
-/// What the library knows of one of its models.
+/// Entry of one model of the library.
 pub(super) struct Entry {
     pub(super) name: &'static str,
     pub(super) formula: &'static str,
@@ -26,7 +26,7 @@ macro_rules! registry {
             /// All but the polynomials.
             const SINGLE: &[Kind] = &[$(Kind::$model),*];
 
-            /// What the library knows of it.
+            /// Its entry.
             pub(super) fn entry(self) -> Entry {
                 match self {
                     $(Kind::$model => Entry {

@@ -1,11 +1,11 @@
-//! What the colours mean.
+//! The legend.
 
 use plotters::prelude::*;
 
 use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
 
-/// What is drawn before a name.
+/// Symbol before a name.
 #[derive(Clone, Copy)]
 enum Picture {
     Disk,

@@ -75,17 +75,17 @@ impl Plot {
         Self::default()
     }
 
-    /// What to write above it.
+    /// Title above the plot.
     pub fn title(self, title: impl Into<String>) -> Self {
         Plot { title: Some(title.into()), ..self }
     }
 
-    /// What to write along the axis; `x` by default.
+    /// Label of the axis; `x` by default.
     pub fn x_label(self, label: impl Into<String>) -> Self {
         Plot { x_label: label.into(), ..self }
     }
 
-    /// What to write along the axis; `y` by default.
+    /// Label of the axis; `y` by default.
     pub fn y_label(self, label: impl Into<String>) -> Self {
         Plot { y_label: label.into(), ..self }
     }
@@ -96,7 +96,7 @@ impl Plot {
         self
     }
 
-    /// What to write along the residuals' axis, such as `standardised residual`; `residual` by default.
+    /// Label of the residuals' axis, such as `standardised residual`; `residual` by default.
     pub fn residual_label(self, label: impl Into<String>) -> Self {
         Plot { residual_label: label.into(), ..self }
     }

@@ -12,7 +12,7 @@ use super::series::{Band, Mark, Point, Series};
 use super::style::{self, CURVE, GRID, INK, letters, px, stroke};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
-/// What a backend makes of a drawing.
+/// Result of drawing on a backend.
 pub(super) type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// A pair of axes.

@@ -1,4 +1,4 @@
-//! What belongs together in a plot, in one colour.
+//! Series of a plot: data and curve of one colour.
 
 /// Data, and the curve through them: what a [`Plot`](super::Plot) draws in one colour. Feature `plot`.
 ///
@@ -47,7 +47,7 @@ impl Series {
         Self::default()
     }
 
-    /// What the legend calls it.
+    /// Name in the legend.
     pub fn name(self, name: impl Into<String>) -> Self {
         Series { name: Some(name.into()), ..self }
     }

@@ -1,4 +1,4 @@
-//! What there is to say about a fit, as plain numbers and texts.
+//! Summary of a fit, as plain numbers and texts.
 
 mod markdown;
 mod number;
@@ -26,7 +26,7 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FitSummary {
-    /// What to write above the report.
+    /// Title above the report.
     pub title: Option<String>,
     /// The formula of the model.
     pub model: Option<String>,
@@ -48,7 +48,7 @@ pub struct FitSummary {
     pub parameters: Vec<ParameterSummary>,
     /// The correlations worth a line, strongest first.
     pub correlations: Vec<CorrelationSummary>,
-    /// What the reader must know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct DataSummary {
     pub observations: usize,
     /// Rows left out: masked, or with a value missing.
     pub omitted: usize,
-    /// What was known of the noise, such as `absolute sigma`; empty for nothing.
+    /// Noise model, for example `absolute sigma`; empty if none was given.
     pub noise: String,
     /// The robust loss.
     pub loss: Option<LossSummary>,

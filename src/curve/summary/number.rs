@@ -21,7 +21,7 @@ pub(super) fn share(value: f64, digits: usize) -> String {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Form {
     decimals: usize,
-    /// What the power of ten is, where it is written.
+    /// The power of ten, where it is written.
     exponent: Option<i32>,
 }
 

@@ -1,4 +1,4 @@
-//! What there is to say about one parameter.
+//! Summary of one parameter.
 
 /// One parameter in a report.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,15 +23,15 @@ pub struct ParameterSummary {
     /// The greatest value allowed.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub upper: Option<f64>,
-    /// What became of it.
+    /// Its state after the fit.
     pub state: ParameterState,
     /// The expression that it is tied by.
     pub tie: Option<String>,
-    /// What was known of it before.
+    /// Its prior.
     pub prior: Option<PriorSummary>,
 }
 
-/// What became of a parameter in a fit; serialised in snake case.
+/// State of a parameter after a fit; serialised in snake case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

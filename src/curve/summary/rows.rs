@@ -1,4 +1,4 @@
-//! What every rendering shows: the same rows, as text.
+//! Rows that every rendering shows: the same rows, as text.
 
 use super::number::{self, DIGITS, Form, number};
 use super::{FitSummary, ParameterState, ParameterSummary};

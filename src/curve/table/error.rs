@@ -1,10 +1,10 @@
-//! What can be wrong with a table.
+//! Errors of tables.
 
 use std::io;
 
 use thiserror::Error;
 
-/// What is wrong with a [`Table`](super::Table). Lines and columns count from 1.
+/// Error of a [`Table`](super::Table). Lines and columns count from 1.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -57,7 +57,7 @@ pub enum TableError {
     NoSuchColumn {
         /// Which file.
         source_name: String,
-        /// What was asked for.
+        /// The name asked for.
         name: String,
         /// The columns that there are.
         columns: Vec<String>,

@@ -54,7 +54,7 @@ pub use row::TableRow;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What errors call the file.
+    /// Name of the file in error messages.
     source: String,
     columns: Vec<Column>,
     /// The places of the columns by their names.
@@ -97,7 +97,7 @@ impl Table {
         &self.lines
     }
 
-    /// What errors call the file.
+    /// Name of the file in error messages.
     pub fn source_name(&self) -> &str {
         &self.source
     }

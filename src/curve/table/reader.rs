@@ -15,7 +15,7 @@ use super::{Table, TableError};
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
 
-/// What stands between the fields of a row.
+/// Separator of the fields of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     /// `1,2`
@@ -54,7 +54,7 @@ impl TableReader {
         Self::default()
     }
 
-    /// What stands between the fields.
+    /// Separator of the fields.
     pub fn separator(self, separator: Separator) -> Self {
         TableReader { separator: Some(separator), ..self }
     }

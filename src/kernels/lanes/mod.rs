@@ -31,7 +31,7 @@ use crate::real::Real;
 
 /// Work to be done in the lanes of registers of the float `T`.
 pub trait LaneKernel<T: Real> {
-    /// What comes out.
+    /// The result.
     type Output;
 
     /// Does the work. Implementations, and all that they call in their inner loops, must be inlined (see the

@@ -42,13 +42,13 @@ impl<T: Real, R: Register<T>> Lanes<T, R> {
         Lanes(register, PhantomData)
     }
 
-    /// What stands in each lane.
+    /// Numbers of the lanes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_slice(&self) -> &[T] {
         self.0.as_slice()
     }
 
-    /// What stands in each lane, to be changed.
+    /// Numbers of the lanes, to be changed.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         self.0.as_mut_slice()

@@ -1,4 +1,4 @@
-//! What lanes ask of a register.
+//! Operations of registers that lanes need.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What steps on an external model remember.
+//! Memory of steps on an external model.
 
 use super::kronecker::RecordedBlocks;
 use super::model::RecordedLayer;
@@ -6,7 +6,7 @@ use crate::nn::factors::{Factors, Place};
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
-/// What is remembered of a model: of the batch at hand, but for what is known of its layers.
+/// Memory of a model: of the batch at hand, but for what is known of its layers.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
     pub(super) samples: usize,

@@ -83,7 +83,7 @@ pub trait ExternalModel<T: Real> {
         Err("no layers are recorded".into())
     }
 
-    /// What to call parameter `index` in reports.
+    /// Name of parameter `index` in reports.
     fn parameter_name(&self, index: usize) -> String {
         format!("x[{index}]")
     }

@@ -47,12 +47,12 @@ fn pairs(layers: &[DenseUse]) -> impl Iterator<Item = (DenseUse, DenseUse)> {
     of_one_weight.flat_map(|layers| layers.iter().flat_map(|&left| layers.iter().map(move |&right| (left, right))))
 }
 
-/// What is added to products of inputs: the product of the ones that a bias is multiplied by.
+/// Addend to products of inputs: the product of the ones that a bias is multiplied by.
 fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
     if left.bias.is_some() && left.bias == right.bias { T::ONE } else { T::ZERO }
 }
 
-/// What [`put_row_gram`] costs.
+/// Cost of [`put_row_gram`].
 pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     // In floats: a batch may be asked about that would fit no memory.
     let (samples, group) = (samples as f64, group as f64);
@@ -68,7 +68,7 @@ pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -
     pairs(layers).map(of_pair).sum()
 }
 
-/// What [`add_product`] or [`add_transposed_product`] costs.
+/// Cost of [`add_product`] or [`add_transposed_product`].
 pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     let (samples, group) = (samples as f64, group as f64);
     let of_layer = |layer: &DenseUse| {

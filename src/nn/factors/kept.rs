@@ -1,4 +1,4 @@
-//! What is kept of a linearisation: the layers' inputs and sensitivities.
+//! Parts of a linearisation that are kept: the layers' inputs and sensitivities.
 
 use std::ops::Range;
 

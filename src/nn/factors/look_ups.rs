@@ -169,7 +169,7 @@ pub(super) fn add_rows<T: Real>(
     }
 }
 
-/// What [`add_row_gram`] costs, for numbers that are spread evenly over the rows of a table.
+/// Cost of [`add_row_gram`], for numbers that are spread evenly over the rows of a table.
 pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let of_table = |tables: &[TableUse]| {
         let numbers: usize = tables.iter().map(|table| table.numbers).sum();
@@ -179,7 +179,7 @@ pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -
     tables.chunk_by(|a, b| a.table == b.table).map(of_table).sum()
 }
 
-/// What [`add_product`] or [`add_transposed_product`] costs.
+/// Cost of [`add_product`] or [`add_transposed_product`].
 pub(super) fn product_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let numbers: usize = tables.iter().map(|table| table.width()).sum();
     Work::elementwise(samples as f64 * group as f64 * numbers as f64, 2.0, 2.0)

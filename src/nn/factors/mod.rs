@@ -56,9 +56,9 @@ impl<T: Real> Factors<T> {
         }
     }
 
-    /// What products with these columns would cost; `None` where they cut through a variable.
+    /// Cost of products with these columns; `None` where they cut through a variable.
     ///
-    /// What is kept of other columns stays.
+    /// Parts kept of other columns stay.
     pub(crate) fn work(
         &mut self,
         tape: &Tape<T>,
@@ -217,7 +217,7 @@ fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<
 }
 
 impl Plan {
-    /// What the products cost for so many samples.
+    /// Cost of the products for so many samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);
         let formed = residuals.saturating_mul(self.formed_count());

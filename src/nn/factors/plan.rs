@@ -14,7 +14,7 @@ const HADAMARD: f64 = 2.0;
 /// How many flops in long products take the time of one between two looked-up rows.
 const SHORT_PRODUCT: usize = 4;
 
-/// What is kept for the products with some columns of the Jacobian.
+/// Parts that are kept for the products with some columns of the Jacobian.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     /// The parameters that it was made for; `None` before it was made.

@@ -95,7 +95,7 @@ impl<T: Real> Factors<T> {
         rows.for_each(|(row, numbers)| row[..width].copy_from_slice(numbers));
     }
 
-    /// What the products cost, with the layers that the plan was made for.
+    /// Cost of the products, with the layers that the plan was made for.
     pub(crate) fn recorded_work(&self, samples: usize, group: usize) -> ProductWork {
         self.plan.work(samples, group)
     }

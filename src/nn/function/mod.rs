@@ -76,7 +76,7 @@ pub enum Function<T> {
     },
     /// `x + offset`.
     Shift {
-        /// What is added.
+        /// The addend.
         offset: T,
     },
 }

@@ -59,13 +59,13 @@ impl Conv2D {
         self
     }
 
-    /// What the weights start from.
+    /// Initializer of the weights.
     pub fn with_initializer(mut self, initializer: Initializer) -> Self {
         self.initializer = initializer;
         self
     }
 
-    /// What the biases start from. The fans are the layer's, as for the weights.
+    /// Initializer of the biases. The fans are the layer's, as for the weights.
     pub fn with_bias_initializer(mut self, initializer: Initializer) -> Self {
         self.bias = Some(initializer);
         self

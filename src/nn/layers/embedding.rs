@@ -21,7 +21,7 @@ impl Embedding {
         Embedding { rows, width, initializer: Initializer::Uniform { limit: 0.05 } }
     }
 
-    /// What the table starts from, with `fan_in = rows` and `fan_out = width`.
+    /// Initializer of the table, with `fan_in = rows` and `fan_out = width`.
     pub fn with_initializer(mut self, initializer: Initializer) -> Self {
         self.initializer = initializer;
         self

@@ -1,4 +1,4 @@
-//! What can be wrong with a network made of layers.
+//! Errors of networks made of layers.
 
 use thiserror::Error;
 
@@ -14,7 +14,7 @@ pub enum NetworkError {
     Layer {
         /// Its place in the network, and its kind.
         layer: String,
-        /// What is wrong.
+        /// The reason.
         source: TapeError,
     },
     /// Layers that were made for another width.

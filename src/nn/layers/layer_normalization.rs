@@ -41,7 +41,7 @@ impl LayerNormalization {
         LayerNormalization { epsilon: 1e-5, weight: true, bias: true }
     }
 
-    /// What is added to the variance: a positive number.
+    /// Stability constant `ε`, added to the variance: a positive number.
     pub fn with_epsilon(mut self, epsilon: f64) -> Self {
         self.epsilon = epsilon;
         self

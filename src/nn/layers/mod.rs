@@ -59,7 +59,7 @@ use crate::real::Real;
 /// # Ok::<(), NetworkError>(())
 /// ```
 pub trait Layer<T: Real>: Debug + Send {
-    /// What kind of layer it is, for messages.
+    /// Kind of layer, for messages.
     fn kind(&self) -> &'static str;
 
     /// Adds its variables, and records what it computes from `x`.

@@ -1,4 +1,4 @@
-//! What a layer records itself with.
+//! The recorder that a layer is given.
 
 use std::fmt::{Display, Write};
 
@@ -10,7 +10,7 @@ use crate::nn::{Initializer, Node, Tape};
 use crate::real::Real;
 use crate::variables::{Variable, VariableError, Variables};
 
-/// What a [`Layer`] records itself with: the tape, the variables, the random numbers that they start from, and the layer's
+/// Recorder of a [`Layer`]: the tape, the variables, the random numbers that they start from, and the layer's
 /// place in the network, which the variables' names begin with.
 #[derive(Debug)]
 pub struct Recorder<'a, T> {
@@ -73,7 +73,7 @@ impl<'a, T: Real> Recorder<'a, T> {
         result
     }
 
-    /// What to call a layer at the current place in messages.
+    /// Name of a layer at the current place in messages.
     pub(crate) fn describe(&self, layer: &dyn Layer<T>) -> String {
         match self.path.as_str() {
             "" => layer.kind().to_owned(),

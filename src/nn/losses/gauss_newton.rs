@@ -39,7 +39,7 @@ pub trait GaussNewton<T: Real> {
         false
     }
 
-    /// What `R` looks like.
+    /// Form of `R`.
     fn root(&self) -> CurvatureRoot {
         CurvatureRoot::Diagonal
     }

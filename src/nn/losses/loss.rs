@@ -1,4 +1,4 @@
-//! What a loss is.
+//! The trait of losses.
 
 use std::fmt::Debug;
 
@@ -70,7 +70,7 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Its name, for messages.
     fn name(&self) -> &'static str;
 
-    /// What it compares the outputs with.
+    /// Kind of its targets.
     fn targets(&self) -> Targets;
 
     /// How the samples' losses become one.
@@ -90,7 +90,7 @@ pub trait Loss<T: Real>: Debug + Send {
     }
 }
 
-/// What a loss compares the outputs with.
+/// Targets of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Targets {

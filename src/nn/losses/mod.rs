@@ -26,7 +26,7 @@ pub use mean_squared_error::MeanSquaredError;
 pub use poisson::Poisson;
 pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 
-/// What is true of every loss.
+/// Properties of every loss.
 #[cfg(test)]
 mod testing {
     use super::{CurvatureRoot, Loss};
@@ -56,7 +56,7 @@ mod testing {
         }
     }
 
-    /// What Levenberg–Marquardt sees: residuals, and the roots as full matrices.
+    /// The face for Levenberg–Marquardt: residuals, and the roots as full matrices.
     pub(super) fn residuals<T: Real>(
         loss: &dyn Loss<T>,
         outputs: &[T],

@@ -3,7 +3,7 @@
 use super::elementwise::least_root;
 use crate::real::Real;
 
-/// What the probabilities `exp(z) / Σ exp(z)` are computed from, shifted by the largest logit so that nothing overflows.
+/// Numerators of the probabilities `exp(z) / Σ exp(z)`, shifted by the largest logit so that nothing overflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Softmax<T> {
     /// The largest logit.

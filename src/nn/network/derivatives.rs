@@ -37,7 +37,7 @@ impl<T: Real> Network<T> {
         Ok(gradient)
     }
 
-    /// What each sample of the batch contributes to the gradient: a row for each, in the order of the flat vector.
+    /// Contribution of each sample of the batch to the gradient: a row for each, in the order of the flat vector.
     ///
     /// # Errors
     ///

@@ -142,7 +142,7 @@ impl<T: Real> Network<T> {
         Ok(loss)
     }
 
-    /// What this rank's rows add to the products of directions with the curvature.
+    /// Products of directions with the curvature of this rank's rows.
     fn own_curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
         products.fill(T::ZERO);
         self.check_residuals(x)?;

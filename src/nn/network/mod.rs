@@ -85,7 +85,7 @@ pub struct Network<T> {
     gradients: Gradients<T>,
     /// Residuals of a tile.
     residuals: Vec<T>,
-    /// What the rows that were evaluated last add to the loss.
+    /// Loss of the rows that were evaluated last.
     cost: T,
     /// Of the Jacobian, for products with it.
     factors: Factors<T>,
@@ -95,7 +95,7 @@ pub struct Network<T> {
     signs: Vec<T>,
     /// Who has the other rows of a batch.
     ranks: Communicator,
-    /// What is sent to them.
+    /// Numbers sent to them.
     message: Vec<T>,
 }
 
@@ -242,7 +242,7 @@ impl<T: Real> Network<T> {
         &self.tape
     }
 
-    /// What the losses are of, in their order.
+    /// Outputs that the losses are of, in their order.
     pub fn outputs(&self) -> Vec<Node> {
         self.terms.iter().map(|term| term.output).collect()
     }

@@ -1,4 +1,4 @@
-//! What optimizers and Levenberg–Marquardt see of a network.
+//! A network as the objective of optimizers and Levenberg–Marquardt.
 
 use std::ops::Range;
 

@@ -12,7 +12,7 @@ use crate::nn::term::Term;
 use crate::real::Real;
 use crate::variables::Variables;
 
-/// What a network makes of some samples, beside what it should make of them, for one of its losses.
+/// Outputs of a network for some samples, beside their targets, for one of its losses.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictions<'a, T> {
     /// Which of the network's losses the output has, counted from 0.
@@ -21,7 +21,7 @@ pub struct Predictions<'a, T> {
     pub width: usize,
     /// The outputs, a row of `width` numbers for each sample.
     pub outputs: &'a [T],
-    /// What the loss compares with.
+    /// Targets of the loss.
     pub kind: Targets,
     /// The targets, a row for each sample: of one number for [`Targets::Labels`], else of `width`.
     pub targets: &'a [T],
@@ -30,7 +30,7 @@ pub struct Predictions<'a, T> {
 }
 
 impl<T: Real> Network<T> {
-    /// What each loss compares with, and the width of its output.
+    /// Targets of each loss, and the width of its output.
     pub(crate) fn term_targets(&self) -> impl ExactSizeIterator<Item = (Targets, usize)> + '_ {
         self.terms.iter().map(|term| (term.loss.targets(), term.output.width()))
     }

@@ -1,4 +1,4 @@
-//! What a network is made of, and what it costs.
+//! Summary of a network: its layers, and their cost.
 
 use super::Network;
 use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
@@ -62,7 +62,7 @@ impl<T: Real> Network<T> {
         })
     }
 
-    /// What the losses of a batch cost, or, where there are none, all nodes.
+    /// Cost of the losses of a batch, or, where there are none, all nodes.
     fn forward_work(&self, rows: usize) -> Work {
         let mut wanted = vec![true; self.tape.records().len()];
         if !self.terms.is_empty() {
@@ -71,14 +71,14 @@ impl<T: Real> Network<T> {
         forward_work(&self.tape, &wanted).of(rows)
     }
 
-    /// What the gradient of the losses costs after that.
+    /// Cost of the gradient of the losses after that.
     fn backward_work(&self, rows: usize) -> Work {
         let (mut needed, mut reached) = (Vec::new(), Vec::new());
         coming_from(self.tape.records(), |_| true, None, &mut needed);
         gradient_work(&self.tape, self.terms.iter().map(|term| term.output), &needed, &mut reached).of(rows)
     }
 
-    /// What a step with Kronecker factors costs on average, and its bytes: the gradient; factors of a quarter of the rows in
+    /// Average cost of a step with Kronecker factors, and its bytes: the gradient; factors of a quarter of the rows in
     /// every second step, by one more reverse sweep; inverses in every tenth; a tangent sweep, about two forward sweeps, in
     /// every fifth.
     fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
@@ -98,7 +98,7 @@ impl<T: Real> Network<T> {
         Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters) * size_of::<T>()))
     }
 
-    /// What a step costs in each form.
+    /// Cost of a step in each form.
     fn step_costs(&self, variables: &Variables<T>, rows: usize, trial: Work) -> Vec<StepCost> {
         let columns = variables.trainable_ranges();
         let (group, n) = (self.rows_per_sample(), columns.iter().map(|range| range.len()).sum());

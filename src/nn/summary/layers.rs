@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// What to call an operation.
+/// Name of an operation.
 fn kind<T: Real>(operation: &Operation<T>) -> &'static str {
     match operation {
         Operation::Apply { function, .. } => function.name(),

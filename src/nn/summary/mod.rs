@@ -1,4 +1,4 @@
-//! What a network is made of, and what it costs.
+//! Summary of a network: its layers, and their cost.
 
 mod layers;
 mod table;
@@ -50,7 +50,7 @@ pub struct Summary {
 pub struct LayerSummary {
     /// The layer's place in the network, which its variables' names begin with; operations are numbered, as in `tanh_1`.
     pub name: String,
-    /// What kind of layer or operation it is.
+    /// Kind of layer or operation.
     pub kind: String,
     /// How many layers it is within.
     pub depth: usize,
@@ -81,7 +81,7 @@ impl Cost {
     }
 }
 
-/// What a step costs in a form of the linear system.
+/// Cost of a step in a form of the linear system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct StepCost {

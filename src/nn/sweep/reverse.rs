@@ -9,7 +9,7 @@ use crate::nn::tape::{Node, Operation};
 use crate::real::Real;
 use crate::variables::Variable;
 
-/// What becomes of the adjoints at the places where variables are used.
+/// Adjoints at the places where variables are used.
 ///
 /// Blocks have a row for each sample, or as many rows for each as there are positions that share the variable, sample after
 /// sample.

@@ -28,7 +28,7 @@ pub(crate) struct Tile<'a, T> {
     pub(crate) x: &'a [T],
     pub(crate) batch: &'a Batch<T>,
     pub(crate) rows: Range<usize>,
-    /// What dropout drops; nothing in evaluation mode.
+    /// Dropout masks; nothing in evaluation mode.
     pub(crate) masks: Option<Masks>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct RecordedLayer {
     pub(crate) kind: &'static str,
     /// How many layers it is within.
     pub(crate) depth: usize,
-    /// What it and the layers within it recorded.
+    /// Nodes that it and the layers within it recorded.
     pub(crate) records: Range<usize>,
     /// Where its output is, and in which shape; `None` while it is being recorded.
     pub(crate) output: Option<Shape>,

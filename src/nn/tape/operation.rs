@@ -1,4 +1,4 @@
-//! What a node of the tape computes.
+//! Operations of the nodes of a tape.
 
 use super::Node;
 use crate::nn::Function;

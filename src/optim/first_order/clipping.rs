@@ -39,7 +39,7 @@ pub(super) fn clip<T: Real>(
     }
 }
 
-/// What brings the norm of all numbers together down to `limit`.
+/// Factor that brings the norm of all numbers together down to `limit`.
 fn factor<'a, T: Real>(numbers: impl Iterator<Item = &'a [T]> + Clone, limit: f64, margin: f64) -> f64 {
     let square = numbers.clone().fold(T::ZERO, |sum, numbers| sum + dot(numbers, numbers));
     let norm = if square.is_finite() { square.to_f64().sqrt() } else { norm_of_large(numbers) };

@@ -1,4 +1,4 @@
-//! What a step is about to overwrite.
+//! Values that a step is about to overwrite.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl<T: Copy> Journal<T> {
         }
     }
 
-    /// What was announced.
+    /// The values announced.
     pub(super) fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }

@@ -1,4 +1,4 @@
-//! What a first-order optimizer keeps for the variables it was built for.
+//! State that a first-order optimizer keeps for the variables it was built for.
 
 use super::journal::Journal;
 use super::{FirstOrder, Slot, UpdateRule};

@@ -82,7 +82,7 @@ pub struct FirstOrder<T, R> {
     memory: Option<Memory<T>>,
 }
 
-/// What to do about a loss, a gradient or a new value that is NaN or infinite.
+/// Policy for a loss, a gradient or a new value that is NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NonFinite {
     /// The step fails with an error that names the variable.
@@ -174,7 +174,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.changed(|optimizer| optimizer.accumulation_steps = steps)
     }
 
-    /// What to do about NaN and infinity; an error unless set.
+    /// Policy for NaN and infinity; an error unless set.
     pub fn with_non_finite(self, non_finite: NonFinite) -> Self {
         self.changed(|optimizer| optimizer.non_finite = non_finite)
     }

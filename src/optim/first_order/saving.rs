@@ -14,7 +14,7 @@ const ACCUMULATED: &str = "accumulated_gradient";
 const ACCUMULATED_COUNT: &str = "accumulated_count";
 const ACCUMULATED_ROWS: &str = "accumulated_rows";
 
-/// What the sum holds of a variable, before the rows.
+/// Part of the sum that belongs to a variable, before the rows.
 const ABSENT: f64 = -2.0;
 const DENSE: f64 = -1.0;
 

@@ -1,4 +1,4 @@
-//! What makes one first-order optimizer another.
+//! Update rules: the part that differs between first-order optimizers.
 
 use super::Slots;
 use crate::optim::{Convention, Hyperparameter, HyperparameterSpec};
@@ -50,7 +50,7 @@ pub trait UpdateRule<T: Real>: Send {
         &[]
     }
 
-    /// What is kept for every number of the variables from step to step. It may depend on the hyperparameters, which come
+    /// Slots: numbers kept for every number of the variables from step to step. It may depend on the hyperparameters, which come
     /// in the order of [`hyperparameters`](Self::hyperparameters).
     fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
         let _ = hyperparameters;
@@ -93,12 +93,12 @@ pub trait UpdateRule<T: Real>: Send {
     }
 }
 
-/// What is kept for every number of the variables.
+/// A slot: a number kept for every number of the variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
     /// Its name, in snake case.
     pub name: &'static str,
-    /// What it is before the first step.
+    /// Its value before the first step.
     pub initial: f64,
 }
 
@@ -109,7 +109,7 @@ impl Slot {
     }
 }
 
-/// What the numbers of a step are worked out from.
+/// Numbers that a step is computed from.
 #[derive(Debug, Clone, Copy)]
 pub struct StepContext<'a> {
     pub(super) iterations: u64,

@@ -63,7 +63,7 @@ struct Group<T: Real> {
     is_last: bool,
 }
 
-/// What is kept for the variables it was built for.
+/// State that is kept for the variables it was built for.
 struct Memory<T> {
     layout: Layout,
     assignment: Assignment,

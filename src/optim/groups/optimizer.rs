@@ -14,7 +14,7 @@ use crate::variables::{Gradients, Layout, Variable, Variables};
 const ASSIGNMENT: &str = "groups";
 
 impl<T: Real> Groups<T> {
-    /// What the optimizers have, each once, in order.
+    /// Hyperparameters of the optimizers, each once, in order.
     fn union(&self, of: impl Fn(&dyn Optimizer<T>) -> Vec<&'static str>) -> Vec<&'static str> {
         let mut all = Vec::new();
         for name in self.groups.iter().flat_map(|group| of(&*group.optimizer)) {

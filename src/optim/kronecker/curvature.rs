@@ -18,7 +18,7 @@ pub(super) struct SingularBlock(pub(super) usize);
 /// Factors and inverses of all blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Curvature<T> {
-    /// What was estimated last.
+    /// The last estimate.
     pub(super) sample: KroneckerFactors<T>,
     /// Weight or table, and bias, of each block.
     pub(super) variables: Vec<[Option<Variable>; 2]>,

@@ -194,7 +194,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.widest = [inputs, outputs])
     }
 
-    /// What to do about NaN and infinity; an error unless set.
+    /// Policy for NaN and infinity; an error unless set.
     pub fn with_non_finite(self, non_finite: NonFinite) -> Self {
         self.changed(|settings| settings.non_finite = non_finite)
     }

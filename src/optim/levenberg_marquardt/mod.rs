@@ -19,7 +19,7 @@ const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// What is carried from batch to batch, for these variables.
+    /// State that is carried from batch to batch, for these variables.
     fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
         let (settings, damping) = (&self.settings, &self.damping);
         if self.training.is_none() {

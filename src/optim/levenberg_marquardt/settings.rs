@@ -26,7 +26,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// The damping draws each step towards so many times the last one, `λ‖D(δ − momentum · last)‖²`, instead of towards
     /// nothing. Zero by default.
     ///
-    /// What the minibatch determines is decided by the minibatch; along all other directions, of which there are many with
+    /// Directions that the minibatch determines are decided by the minibatch; along all other directions, of which there are many with
     /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024;
     /// its dual form: arXiv:2505.12149). It helps a fit without noise; for classification it was measured to do harm.
     pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {

@@ -11,7 +11,7 @@ use crate::real::Real;
 /// - `a ← a + g²`
 /// - by Keras' formulas `w ← w − ηg/√(a + ε)`, by PyTorch's `w ← w − ηg/(√a + ε)`
 ///
-/// What PyTorch calls `lr_decay` is an [`InverseTimeDecay`](crate::optim::InverseTimeDecay) with one decay step. A sparse
+/// PyTorch's `lr_decay` is an [`InverseTimeDecay`](crate::optim::InverseTimeDecay) with one decay step. A sparse
 /// gradient costs no more than its rows.
 ///
 /// Duchi, Hazan and Singer, *Adaptive Subgradient Methods for Online Learning and Stochastic Optimization*, 2011.
@@ -35,12 +35,12 @@ impl<T: Real> Adagrad<T> {
         adagrad.with_initial_accumulator_value(0.0).with_epsilon(1e-10)
     }
 
-    /// What the sums of squares start at; 0.1 unless set.
+    /// Start of the sums of squares; 0.1 unless set.
     pub fn with_initial_accumulator_value(self, initial_accumulator_value: f64) -> Self {
         self.with_rule(|rule| rule.initial_accumulator_value = initial_accumulator_value)
     }
 
-    /// What keeps the divisor from zero; 1e-7 unless set.
+    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
     pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("epsilon", epsilon)
     }

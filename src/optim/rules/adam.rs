@@ -56,7 +56,7 @@ impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
         self.with_hyperparameter("beta_2", beta_2)
     }
 
-    /// What keeps the divisor from zero; 1e-7 unless set, 1e-8 in PyTorch.
+    /// Stability constant `ε`, added to the denominator; 1e-7 unless set, 1e-8 in PyTorch.
     pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("epsilon", epsilon)
     }

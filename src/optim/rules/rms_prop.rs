@@ -45,7 +45,7 @@ impl<T: Real> RmsProp<T> {
         self.with_hyperparameter("momentum", momentum)
     }
 
-    /// What keeps the divisor from zero; 1e-7 unless set.
+    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
     pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("epsilon", epsilon)
     }

@@ -1,4 +1,4 @@
-//! What a step with Kronecker factors costs, besides sweeps.
+//! Cost of a step with Kronecker factors, besides sweeps.
 
 use super::KroneckerBlock;
 use crate::problem::{Rate, Work};

@@ -96,7 +96,7 @@ fn problem_at<T: Real, P: LeastSquares<T>>(
     problem.linearize(x, 0, &mut rows.residuals, &mut rows.jacobian)
 }
 
-/// What was seen.
+/// The parameters seen.
 struct Look<T> {
     here: Rows<T>,
     there: Rows<T>,

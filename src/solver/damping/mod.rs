@@ -42,7 +42,7 @@ pub trait DampedSystem<T: Real> {
     }
 }
 
-/// What became of a step.
+/// Outcome of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<T> {
     /// The damping it was made with.

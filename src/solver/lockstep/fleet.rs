@@ -1,4 +1,4 @@
-//! What is solved in lockstep, and what comes out.
+//! Problems in lockstep, and their results.
 
 use super::sums::Sums;
 use crate::kernels::lanes::{Lanes, Register};
@@ -27,7 +27,7 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     fn is_cancelled(&self) -> bool;
 }
 
-/// What became of a problem.
+/// Result of a problem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival<T, const N: usize> {
     /// The best point.

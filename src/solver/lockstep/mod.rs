@@ -44,7 +44,7 @@ use crate::scalar::Scalar;
 /// Rounding of a cost that comes from its sum, in units of its last digit.
 const SUMMATION: f64 = 16.0;
 
-/// What the fading maximum of squared column norms keeps from one step to the next; see [`Scaling`](super::Scaling).
+/// Share of the fading maximum of squared column norms that is kept from one step to the next; see [`Scaling`](super::Scaling).
 const FADE: f64 = 0.49;
 
 /// When problems end.
@@ -300,7 +300,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// What became of the problem in a lane.
+    /// Result of the problem in a lane.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> Arrival<T, N> {
         let mut arrival = Arrival {

@@ -1,4 +1,4 @@
-//! What became of one fit of many.
+//! Status of one fit of many.
 
 use std::fmt;
 

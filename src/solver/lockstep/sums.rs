@@ -1,4 +1,4 @@
-//! What the normal equations need of the residuals.
+//! Sums of the residuals for the normal equations.
 
 use super::truth::{choose, is_less};
 use crate::autodiff::jet::Jet;

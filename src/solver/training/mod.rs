@@ -20,7 +20,7 @@ use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 
-/// What is carried from minibatch to minibatch, for variables of one layout.
+/// State carried from minibatch to minibatch, for variables of one layout.
 pub(crate) struct Training<T: Real, D> {
     pub(crate) layout: Layout,
     pub(crate) iteration: Iteration<T, Dynamic, D>,
@@ -53,7 +53,7 @@ pub(crate) struct Training<T: Real, D> {
     before: (D, bool),
 }
 
-/// What holds steps back, besides the rule.
+/// Limits of a step, besides the rule.
 #[derive(Clone, Copy)]
 struct Limits<T> {
     /// Trials for each minibatch.
@@ -62,7 +62,7 @@ struct Limits<T> {
     loss_damping: T,
 }
 
-/// What a step did.
+/// Report of a step.
 pub(crate) struct TrainingStep<T> {
     /// The cost before, without the ridge.
     pub(crate) loss: T,
@@ -320,7 +320,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.iteration.damping.save(numbers);
     }
 
-    /// What else is carried besides the slots.
+    /// State carried besides the slots.
     pub(crate) fn flags(&self) -> [f64; 4] {
         let uniform = self.scaling == Some(Scaling::Identity);
         [self.underway, self.iteration.accelerate, uniform, self.orthogonal].map(|flag| f64::from(u8::from(flag)))

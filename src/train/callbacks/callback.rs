@@ -111,7 +111,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// What it must know to go on in a resumed training.
+    /// Its state, for a resumed training.
     fn state(&self) -> CallbackState {
         CallbackState::default()
     }

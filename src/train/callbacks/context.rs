@@ -1,4 +1,4 @@
-//! What callbacks see of a training, and may change.
+//! The view of a training that callbacks have, and may change.
 
 use super::Mode;
 use crate::optim::{Hyperparameter, Optimizer};
@@ -6,13 +6,13 @@ use crate::real::Real;
 use crate::train::{CallbackError, History, StopReason};
 use crate::variables::Variables;
 
-/// What callbacks see of a training, and may change.
+/// The view of a training that callbacks have, and may change.
 pub struct Context<'c, T: Real> {
     /// The variables, as the last step left them.
     pub variables: &'c mut Variables<T>,
     /// The optimizer.
     pub optimizer: &'c mut dyn Optimizer<T>,
-    /// What the epochs before this one gave.
+    /// Logs of the epochs before this one.
     pub history: &'c History,
     /// The epoch, counted from 0; as many as there are, after the last.
     pub epoch: usize,
@@ -24,7 +24,7 @@ pub struct Context<'c, T: Real> {
     pub batches: usize,
     pub(in crate::train) is_resumed: bool,
     pub(in crate::train) is_root: bool,
-    /// What can be monitored, and which way is better.
+    /// Quantities that can be monitored, and which way is better.
     pub(in crate::train) known: &'c [(String, Mode)],
     /// The reason of a callback that wants to end the training.
     pub(in crate::train) stop: Option<String>,

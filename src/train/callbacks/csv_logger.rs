@@ -16,7 +16,7 @@ use crate::train::{CallbackError, Logs};
 pub struct CsvLogger {
     path: PathBuf,
     names: Vec<String>,
-    /// What is sure to belong to the training.
+    /// Content that is sure to belong to the training.
     bytes: u64,
     writer: Option<csv::Writer<File>>,
 }

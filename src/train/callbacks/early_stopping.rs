@@ -46,7 +46,7 @@ impl<T: Real> EarlyStopping<T> {
         self
     }
 
-    /// What an improvement must exceed; 0 unless set.
+    /// Least improvement that counts; 0 unless set.
     pub fn with_min_delta(mut self, min_delta: f64) -> Self {
         self.monitor.min_delta = min_delta;
         self

@@ -20,7 +20,7 @@ pub(super) struct Monitor {
     /// As the metric says, unless set.
     pub(super) mode: Option<Mode>,
     pub(super) min_delta: f64,
-    /// What it comes to in the training at hand.
+    /// Its state in the training at hand.
     resolved: Mode,
 }
 

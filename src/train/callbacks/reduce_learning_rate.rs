@@ -36,7 +36,7 @@ impl ReduceLearningRateOnPlateau {
         }
     }
 
-    /// What the learning rate is multiplied by, from 0 to 1; 0.1 unless set.
+    /// Factor of the learning rate, from 0 to 1; 0.1 unless set.
     pub fn with_factor(mut self, factor: f64) -> Self {
         self.factor = factor;
         self
@@ -48,7 +48,7 @@ impl ReduceLearningRateOnPlateau {
         self
     }
 
-    /// What an improvement must exceed; 1e-4 unless set.
+    /// Least improvement that counts; 1e-4 unless set.
     pub fn with_min_delta(mut self, min_delta: f64) -> Self {
         self.monitor.min_delta = min_delta;
         self

@@ -1,11 +1,11 @@
-//! What a callback must know to go on.
+//! State of callbacks.
 
 use crate::train::CallbackError;
 
 /// Largest count that is taken over: floats count exactly up to there.
 const MAX_COUNT: u64 = 1 << 53;
 
-/// What a callback must know to go on in a resumed training: numbers by name.
+/// State of a callback, for a resumed training: numbers by name.
 ///
 /// With the feature `serde` it can be serialised.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,4 +1,4 @@
-//! What the network makes of data.
+//! Predictions and evaluations of a network.
 
 use ndarray::{Array2, ArrayView2};
 

@@ -25,7 +25,7 @@ use crate::variables::Variables;
 
 /// Trains a network, with any optimizer: the role of Keras' `Model.compile` and `Model.fit`.
 ///
-/// What is set here has the names of `fit`'s arguments. Data are borrowed, and not copied but for the minibatch at hand;
+/// Settings have the names of `fit`'s arguments. Data are borrowed, and not copied but for the minibatch at hand;
 /// but for callbacks and the end of an epoch nothing is allocated after the first step.
 ///
 /// # Ranks
@@ -78,7 +78,7 @@ pub struct Trainer<'a, T: Real> {
     callbacks: Vec<Box<dyn Callback<T> + 'a>>,
     cancel: Option<CancelToken>,
     backup: Option<Backup<T>>,
-    /// What the next fit goes on from.
+    /// State that the next fit goes on from.
     resume: Option<Checkpoint<T>>,
     /// Where the last fit ended.
     checkpoint: Option<Checkpoint<T>>,

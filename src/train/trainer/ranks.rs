@@ -1,4 +1,4 @@
-//! What ranks tell each other.
+//! Messages between ranks.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::real::Real;
 use crate::train::checkpoint::Terms;
 use crate::train::{StopReason, TrainError};
 
-/// What [`TrainError::RanksDiffer`] says of settings, and of where a training stands.
+/// Words of [`TrainError::RanksDiffer`] for settings, and of where a training stands.
 const SETTINGS: &str = "settings";
 
 impl<T: Real> Trainer<'_, T> {

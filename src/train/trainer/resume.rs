@@ -8,7 +8,7 @@ use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;
 
 impl<T: Real> Trainer<'_, T> {
-    /// What must be the same to go on.
+    /// Settings that must be the same to go on.
     pub(super) fn terms(&self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Terms {
         Terms {
             bits: 8 * size_of::<T>(),

@@ -17,7 +17,7 @@ pub(super) struct Run {
     /// The rows in the epoch's order.
     pub(super) order: Vec<usize>,
     pub(super) history: History,
-    /// What can be monitored.
+    /// Quantities that can be monitored.
     pub(super) known: Vec<(String, Mode)>,
     pub(super) is_resumed: bool,
     pub(super) stop: Option<StopReason>,

@@ -145,7 +145,7 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// What a rank has for every variable; `None` where its variables are others.
+    /// Gradients of a rank for every variable; `None` where its variables are others.
     fn read<'m>(&self, mut numbers: &'m [T]) -> Option<Vec<Given<'m, T>>> {
         let mut all = Vec::with_capacity(self.entries.len());
         for Entry { variable, .. } in &self.entries {
@@ -187,7 +187,7 @@ impl<T: Real> Gradients<T> {
     }
 }
 
-/// What a rank has for a variable.
+/// Gradient of a rank for a variable.
 struct Given<'m, T> {
     kind: Kind,
     rows: Vec<usize>,

@@ -31,7 +31,7 @@ pub struct CurveArguments {
 }
 
 impl CurveArguments {
-    /// What is said of these parameters alone.
+    /// Options of these parameters alone.
     pub fn of_parameters(mut self, names: &[String]) -> Self {
         self.start.retain(|start| names.contains(&start.name));
         self
