@@ -9,7 +9,7 @@ use super::sequence::unit_cube;
 use super::{Domain, PhysicsError, Sampling};
 use crate::real::Real;
 
-/// Destiny of a point that was taken from a box.
+/// Policy for a point that was taken from a box.
 type Transformation<T> = Arc<dyn Fn(&mut [T]) + Send + Sync>;
 
 /// Points, a row of coordinates for each, with numbers that are known there, such as measurements.
