@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use super::simd::Kernel;
-use super::tile::{Tile, eliminate};
+use super::tile::{Tile, eliminate, scaled};
 use super::triangular::is_sound;
 use crate::real::Real;
 
@@ -95,7 +95,7 @@ impl<T: Real> Panel<'_, T> {
         let rows = self.a[start * n..].chunks_exact(n).zip(&self.pivots[start..]);
         for (factors, (row, &pivot)) in factors.iter_mut().zip(rows) {
             if let Some(row) = row[top..].first_chunk::<TALL>() {
-                *factors = row.map(|l| -(l * pivot));
+                *factors = scaled(row, -pivot);
             }
         }
     }
@@ -106,7 +106,12 @@ impl<T: Real> Panel<'_, T> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
         let lower: [&[T]; W] = from_fn(|j| &self.a[(left + j) * n + top..][..TALL]);
-        let mut sums = Tile(from_fn(|i| from_fn(|j| lower[j][i])));
+        let mut sums = Tile::<T, TALL, W>::zero();
+        for i in 0..TALL {
+            for j in 0..W {
+                sums.0[i][j] = lower[j][i];
+            }
+        }
         let factors = &self.work[(end - start) * (top - start + 1)..].as_chunks::<TALL>().0[..top - start];
         for (factors, row) in factors.iter().zip(self.a[start * n..].chunks_exact(n)) {
             if let Some(row) = row[left..].first_chunk::<W>() {
@@ -126,7 +131,7 @@ impl<T: Real> Panel<'_, T> {
         let inverses = &inverses[top - start..][..TALL];
         let factors = &factors[(top - start) * (end - start)..].as_chunks::<TALL>().0[top - start..][..TALL];
         eliminate!(sums, factors, |i| {
-            sums.0[i] = sums.0[i].map(|sum| sum * inverses[i]);
+            sums.0[i] = scaled(&sums.0[i], inverses[i]);
             self.a[(top + i) * n + left..][..WIDE].copy_from_slice(&sums.0[i]);
         });
     }
@@ -148,8 +153,10 @@ impl<T: Real> Panel<'_, T> {
             }
             self.pivots[top + i] = pivot;
             inverses[i] = pivot.recip();
-            factors[i] = from_fn(|j| -sums.0[i][j]);
-            sums.0[i] = sums.0[i].map(|sum| sum * inverses[i]);
+            for j in 0..TALL {
+                factors[i][j] = -sums.0[i][j];
+            }
+            sums.0[i] = scaled(&sums.0[i], inverses[i]);
             let row = &mut self.a[(top + i) * n + top..][..W];
             for j in 0..W {
                 row[j] = if j > i { sums.0[i][j] } else { row[j] };

@@ -4,7 +4,7 @@ use std::array::from_fn;
 use std::ops::Range;
 
 use super::simd::{self, Kernel, multiply_add};
-use super::tile::{Tile, eliminate};
+use super::tile::{Tile, difference, eliminate, plus_multiple, scaled};
 use super::triangular::lost_digits;
 use crate::parallel;
 use crate::real::Real;
@@ -268,7 +268,10 @@ impl<T: Real> EliminateRows<'_, T> {
                 }
             }
         }
-        let factors = corner.0.map(|row| row.map(|u| -u));
+        let mut factors = corner.0;
+        for row in &mut factors {
+            *row = scaled(row, -T::ONE);
+        }
         for left in (start / STRIP * STRIP..stride).step_by(STRIP) {
             let mut products = Tile::<T, TALL, STRIP>::zero();
             for row in above.chunks_exact(stride) {
@@ -286,7 +289,7 @@ impl<T: Real> EliminateRows<'_, T> {
                 }
             }
             eliminate!(sums, factors, |i| {
-                sums.0[i] = sums.0[i].map(|sum| sum * inverses[i]);
+                sums.0[i] = scaled(&sums.0[i], inverses[i]);
                 rows[i * stride + left..][..STRIP].copy_from_slice(&sums.0[i]);
             });
         }
@@ -378,7 +381,7 @@ fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
         ($($i:literal)*) => {
             $(
                 if $i < TALL && let Some(row) = rows[$i * rows_stride..].first_chunk_mut::<STRIP>() {
-                    *row = from_fn(|j| row[j] - products.0[$i][j]);
+                    *row = difference(row, &products.0[$i]);
                 }
             )*
         };
@@ -489,11 +492,11 @@ fn subtract_row<T: Real, const DEEP: usize, const FUSED: bool>(sums: &mut [T], f
         let mut products = [T::ZERO; STRIP];
         for p in 0..DEEP {
             if let Some(row) = rows[p][left..].first_chunk::<STRIP>() {
-                products = from_fn(|j| multiply_add::<T, FUSED>(factors[p], row[j], products[j]));
+                products = plus_multiple::<T, STRIP, FUSED>(&products, factors[p], row);
             }
         }
         if let Some(sums) = sums[left..].first_chunk_mut::<STRIP>() {
-            *sums = from_fn(|j| sums[j] - products[j]);
+            *sums = difference(sums, &products);
         }
     }
     for j in whole..count {

@@ -67,8 +67,8 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
             let mask: [T; WIDE] = from_fn(|j| if begin + j < left { T::ZERO } else { T::ONE });
             eliminate!(sums, products, |i| {
                 let row = &mut self.triangle[(first + i) * n + begin..][..WIDE];
-                sums.0[i] = from_fn(|j| -((sums.0[i][j] + row[j]) * tau[i]) * mask[j]);
                 for j in 0..WIDE {
+                    sums.0[i][j] = -((sums.0[i][j] + row[j]) * tau[i]) * mask[j];
                     row[j] += sums.0[i][j];
                 }
             });

@@ -1,7 +1,5 @@
 //! Sums of outer products in registers.
 
-use std::array::from_fn;
-
 use super::simd::multiply_add;
 use crate::real::Real;
 
@@ -24,7 +22,7 @@ impl<T: Real, const TALL: usize, const WIDE: usize> Tile<T, TALL, WIDE> {
             ($($i:literal)*) => {
                 $(
                     if $i < TALL {
-                        self.0[$i] = from_fn(|k| multiply_add::<T, FUSED>(tall[$i], wide[k], self.0[$i][k]));
+                        self.0[$i] = plus_multiple::<T, WIDE, FUSED>(&self.0[$i], tall[$i], wide);
                     }
                 )*
             };
@@ -39,13 +37,48 @@ impl<T: Real, const TALL: usize, const WIDE: usize> Tile<T, TALL, WIDE> {
             ($($i:literal)*) => {
                 $(
                     if $i < TALL {
-                        *wide = from_fn(|k| multiply_add::<T, FUSED>(tall[$i], self.0[$i][k], wide[k]));
+                        *wide = plus_multiple::<T, WIDE, FUSED>(wide, tall[$i], &self.0[$i]);
                     }
                 )*
             };
         }
         add_rows!(0 1 2 3 4 5 6 7);
     }
+}
+
+/// `row + factor · other`. A function of its own with a plain loop: `std::array::from_fn` would be compiled anew for each of the
+/// thousands of places that call this.
+#[inline(always)]
+pub(super) fn plus_multiple<T: Real, const WIDE: usize, const FUSED: bool>(
+    row: &[T; WIDE],
+    factor: T,
+    other: &[T; WIDE],
+) -> [T; WIDE] {
+    let mut sums = *row;
+    for k in 0..WIDE {
+        sums[k] = multiply_add::<T, FUSED>(factor, other[k], sums[k]);
+    }
+    sums
+}
+
+/// `row · factor`, by a plain loop as in [`plus_multiple`].
+#[inline(always)]
+pub(super) fn scaled<T: Real, const WIDE: usize>(row: &[T; WIDE], factor: T) -> [T; WIDE] {
+    let mut products = *row;
+    for product in &mut products {
+        *product = *product * factor;
+    }
+    products
+}
+
+/// `row − other`, by a plain loop as in [`plus_multiple`].
+#[inline(always)]
+pub(super) fn difference<T: Real, const WIDE: usize>(row: &[T; WIDE], other: &[T; WIDE]) -> [T; WIDE] {
+    let mut rest = *row;
+    for k in 0..WIDE {
+        rest[k] = rest[k] - other[k];
+    }
+    rest
 }
 
 /// Adds to each row of a tile the rows above it, times `factors[above][row]`, and does then what else there is to do for the
@@ -61,8 +94,7 @@ macro_rules! eliminate {
         $(
             if $i < TALL {
                 $(
-                    let factor = $factors[$k][$i];
-                    $sums.0[$i] = std::array::from_fn(|j| $crate::kernels::simd::multiply_add::<T, FUSED>(factor, $sums.0[$k][j], $sums.0[$i][j]));
+                    $sums.0[$i] = $crate::kernels::tile::plus_multiple::<T, _, FUSED>(&$sums.0[$i], $factors[$k][$i], &$sums.0[$k]);
                 )*
                 let $row = $i;
                 $finish
