@@ -49,9 +49,9 @@ pub enum ComparisonError {
         "the fuller curve fits worse ({full} for {simple}): it does not contain the simpler, or its fit is not the best"
     )]
     Worse {
-        /// Misfit of the simpler one.
+        /// Cost of the simpler one.
         simple: f64,
-        /// Misfit of the fuller one.
+        /// Cost of the fuller one.
         full: f64,
     },
     /// The fuller fit has no degrees of freedom to judge the noise by.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
+use super::checked_fit::CheckedFit;
 use super::data::Data;
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::{Noise, Whitening};
-use super::parameter::{Parameter, Role, Wish, parameters};
+use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
-use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
 use crate::problem::{Loss, RobustLoss};
@@ -54,7 +54,7 @@ pub struct CurveFit<'a, T: Real, C> {
     /// Of the responses to a row; empty unless they are given.
     response_names: Vec<String>,
     /// Options of parameters, by name.
-    wishes: Vec<(String, Wish<T>)>,
+    options: Vec<(String, ParameterOption<T>)>,
     /// A covariance of the responses, looked at when fitting.
     data_covariance: Option<Array2<T>>,
     absolute_sigma: bool,
@@ -70,8 +70,8 @@ pub struct CurveFit<'a, T: Real, C> {
 /// A start from predictors and responses.
 type Guess<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
 
-/// All that has been checked: the setting, and the robust loss that was asked for.
-type Checked<'a, T, C> = (Setting<'a, T, C>, Option<Robustness<T>>);
+/// The checked fit, and the robust loss that was asked for.
+type CheckedRobust<'a, T, C> = (CheckedFit<'a, T, C>, Option<Robustness<T>>);
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits any [`Curve`].
@@ -83,7 +83,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             guess: None,
             names: None,
             response_names: Vec::new(),
-            wishes: Vec::new(),
+            options: Vec::new(),
             data_covariance: None,
             absolute_sigma: false,
             mask: None,
@@ -108,44 +108,44 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Where a parameter starts.
     pub fn start(self, name: &str, start: T) -> Self {
-        self.wish(name, Wish::Start(start))
+        self.option(name, ParameterOption::Start(start))
     }
 
     /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
     /// and the fit ends at the minimum within.
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
-        self.wish(name, Wish::within(bounds))
+        self.option(name, ParameterOption::within(bounds))
     }
 
     /// Keeps a parameter at its start.
     pub fn fix(self, name: &str) -> Self {
-        self.wish(name, Wish::Fix(None))
+        self.option(name, ParameterOption::Fix(None))
     }
 
     /// Keeps a parameter at a value.
     pub fn fix_at(self, name: &str, value: T) -> Self {
-        self.wish(name, Wish::Fix(Some(value)))
+        self.option(name, ParameterOption::Fix(Some(value)))
     }
 
     /// Makes a parameter follow from others. It is then neither fixed nor bounded, and has no start of its own.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
-        self.wish(name, Wish::Tie(tie))
+        self.option(name, ParameterOption::Tie(tie))
     }
 
     /// Adds what is known of a parameter from elsewhere: it is `mean`, give or take a standard deviation, by a Gaussian prior.
     /// The data have to have an [absolute sigma](Self::absolute_sigma), or nothing says how much they weigh against it.
     pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
-        self.wish(name, Wish::Prior(mean, standard_deviation))
+        self.option(name, ParameterOption::Prior(mean, standard_deviation))
     }
 
     /// The typical size of a parameter (SciPy's `x_scale`), rounded to a power of two. It matters only where the solver's
     /// [scaling](crate::solver::Scaling) is not by the columns of the Jacobian, as it is by default.
     pub fn scale(self, name: &str, scale: T) -> Self {
-        self.wish(name, Wish::Scale(scale))
+        self.option(name, ParameterOption::Scale(scale))
     }
 
-    fn wish(mut self, name: &str, wish: Wish<T>) -> Self {
-        self.wishes.push((name.to_owned(), wish));
+    fn option(mut self, name: &str, option: ParameterOption<T>) -> Self {
+        self.options.push((name.to_owned(), option));
         self
     }
 
@@ -307,15 +307,15 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
     pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let (mut setting, robust) = self.setting()?;
-        let start: Vec<T> = setting.map.parameters.iter().map(|parameter| parameter.start).collect();
+        let (mut checked, robust) = self.checked()?;
+        let start: Vec<T> = checked.map.parameters.iter().map(|parameter| parameter.start).collect();
         let solved = match robust {
-            Some(robust) => setting.solve_robust(robust, &start),
-            None => setting.solve(&start),
+            Some(robust) => checked.solve_robust(robust, &start),
+            None => checked.solve(&start),
         };
-        let report = solved.map_err(|error| setting.explain(error, &start))?;
-        setting.observer = None;
-        FittedCurve::new(setting, report)
+        let report = solved.map_err(|error| checked.explain(error, &start))?;
+        checked.observer = None;
+        FittedCurve::new(checked, report)
     }
 
     /// The same with something changed about its curve.
@@ -331,14 +331,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         parameters: Vec<Parameter<T>>,
         likelihood: Likelihood<T>,
     ) -> Self {
-        let wishes = |parameter: &Parameter<T>| {
+        let options = |parameter: &Parameter<T>| {
             let name = parameter.name.clone();
-            parameter.wishes().into_iter().map(move |wish| (name.clone(), wish))
+            parameter.options().into_iter().map(move |option| (name.clone(), option))
         };
         CurveFit {
             data,
             start: parameters.iter().map(|parameter| parameter.start).collect(),
-            wishes: parameters.iter().flat_map(wishes).collect(),
+            options: parameters.iter().flat_map(options).collect(),
             likelihood,
             ..CurveFit::curve(curve, &[], &[], &[])
         }
@@ -349,10 +349,10 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         curve: C,
         data: Data<'a, T>,
         (names, start): (Vec<String>, Vec<T>),
-        wishes: Vec<(String, Wish<T>)>,
+        options: Vec<(String, ParameterOption<T>)>,
         robust: Option<Robustness<T>>,
     ) -> Self {
-        CurveFit { data, names: Some(names), start, wishes, robust, ..CurveFit::curve(curve, &[], &[], &[]) }
+        CurveFit { data, names: Some(names), start, options, robust, ..CurveFit::curve(curve, &[], &[], &[]) }
     }
 
     /// Its start is a guess, to be moved within bounds.
@@ -366,29 +366,29 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Checks everything. Collective.
-    pub(super) fn setting(mut self) -> Result<Checked<'a, T, C>, CurveError> {
+    pub(super) fn checked(mut self) -> Result<CheckedRobust<'a, T, C>, CurveError> {
         let robust = self.robust.take();
-        let setting = self.unchecked_setting()?;
-        setting.check_equal(robust.as_ref())?;
-        setting.check()?;
-        robust.iter().try_for_each(|robust| setting.check_robust(robust))?;
-        agreed(setting.data.ranks(), setting.check_counts())?;
-        Ok((setting, robust))
+        let checked = self.unchecked()?;
+        checked.check_equal(robust.as_ref())?;
+        checked.check()?;
+        robust.iter().try_for_each(|robust| checked.check_robust(robust))?;
+        agreed(checked.data.ranks(), checked.check_counts())?;
+        Ok((checked, robust))
     }
 
     /// Checks each part for itself. Collective.
-    pub(super) fn unchecked_setting(mut self) -> Result<Setting<'a, T, C>, CurveError> {
+    pub(super) fn unchecked(mut self) -> Result<CheckedFit<'a, T, C>, CurveError> {
         if let Some(guess) = self.guess {
             let [x, y] = self.data.sample()?;
             self.start = guess(&self.curve, &x, &y);
         }
         let ranks = self.data.ranks().clone();
-        let setting = agreed(&ranks, self.own_setting())?;
-        Ok(Setting { data: setting.data.counted()?, ..setting })
+        let checked = agreed(&ranks, self.own_checked())?;
+        Ok(CheckedFit { data: checked.data.counted()?, ..checked })
     }
 
     /// Checks what this rank has.
-    fn own_setting(self) -> Result<Setting<'a, T, C>, CurveError> {
+    fn own_checked(self) -> Result<CheckedFit<'a, T, C>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
         let CurveFit { absolute_sigma, likelihood, variable_projection, solver, observer, response_names, .. } = self;
@@ -420,7 +420,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         });
         let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
         curve.keep_within(&lower, &upper);
-        Ok(Setting {
+        Ok(CheckedFit {
             curve,
             data,
             response_names,
@@ -446,9 +446,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         if self.start.len() != count {
             return Err(SolveError::WrongStartLength { expected: count, found: self.start.len() }.into());
         }
-        let mut parameters = parameters(known, &self.start, &self.wishes)?;
+        let mut parameters = parameters(known, &self.start, &self.options)?;
         let was_said = |name: &str| {
-            self.wishes.iter().any(|(of, wish)| of == name && matches!(wish, Wish::Start(_) | Wish::Fix(Some(_))))
+            self.options.iter().any(|(of, option)| {
+                of == name && matches!(option, ParameterOption::Start(_) | ParameterOption::Fix(Some(_)))
+            })
         };
         for parameter in parameters.iter_mut().filter(|parameter| self.guess.is_some() && !was_said(&parameter.name)) {
             parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);

@@ -4,12 +4,12 @@ use std::mem::discriminant;
 
 use thiserror::Error;
 
+use super::checked_fit::CheckedFit;
 use super::data::Data;
 use super::global_curve::{AnyCurve, GlobalCurve, Part};
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
-use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit, FittedCurve};
 use crate::real::Real;
 
@@ -44,7 +44,7 @@ pub struct GlobalFit<'a, T: Real> {
 /// A data set and its curve.
 struct DataSet<'a, T: Real> {
     name: String,
-    setting: Result<Setting<'a, T, AnyCurve<'a, T>>, CurveError>,
+    checked: Result<CheckedFit<'a, T, AnyCurve<'a, T>>, CurveError>,
 }
 
 /// Why data sets cannot be fitted together.
@@ -124,13 +124,13 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     where
         C: Curve<T> + Send + Sync + 'a,
     {
-        let setting = if fit.is_robust() {
+        let checked = if fit.is_robust() {
             let (first, second) = ("a data set of a global fit", "a robust loss of its own");
             Err(CurveError::Conflict { first, second, reason: "its scale is for the residuals of all to say" })
         } else {
-            fit.unchecked_setting().map(Setting::boxed)
+            fit.unchecked().map(CheckedFit::boxed)
         };
-        self.sets.push(DataSet { name: name.to_owned(), setting });
+        self.sets.push(DataSet { name: name.to_owned(), checked });
         self
     }
 
@@ -150,28 +150,28 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     /// [`GlobalError`] names what is wrong with a data set, or what does not go together. Sigma is for all data sets or for
     /// none, and so is [`absolute_sigma`](CurveFit::absolute_sigma).
     pub fn curve_fit(self) -> Result<CurveFit<'a, T, GlobalCurve<'a, T>>, GlobalError> {
-        let mut sets: Vec<(String, Setting<'a, T, AnyCurve<'a, T>>)> = Vec::with_capacity(self.sets.len());
-        for DataSet { name, setting } in self.sets {
+        let mut sets: Vec<(String, CheckedFit<'a, T, AnyCurve<'a, T>>)> = Vec::with_capacity(self.sets.len());
+        for DataSet { name, checked } in self.sets {
             if sets.iter().any(|(other, _)| *other == name) {
                 return Err(GlobalError::DuplicateDataSet { name });
             }
-            match setting {
-                Ok(setting) => sets.push((name, setting)),
+            match checked {
+                Ok(checked) => sets.push((name, checked)),
                 Err(source) => return Err(GlobalError::DataSet { name, source }),
             }
         }
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
         let Joined { parameters, own } = join(&sets, &self.shared)?;
-        let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, setting)| &setting.data)))?;
+        let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, checked)| &checked.data)))?;
         let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let Setting { absolute_sigma, variable_projection, .. } = sets[0].1;
+        let CheckedFit { absolute_sigma, variable_projection, .. } = sets[0].1;
         let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
         let response_names = sets[0].1.response_names.clone();
-        let parts = sets.into_iter().zip(own).map(|((name, setting), parameters)| Part {
+        let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| Part {
             name,
-            curve: setting.curve,
-            width: setting.data.width(),
+            curve: checked.curve,
+            width: checked.data.width(),
             parameters,
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
@@ -189,22 +189,32 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     }
 }
 
-impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> Setting<'a, T, C> {
+impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> CheckedFit<'a, T, C> {
     /// The same for a curve of any kind.
-    fn boxed(self) -> Setting<'a, T, AnyCurve<'a, T>> {
-        let Setting { curve, data, response_names, map, likelihood, .. } = self;
-        let Setting { absolute_sigma, variable_projection, solver, observer, .. } = self;
+    fn boxed(self) -> CheckedFit<'a, T, AnyCurve<'a, T>> {
+        let CheckedFit { curve, data, response_names, map, likelihood, .. } = self;
+        let CheckedFit { absolute_sigma, variable_projection, solver, observer, .. } = self;
         let curve: AnyCurve<'a, T> = Box::new(curve);
-        Setting { curve, data, response_names, map, likelihood, absolute_sigma, variable_projection, solver, observer }
+        CheckedFit {
+            curve,
+            data,
+            response_names,
+            map,
+            likelihood,
+            absolute_sigma,
+            variable_projection,
+            solver,
+            observer,
+        }
     }
 }
 
-type Named<'a, T> = (String, Setting<'a, T, AnyCurve<'a, T>>);
+type Named<'a, T> = (String, CheckedFit<'a, T, AnyCurve<'a, T>>);
 
 /// Residuals of all data sets can be added up.
 fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
     let Some(((first, one), others)) = sets.split_first() else { return Err(GlobalError::NoDataSets) };
-    let is_uniform = |setting: &Setting<'_, T, AnyCurve<'_, T>>| matches!(setting.data.noise, Noise::Uniform);
+    let is_uniform = |checked: &CheckedFit<'_, T, AnyCurve<'_, T>>| matches!(checked.data.noise, Noise::Uniform);
     for (second, other) in others {
         let what = if one.data.ranks().size() != other.data.ranks().size() {
             "other ranks share its rows"
@@ -227,7 +237,7 @@ fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
 /// Checks that the shared parameters can be shared.
 fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(), GlobalError> {
     for name in shared {
-        let with_it: Vec<_> = sets.iter().filter(|(_, setting)| setting.map.index(name).is_some()).collect();
+        let with_it: Vec<_> = sets.iter().filter(|(_, checked)| checked.map.index(name).is_some()).collect();
         let of = || with_it.iter().map(|(set, _)| set.clone()).collect();
         let [(first, one), others @ ..] = &with_it[..] else {
             return Err(GlobalError::NotShared { name: name.clone(), of: of() });
@@ -235,8 +245,8 @@ fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(),
         if others.is_empty() {
             return Err(GlobalError::NotShared { name: name.clone(), of: of() });
         }
-        let parameter = |setting: &Setting<'_, T, AnyCurve<'_, T>>| {
-            setting.map.parameters.iter().find(|parameter| parameter.name == *name).cloned()
+        let parameter = |checked: &CheckedFit<'_, T, AnyCurve<'_, T>>| {
+            checked.map.parameters.iter().find(|parameter| parameter.name == *name).cloned()
         };
         for (second, other) in others {
             let (Some(one), Some(other)) = (parameter(one), parameter(other)) else { continue };
@@ -277,11 +287,11 @@ struct Joined<T> {
 
 fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<Joined<T>, CurveError> {
     let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
-    for (set, setting) in sets {
+    for (set, checked) in sets {
         let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
         let full = |name: &str| if is_shared(name) { name.into() } else { format!("{set}.{name}") };
-        let mut indices = Vec::with_capacity(setting.map.count());
-        for parameter in &setting.map.parameters {
+        let mut indices = Vec::with_capacity(checked.map.count());
+        for parameter in &checked.map.parameters {
             let name = full(&parameter.name);
             let known = parameters.iter().position(|other| other.name == name);
             if known.is_some() && !is_shared(&parameter.name) {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::checked_fit::CheckedFit;
 use super::failure::FitFailure;
-use super::setting::Setting;
 use super::{Curve, CurveError, FittedCurve, MultiStartError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
@@ -58,7 +58,7 @@ impl<T: Real, C> fmt::Debug for Minima<'_, T, C> {
 impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
     /// Sorts what came of each start. The best fit is a converged one, unless there is none. Collective.
     pub(super) fn gather(
-        setting: Setting<'a, T, C>,
+        checked: CheckedFit<'a, T, C>,
         starts: Vec<Vec<T>>,
         reports: Vec<Result<Report<T>, SolveError>>,
     ) -> Result<Self, MultiStartError> {
@@ -82,13 +82,13 @@ impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
         let by_cost = |a: &Report<T>, b: &Report<T>| a.cost.to_f64().total_cmp(&b.cost.to_f64());
         converged.sort_by(by_cost);
         stuck.sort_by(by_cost);
-        let minima = distinct(&setting, &converged)?;
+        let minima = distinct(&checked, &converged)?;
         let Some(best) = converged.into_iter().chain(stuck).next() else {
             return Err(MultiStartError::AllFailed {
                 failed: failed.into_iter().map(|failed| failed.reason).collect(),
             });
         };
-        Ok(Minima { best: FittedCurve::new(setting, best)?, minima, failed })
+        Ok(Minima { best: FittedCurve::new(checked, best)?, minima, failed })
     }
 }
 
@@ -104,16 +104,16 @@ struct Basin<T> {
 }
 
 impl<T: Real> Basin<T> {
-    fn new<C: Curve<T>>(setting: &Setting<'_, T, C>, report: &Report<T>, rounding: T) -> Self {
-        let (mut misfit, free) = (setting.misfit(), setting.map.gather(&report.x));
-        let m = misfit.residual_count();
+    fn new<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, report: &Report<T>, rounding: T) -> Self {
+        let (mut curve_problem, free) = (checked.curve_problem(), checked.map.gather(&report.x));
+        let m = curve_problem.residual_count();
         let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
-        if misfit.linearize(&free, 0, &mut r, &mut jacobian).is_err() {
+        if curve_problem.linearize(&free, 0, &mut r, &mut jacobian).is_err() {
             jacobian.fill(T::ZERO);
         }
-        let excess = setting.informative_count().saturating_sub(free.len()).max(1);
+        let excess = checked.informative_count().saturating_sub(free.len()).max(1);
         let chi_square = report.sum_of_squares();
-        let variance = if setting.is_absolute() { T::ONE } else { chi_square / T::from_f64(excess as f64) };
+        let variance = if checked.is_absolute() { T::ONE } else { chi_square / T::from_f64(excess as f64) };
         let in_curve = T::from_f64(SAME * SAME) * variance + rounding;
         let in_cost = T::from_f64(64.0) * T::EPSILON.sqrt() * chi_square + rounding;
         let minimum = Minimum { parameters: report.x.clone(), cost: report.cost, starts: 0 };
@@ -136,28 +136,28 @@ impl<T: Real> Basin<T> {
 }
 
 /// Largest sum of squared residuals of a perfect fit. Collective.
-fn rounding<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>) -> Result<T, CurveError> {
-    let mut squares = [setting.data.squared_responses()];
-    setting.data.ranks().all_sum(&mut squares)?;
+fn rounding<T: Real, C: Curve<T>>(checked: &CheckedFit<'_, T, C>) -> Result<T, CurveError> {
+    let mut squares = [checked.data.squared_responses()];
+    checked.data.ranks().all_sum(&mut squares)?;
     let unit = T::from_f64(64.0) * T::EPSILON;
     Ok(unit * unit * T::from_f64(squares[0]))
 }
 
 /// The minima that differ, of ends in the order of their costs. Collective.
 fn distinct<T: Real, C: Curve<T>>(
-    setting: &Setting<'_, T, C>,
+    checked: &CheckedFit<'_, T, C>,
     ends: &[Report<T>],
 ) -> Result<Vec<Minimum<T>>, CurveError> {
-    let rounding = rounding(setting)?;
+    let rounding = rounding(checked)?;
     let mut basins: Vec<Basin<T>> = Vec::new();
     for report in ends {
-        let free = setting.map.gather(&report.x);
+        let free = checked.map.gather(&report.x);
         let mut place = 0;
-        while place < basins.len() && !basins[place].holds(setting.data.ranks(), &free, report)? {
+        while place < basins.len() && !basins[place].holds(checked.data.ranks(), &free, report)? {
             place += 1;
         }
         if place == basins.len() {
-            basins.push(Basin::new(setting, report, rounding));
+            basins.push(Basin::new(checked, report, rounding));
         }
         basins[place].minimum.starts += 1;
     }

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked_fit;
 mod comparison;
 mod constructors;
 mod counted;
@@ -43,7 +44,6 @@ mod likelihood;
 mod many;
 mod map;
 mod minima;
-mod misfit;
 mod model;
 pub mod model_functions;
 mod model_macro;
@@ -59,6 +59,7 @@ mod parameter;
 mod parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
+mod problem;
 #[cfg(feature = "progress")]
 mod progress;
 mod ranks;
@@ -67,7 +68,6 @@ mod reverse_tile;
 mod robust;
 mod robust_sums;
 mod rows;
-mod setting;
 mod statistics_error;
 #[cfg(feature = "serde")]
 mod stored;

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thiserror::Error;
 
+use super::checked_fit::CheckedFit;
 use super::failure::FitFailure;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::minima::Minima;
 use super::ranks::{agreed, check_equal};
 use super::robust::Robustness;
-use super::setting::Setting;
 use super::{Curve, CurveError, CurveFit};
 use crate::distributed::RankError;
 use crate::real::Real;
@@ -163,35 +163,35 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
     /// failed by. A start that fails while others do not is none, but counted in the result.
     pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
-        let (mut setting, robust) = fit.setting()?;
-        setting.observer = None;
-        let ranks = setting.data.ranks();
-        let starts = agreed(ranks, starts(&setting.map, &ranges, count, seed))?;
+        let (mut checked, robust) = fit.checked()?;
+        checked.observer = None;
+        let ranks = checked.data.ranks();
+        let starts = agreed(ranks, starts(&checked.map, &ranges, count, seed))?;
         check_equal(ranks, "the starts", &starts.concat())?;
         let observer = observer.filter(|_| ranks.is_root());
         let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
         let (done, all) = (AtomicUsize::new(0), if judges_scale { 2 * count } else { count });
-        let solve_all = |setting: &Setting<'a, T, C>| {
-            setting.for_each_solve(count, |index| {
-                let report = setting.solve(&starts[index]);
+        let solve_all = |checked: &CheckedFit<'a, T, C>| {
+            checked.for_each_solve(count, |index| {
+                let report = checked.solve(&starts[index]);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 observer.iter().for_each(|observe| observe(done, all));
                 report
             })
         };
         match robust {
-            Some(Robustness { loss, scale: Some(scale) }) => setting.likelihood = Likelihood::Robust(loss, scale),
+            Some(Robustness { loss, scale: Some(scale) }) => checked.likelihood = Likelihood::Robust(loss, scale),
             Some(robust) => {
-                let reports = solve_all(&setting);
+                let reports = solve_all(&checked);
                 let lowest = reports.iter().flatten().min_by(|a, b| a.cost.to_f64().total_cmp(&b.cost.to_f64()));
-                setting
+                checked
                     .solve_robust(robust, lowest.map_or(&starts[0], |report| &report.x))
                     .map_err(CurveError::from)?;
             }
             None => {}
         }
-        let reports = solve_all(&setting);
-        Minima::gather(setting, starts, reports)
+        let reports = solve_all(&checked);
+        Minima::gather(checked, starts, reports)
     }
 }
 

@@ -30,21 +30,21 @@ pub(super) struct Parameter<T> {
     pub(super) scale: T,
 }
 
-/// The parameters of these names and starts, of which all these wishes are granted.
+/// The parameters of these names and starts, to which all these options are applied.
 pub(super) fn parameters<T: Real>(
     known: Vec<String>,
     start: &[T],
-    wishes: &[(String, Wish<T>)],
+    options: &[(String, ParameterOption<T>)],
 ) -> Result<Vec<Parameter<T>>, CurveError> {
-    check(wishes)?;
+    check(options)?;
     let (lower, upper, scale) = (-T::INFINITY, T::INFINITY, T::ONE);
     let named = known.iter().cloned().zip(start);
     let mut parameters: Vec<Parameter<T>> = named
         .map(|(name, &start)| Parameter { name, start, lower, upper, role: Role::Free, prior: None, scale })
         .collect();
-    for (name, wish) in wishes {
+    for (name, option) in options {
         match parameters.iter_mut().find(|parameter| parameter.name == *name) {
-            Some(parameter) => parameter.grant(wish),
+            Some(parameter) => parameter.apply(option),
             None => return Err(CurveError::NoSuchParameter { name: name.clone(), known }),
         }
     }
@@ -52,18 +52,20 @@ pub(super) fn parameters<T: Real>(
 }
 
 /// Wishes for one parameter do not contradict each other.
-fn check<T>(wishes: &[(String, Wish<T>)]) -> Result<(), CurveError> {
-    let said = |of: &str, kind: fn(&Wish<T>) -> bool| wishes.iter().any(|(name, wish)| name == of && kind(wish));
-    for (name, wish) in wishes {
+fn check<T>(options: &[(String, ParameterOption<T>)]) -> Result<(), CurveError> {
+    let said = |of: &str, kind: fn(&ParameterOption<T>) -> bool| {
+        options.iter().any(|(name, option)| name == of && kind(option))
+    };
+    for (name, option) in options {
         let contradiction = |first, second| Err(CurveError::Contradiction { name: name.clone(), first, second });
-        match wish {
-            Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+        match option {
+            ParameterOption::Tie(_) if said(name, |option| matches!(option, ParameterOption::Fix(_))) => {
                 return contradiction("is fixed", "is tied to other parameters");
             }
-            Wish::Tie(_) if said(name, |wish| matches!(wish, Wish::Start(_))) => {
+            ParameterOption::Tie(_) if said(name, |option| matches!(option, ParameterOption::Start(_))) => {
                 return contradiction("has a start", "is tied to other parameters");
             }
-            Wish::Prior(..) if said(name, |wish| matches!(wish, Wish::Fix(_))) => {
+            ParameterOption::Prior(..) if said(name, |option| matches!(option, ParameterOption::Fix(_))) => {
                 return contradiction("is fixed", "has a prior");
             }
             _ => {}
@@ -74,7 +76,7 @@ fn check<T>(wishes: &[(String, Wish<T>)]) -> Result<(), CurveError> {
 
 /// Option of a parameter, by its name.
 #[derive(Debug, Clone)]
-pub(super) enum Wish<T> {
+pub(super) enum ParameterOption<T> {
     Start(T),
     Bounds(T, T),
     Fix(Option<T>),
@@ -83,30 +85,30 @@ pub(super) enum Wish<T> {
     Scale(T),
 }
 
-impl<T: Real> Wish<T> {
+impl<T: Real> ParameterOption<T> {
     /// Bounds, to which the ends belong.
     pub(super) fn within(bounds: impl RangeBounds<T>) -> Self {
         let end = |bound, none| match bound {
             Bound::Included(&end) | Bound::Excluded(&end) => end,
             Bound::Unbounded => none,
         };
-        Wish::Bounds(end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY))
+        ParameterOption::Bounds(end(bounds.start_bound(), -T::INFINITY), end(bounds.end_bound(), T::INFINITY))
     }
 }
 
 impl<T: Copy> Parameter<T> {
-    /// Grants a wish.
-    pub(super) fn grant(&mut self, wish: &Wish<T>) {
-        match wish {
-            Wish::Start(start) => self.start = *start,
-            Wish::Bounds(lower, upper) => (self.lower, self.upper) = (*lower, *upper),
-            Wish::Fix(value) => {
+    /// Applies an option.
+    pub(super) fn apply(&mut self, option: &ParameterOption<T>) {
+        match option {
+            ParameterOption::Start(start) => self.start = *start,
+            ParameterOption::Bounds(lower, upper) => (self.lower, self.upper) = (*lower, *upper),
+            ParameterOption::Fix(value) => {
                 self.start = value.unwrap_or(self.start);
                 self.role = Role::Fixed;
             }
-            Wish::Tie(tie) => self.role = Role::Tied(tie.clone()),
-            Wish::Prior(mean, deviation) => self.prior = Some((*mean, *deviation)),
-            Wish::Scale(scale) => self.scale = *scale,
+            ParameterOption::Tie(tie) => self.role = Role::Tied(tie.clone()),
+            ParameterOption::Prior(mean, deviation) => self.prior = Some((*mean, *deviation)),
+            ParameterOption::Scale(scale) => self.scale = *scale,
         }
     }
 }
@@ -121,15 +123,15 @@ impl<T: Real> Parameter<T> {
         Parameter { name, role, ..self.clone() }
     }
 
-    /// All that is said of it but for its start, as wishes.
-    pub(super) fn wishes(&self) -> Vec<Wish<T>> {
+    /// All that is said of it but for its start, as options.
+    pub(super) fn options(&self) -> Vec<ParameterOption<T>> {
         let role = match &self.role {
             Role::Free => None,
-            Role::Fixed => Some(Wish::Fix(None)),
-            Role::Tied(tie) => Some(Wish::Tie(tie.clone())),
+            Role::Fixed => Some(ParameterOption::Fix(None)),
+            Role::Tied(tie) => Some(ParameterOption::Tie(tie.clone())),
         };
-        let prior = self.prior.map(|(mean, deviation)| Wish::Prior(mean, deviation));
-        let always = [Wish::Bounds(self.lower, self.upper), Wish::Scale(self.scale)];
+        let prior = self.prior.map(|(mean, deviation)| ParameterOption::Prior(mean, deviation));
+        let always = [ParameterOption::Bounds(self.lower, self.upper), ParameterOption::Scale(self.scale)];
         always.into_iter().chain(role).chain(prior).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::data::Data;
 use super::numeric_rows::FromNumericRows;
-use super::parameter::Wish;
+use super::parameter::ParameterOption;
 use super::residual_curve::{FromResiduals, fill_negatives};
 use super::robust::Robustness;
 use super::{Curve, CurveError, CurveFit, FittedCurve, Tie};
@@ -44,7 +44,7 @@ use crate::solver::LevenbergMarquardt;
 #[derive(Debug, Clone)]
 pub struct Parameters<T: Real, const N: usize> {
     named: [(String, T); N],
-    wishes: Vec<(String, Wish<T>)>,
+    options: Vec<(String, ParameterOption<T>)>,
     is_absolute: bool,
     robust: Option<Robustness<T>>,
     solver: LevenbergMarquardt<T>,
@@ -55,7 +55,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
     pub fn new<S: Into<String>>(named: [(S, T); N]) -> Self {
         Parameters {
             named: named.map(|(name, start)| (name.into(), start)),
-            wishes: Vec::new(),
+            options: Vec::new(),
             is_absolute: false,
             robust: None,
             solver: LevenbergMarquardt::new(),
@@ -64,34 +64,34 @@ impl<T: Real, const N: usize> Parameters<T, N> {
 
     /// Bounds of a parameter, as [`CurveFit::bounds`].
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
-        self.wish(name, Wish::within(bounds))
+        self.option(name, ParameterOption::within(bounds))
     }
 
     /// Keeps a parameter at its start.
     pub fn fix(self, name: &str) -> Self {
-        self.wish(name, Wish::Fix(None))
+        self.option(name, ParameterOption::Fix(None))
     }
 
     /// Keeps a parameter at a value.
     pub fn fix_at(self, name: &str, value: T) -> Self {
-        self.wish(name, Wish::Fix(Some(value)))
+        self.option(name, ParameterOption::Fix(Some(value)))
     }
 
     /// Makes a parameter follow from others, whatever it starts at. The residuals need not depend on it: so the report has a quantity
     /// that follows from the fit, with its standard error.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
-        self.wish(name, Wish::Tie(tie))
+        self.option(name, ParameterOption::Tie(tie))
     }
 
     /// Adds what is known of a parameter from elsewhere: it is `mean`, give or take a standard deviation. The residuals have to be
     /// [`absolute`](Self::absolute), or nothing says how much they weigh against it.
     pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
-        self.wish(name, Wish::Prior(mean, standard_deviation))
+        self.option(name, ParameterOption::Prior(mean, standard_deviation))
     }
 
     /// The typical size of a parameter, as [`CurveFit::scale`].
     pub fn scale(self, name: &str, scale: T) -> Self {
-        self.wish(name, Wish::Scale(scale))
+        self.option(name, ParameterOption::Scale(scale))
     }
 
     /// Whether residuals have a standard deviation of one (lmfit's `scale_covar=False`), and not one that is judged by their size, which
@@ -117,8 +117,8 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         Parameters { solver, ..self }
     }
 
-    fn wish(mut self, name: &str, wish: Wish<T>) -> Self {
-        self.wishes.push((name.to_owned(), wish));
+    fn option(mut self, name: &str, option: ParameterOption<T>) -> Self {
+        self.options.push((name.to_owned(), option));
         self
     }
 
@@ -172,10 +172,10 @@ impl<T: Real, const N: usize> Parameters<T, N> {
     }
 
     fn fit<'a, C: Curve<T>>(self, curve: C, residuals: usize) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let Parameters { named, wishes, is_absolute, robust, solver } = self;
+        let Parameters { named, options, is_absolute, robust, solver } = self;
         let (names, start): (Vec<String>, Vec<T>) = named.into_iter().unzip();
         let data = Data::zeros(residuals, is_absolute);
-        CurveFit::of_residuals(curve, data, (names, start), wishes, robust)
+        CurveFit::of_residuals(curve, data, (names, start), options, robust)
             .absolute_sigma(is_absolute)
             .solver(solver)
             .fit()

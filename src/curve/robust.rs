@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Curve;
+use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
-use super::misfit::Misfit;
+use super::problem::CurveProblem;
 use super::ranks::agreed;
-use super::setting::Setting;
 use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
 use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
@@ -52,9 +52,9 @@ struct Search<T> {
 
 impl<T: Real> Search<T> {
     /// Collective.
-    fn begin<C: Curve<T>>(setting: &Setting<'_, T, C>) -> Result<Self, SolveError> {
-        let mut squares = [setting.data.squared_responses()];
-        setting.data.ranks().all_sum(&mut squares)?;
+    fn begin<C: Curve<T>>(checked: &CheckedFit<'_, T, C>) -> Result<Self, SolveError> {
+        let mut squares = [checked.data.squared_responses()];
+        checked.data.ranks().all_sum(&mut squares)?;
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
         let evaluations = Evaluations::default();
@@ -81,7 +81,7 @@ impl<T: Real> Search<T> {
     }
 }
 
-impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
+impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
@@ -165,7 +165,7 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     }
 
     /// The problem without a likelihood: whitened residuals, and their squares.
-    pub(super) fn least_squares<'p>(&'p self, map: &'p ParameterMap<T>) -> Misfit<'p, T, C> {
-        Misfit::new(&self.curve, &self.data, map, &Likelihood::Gaussian)
+    pub(super) fn least_squares<'p>(&'p self, map: &'p ParameterMap<T>) -> CurveProblem<'p, T, C> {
+        CurveProblem::new(&self.curve, &self.data, map, &Likelihood::Gaussian)
     }
 }

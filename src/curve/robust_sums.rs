@@ -1,9 +1,9 @@
 //! Sums that standard errors under a robust loss are made of.
 
 use super::Curve;
+use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
-use super::setting::Setting;
 use crate::problem::{EvaluationError, loss_at};
 use crate::real::Real;
 
@@ -22,9 +22,9 @@ pub(super) struct RobustSums<T> {
 
 impl<T: Real> RobustSums<T> {
     /// At these parameters; `None` where the loss is not robust. Collective.
-    pub(super) fn at<C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
-        let Likelihood::Robust(loss, scale) = &setting.likelihood else { return Ok(None) };
-        let own = setting.whitened_residuals(at).map(|residuals| {
+    pub(super) fn at<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
+        let Likelihood::Robust(loss, scale) = &checked.likelihood else { return Ok(None) };
+        let own = checked.whitened_residuals(at).map(|residuals| {
             let mut sums = [T::ZERO; 3];
             for r in residuals {
                 let [_, slope, curvature] = loss_at(&**loss, *scale, r);
@@ -35,8 +35,8 @@ impl<T: Real> RobustSums<T> {
             }
             sums
         });
-        let [squares, curvature, squared_curvature] = summed(setting.data.ranks(), own)?;
-        let count = T::from_f64((setting.data.all_rows() * setting.data.outputs()) as f64);
+        let [squares, curvature, squared_curvature] = summed(checked.data.ranks(), own)?;
+        let count = T::from_f64((checked.data.all_rows() * checked.data.outputs()) as f64);
         Ok(Some(RobustSums { count, squares, curvature, squared_curvature }))
     }
 

@@ -3,14 +3,14 @@
 use super::block_choice::of_blocks;
 use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
+use super::dual::Dual;
 use super::form::LinearForm;
 use super::held::Held;
 use super::matrix_free::MatrixFree;
+use super::matrix_free_dual::MatrixFreeDual;
 use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesBlocks, TakesRidge};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
-use super::product_dual::ProductDual;
-use super::row_gram::RowGram;
 use super::shape::{Dynamic, Shape};
 use crate::problem::BlockJacobian;
 use crate::real::Real;
@@ -27,8 +27,8 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
     Ok(match plan.form {
         LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
         LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
-        LinearForm::Dual => Box::new(RowGram::new(plan.m, plan.n)),
-        LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(ProductDual::new(plan)),
+        LinearForm::Dual => Box::new(Dual::new(plan.m, plan.n)),
+        LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(MatrixFreeDual::new(plan)),
         LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
         LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
             of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?
@@ -41,7 +41,7 @@ pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Res
 pub enum Stacked<T: Real, S: Shape<T>> {
     Normal(NormalEquations<T, S>),
     Orthogonal(Orthogonal<T, S>),
-    Dual(RowGram<T>),
+    Dual(Dual<T>),
 }
 
 impl<T: Real, S: Shape<T>> Stacked<T, S> {
@@ -50,7 +50,7 @@ impl<T: Real, S: Shape<T>> Stacked<T, S> {
     pub fn new(plan: &Plan) -> Self {
         match plan.form {
             LinearForm::Qr => Stacked::Orthogonal(Orthogonal::new(plan.n)),
-            LinearForm::Dual => Stacked::Dual(RowGram::new(plan.m, plan.n)),
+            LinearForm::Dual => Stacked::Dual(Dual::new(plan.m, plan.n)),
             _ => Stacked::Normal(NormalEquations::new(plan.n)),
         }
     }

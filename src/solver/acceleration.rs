@@ -18,7 +18,7 @@ use crate::real::Real;
 pub enum Acceleration {
     /// Plain steps.
     Never,
-    /// From a step that brings less than three quarters of what the linear model promised, until the path is straight
+    /// From a step that brings less than three quarters of what the linear model predicted, until the path is straight
     /// again: for smooth sailing it costs nothing.
     #[default]
     WhereCurved,
@@ -27,7 +27,7 @@ pub enum Acceleration {
 }
 
 /// The correction may be this long, relative to the step; beyond, the step is rejected (Transtrum & Sethna 2012, α).
-const LARGEST_BEND: f64 = 0.75;
+const LONGEST_CORRECTION: f64 = 0.75;
 
 /// Below this the path counts as straight again.
 const STRAIGHT: f64 = 0.02;
@@ -39,14 +39,14 @@ const CURVED_GAIN: f64 = 0.75;
 const PROBE: f64 = 0.1;
 
 impl Acceleration {
-    /// Whether to accelerate the next step, after a trial that was accelerated if `bend` is known: the length of its
+    /// Whether to accelerate the next step, after a trial that was accelerated if `correction` is known: the length of its
     /// correction relative to the step.
     #[inline]
-    pub(super) fn wanted<T: Real>(self, trial: &Trial<T>, bend: Option<T>) -> bool {
-        match (self, bend) {
+    pub(super) fn wanted<T: Real>(self, trial: &Trial<T>, correction: Option<T>) -> bool {
+        match (self, correction) {
             (Acceleration::Never, _) => false,
             (Acceleration::Always, _) => true,
-            (Acceleration::WhereCurved, Some(bend)) => bend > T::from_f64(STRAIGHT),
+            (Acceleration::WhereCurved, Some(correction)) => correction > T::from_f64(STRAIGHT),
             (Acceleration::WhereCurved, None) => !trial.gains(CURVED_GAIN),
         }
     }
@@ -61,7 +61,7 @@ where
     /// Adds `½a` to the step `v`, where `(JᵀJ + λD²)a = −Jᵀr_vv` and `r_vv` is the second derivative of the residuals
     /// along `v`. Returns `‖Da‖ / ‖Dv‖`; zero, and the plain step, where the second derivative is not finite. What a bound
     /// holds is not corrected, and nothing is where the correction would cross a bound.
-    pub(super) fn bend_step<P: LeastSquares<T> + ?Sized>(
+    pub(super) fn correct_step<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
         length: T,
@@ -83,14 +83,14 @@ where
             self.trial.as_mut().copy_from_slice(step);
         }
         // No second derivative, no correction.
-        let bend = self
+        let correction = self
             .model
             .add_correction(problem.products(), d, held, room, step)
             .map_or(T::ZERO, |correction| correction / length);
         if self.bounds.as_ref().is_some_and(|bounds| !bounds.allows(self.x.as_ref(), step)) {
             step.copy_from_slice(self.trial.as_ref());
         }
-        Ok(if bend.is_finite() { bend } else { T::ZERO })
+        Ok(if correction.is_finite() { correction } else { T::ZERO })
     }
 
     /// Makes `Jᵀr_vv` the model's other right-hand side, from the rows of the Jacobian.
@@ -99,7 +99,7 @@ where
         let model = &mut self.model;
         let (has_own_cost, mut by_difference) = (self.has_own_cost, false);
         let evaluated = self.tiles.revisit(problem, x, |problem, first, at_hand, second| {
-            let Some((r, jacobian)) = at_hand else { return bend_without(problem, model, x, v, first, second) };
+            let Some((r, jacobian)) = at_hand else { return correction_without(problem, model, x, v, first, second) };
             let exact = problem.second_directional_derivative(x, v, first, second)?;
             if !exact && has_own_cost {
                 second.fill(T::ZERO);
@@ -113,11 +113,11 @@ where
             model.add_forcing(second, jacobian);
             Ok(true)
         });
-        let evaluated = match (&mut self.shards, model.forcing_mut()) {
-            (Some(shards), Some(forcing)) => {
+        let evaluated = match (&mut self.rank_sync, model.forcing_mut()) {
+            (Some(rank_sync), Some(forcing)) => {
                 let (evaluated, own) =
                     evaluated.map_or_else(|error| (false, Err(error)), |evaluated| (evaluated, Ok(())));
-                shards.sum(forcing, own)?;
+                rank_sync.sum(forcing, own)?;
                 evaluated
             }
             _ => evaluated?,
@@ -127,16 +127,16 @@ where
         Ok(())
     }
 
-    /// The path bends too much for the step to be trusted.
+    /// The correction is too long for the step to be trusted.
     #[inline]
-    pub(super) fn bends_too_much(bend: T) -> bool {
-        !(bend <= T::from_f64(LARGEST_BEND))
+    pub(super) fn is_too_long(correction: T) -> bool {
+        !(correction <= T::from_f64(LONGEST_CORRECTION))
     }
 }
 
 /// Adds the forcing `Jᵀr_vv` of a tile without its Jacobian; `false` when that cannot be done.
 #[inline]
-fn bend_without<T: Real, M: LinearModel<T>, P: LeastSquares<T> + ?Sized>(
+fn correction_without<T: Real, M: LinearModel<T>, P: LeastSquares<T> + ?Sized>(
     problem: &mut P,
     model: &mut M,
     x: &[T],

@@ -71,9 +71,9 @@ where
         bounds.holds(j, self.x.as_ref()[j], self.model.gradient()[j])
     }
 
-    /// The reduction of the cost that the linear model promises of the step, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
+    /// The reduction of the cost that the linear model predicts for the step, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
     #[inline]
-    pub(super) fn promise(&self, lambda: T, length: T, slope: T) -> T {
+    pub(super) fn predicted_reduction(&self, lambda: T, length: T, slope: T) -> T {
         let half = T::from_f64(0.5);
         match &self.bounds {
             // (JᵀJ + λD²)δ = −Jᵀr makes it a sum of positive terms.

@@ -41,7 +41,7 @@ where
     fn learn_curvature(&mut self, trial: &Trial<T>) {
         let is_used = self.model.uses_curvature();
         if let (Some(more), true) = (self.model.curvature_along(self.step.as_ref()), trial.actual.is_finite()) {
-            // The promises of the model in use, and of the other.
+            // The reductions predicted by the model in use, and by the other.
             let other = if is_used { trial.predicted + more } else { trial.predicted - more };
             let (error, other_error) = ((trial.actual - trial.predicted).abs(), (trial.actual - other).abs());
             if error > T::from_f64(BETTER) * other_error {

@@ -10,8 +10,8 @@ use super::bounded::bounds_of;
 use super::damping::DampingPolicy;
 use super::damping::any_policy::AnyPolicy;
 use super::iteration::Iteration;
-use super::journal::{Journal, Log};
-use super::shards::Shards;
+use super::rank_sync::RankSync;
+use super::trace::{Log, Trace};
 use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Shape};
 use crate::linear::{LinearModel, Plan, Ridge};
@@ -72,16 +72,16 @@ fn minimize_observed<T: Real>(
     start: &[T],
     observer: &mut dyn Observer<T>,
 ) -> Result<Report<T>, SolveError> {
-    let shards = settings.open(problem, start)?;
-    shards.iter().try_for_each(|shards| shards.compare(problem, start))?;
-    let plan = settings.plan_for(problem, shards.as_ref(), settings.scaling, Ridge::None)?;
+    let rank_sync = settings.open(problem, start)?;
+    rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, start))?;
+    let plan = settings.plan_for(problem, rank_sync.as_ref(), settings.scaling, Ridge::None)?;
     let start = start.to_vec();
     if !settings.log {
-        return descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, shards, start, observer);
+        return descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, rank_sync, start, observer);
     }
     let mut log = Log { records: Vec::new(), observer };
     let observer: &mut dyn Observer<T> = &mut log;
-    let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, shards, start, observer)?;
+    let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, rank_sync, start, observer)?;
     Ok(Report { log: log.records, ..report })
 }
 
@@ -92,7 +92,7 @@ pub(super) fn descend<T, S, D, P, O>(
     damping: D,
     problem: &mut P,
     plan: Plan,
-    shards: Option<Shards<T>>,
+    rank_sync: Option<RankSync<T>>,
     start: S::Vector,
     observer: &mut O,
 ) -> Result<Report<T, S::Vector>, SolveError>
@@ -107,14 +107,14 @@ where
     let blocks = problem.blocks().map(|blocks| &*blocks);
     let model = S::model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
     let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
-    iteration.shards = shards;
+    iteration.rank_sync = rank_sync;
     iteration.use_all_cores();
     iteration.keep_within(bounds_of(problem)?);
     iteration.start(problem)?;
     iteration.start_damping();
-    let mut journal = Journal::new(observer);
-    let descent = iteration.descend(settings, problem, &mut journal, begun);
-    let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut journal, begun, status));
+    let mut trace = Trace::new(observer);
+    let descent = iteration.descend(settings, problem, &mut trace, begun);
+    let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut trace, begun, status));
     let (status, error) = match ending {
         Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
         Err(error) => (Status::EvaluationFailed, Some(error)),
@@ -126,9 +126,9 @@ where
         gradient_norm: iteration.gradient_norm(),
         gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
         active: iteration.active_bounds(),
-        damping: journal.damping,
-        iterations: journal.iterations,
-        accepted: journal.accepted,
+        damping: trace.damping,
+        iterations: trace.iterations,
+        accepted: trace.accepted,
         evaluations: iteration.evaluations,
         linear_form: iteration.model.form(),
         elapsed: begun.elapsed(),

@@ -180,11 +180,11 @@ where
         });
         self.tiles.forget();
         self.evaluations.jacobians += 1;
-        match &self.shards {
+        match &self.rank_sync {
             None => visited?,
-            Some(shards) => {
-                shards.sum(gradient, visited)?;
-                shards.sum(squares, Ok(()))?;
+            Some(rank_sync) => {
+                rank_sync.sum(gradient, visited)?;
+                rank_sync.sum(squares, Ok(()))?;
             }
         }
         let tolerance = largest_cosine(settings) * self.squares.sqrt();
@@ -227,9 +227,9 @@ where
             Ok(())
         });
         self.evaluations.residuals += 2;
-        match &mut self.shards {
+        match &mut self.rank_sync {
             None => visited?,
-            Some(shards) => shards.sum(std::slice::from_mut(&mut sum), visited)?,
+            Some(rank_sync) => rank_sync.sum(std::slice::from_mut(&mut sum), visited)?,
         }
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use super::damping::{DampingPolicy, IllConditioned, Trial};
-use super::journal::Journal;
 use super::manifold::PointSizes;
-use super::products::products;
-use super::shards::Shards;
+use super::matrix_free::products;
+use super::rank_sync::RankSync;
 use super::step_rule::StepRule;
 use super::termination::Decline;
+use super::trace::Trace;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
@@ -16,7 +16,7 @@ use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, RowSums, Tile
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// A step is taken when it brings at least this share of the reduction that the linear model promised.
+/// A step is taken when it brings at least this share of the reduction that the linear model predicted.
 pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
 
 /// After a step that did this well, the next is expected to be taken, and is linearised without asking for its cost first.
@@ -39,7 +39,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// Where the rows are many, room to sum them on all cores.
     pub(super) row_sums: Option<RowSums<T>>,
     /// Where the rows are spread over ranks, those.
-    pub(super) shards: Option<Shards<T>>,
+    pub(super) rank_sync: Option<RankSync<T>>,
     /// Where the problem is on a manifold, room for that.
     pub(super) point_sizes: Option<PointSizes<T>>,
     /// Where the problem has bounds, what keeps steps within.
@@ -112,7 +112,7 @@ where
             model,
             tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
             row_sums: None,
-            shards: None,
+            rank_sync: None,
             point_sizes: None,
             bounds: None,
             trial: x.clone(),
@@ -137,7 +137,7 @@ where
 
     /// Lets all cores sum many rows, unless ranks do.
     pub(super) fn use_all_cores(&mut self) {
-        if S::TILE_ROWS == 0 && self.shards.is_none() {
+        if S::TILE_ROWS == 0 && self.rank_sync.is_none() {
             self.row_sums = RowSums::new(self.plan.m, self.plan.n, self.plan.group);
         }
     }
@@ -154,19 +154,18 @@ where
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
-        journal: &mut Journal<'_, T, O>,
+        trace: &mut Trace<'_, T, O>,
         begun: Instant,
     ) -> Result<Status, EvaluationError> {
         loop {
-            if let Some(status) = self.arrived(settings).or_else(|| self.exhausted(settings, journal.iterations, begun))
-            {
+            if let Some(status) = self.arrived(settings).or_else(|| self.exhausted(settings, trace.iterations, begun)) {
                 return Ok(status);
             }
             let trial = self.iterate(problem)?;
             if let Some(status) = self.stopped_by_a_rank() {
                 return Ok(status);
             }
-            if let Some(status) = self.enter(journal, &trial, false) {
+            if let Some(status) = self.enter(trace, &trial, false) {
                 return Ok(status);
             }
             if let Some(status) = self.settled(settings, &trial) {
@@ -184,14 +183,14 @@ where
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
-        journal: &mut Journal<'_, T, O>,
+        trace: &mut Trace<'_, T, O>,
         begun: Instant,
         mut status: Status,
     ) -> Result<Status, EvaluationError> {
         if settings.polish && status.is_at_an_end() {
-            status = self.polish(settings, problem, journal, status)?;
+            status = self.polish(settings, problem, trace, status)?;
             if status.is_at_an_end() && status.is_converged() && !self.is_stationary(settings) {
-                status = self.descend(settings, problem, journal, begun)?;
+                status = self.descend(settings, problem, trace, begun)?;
             }
         }
         if status.is_at_an_end() { self.verdict(settings, problem, status) } else { Ok(status) }
@@ -212,16 +211,16 @@ where
         };
         let length = self.model.length(self.d.as_ref(), self.step.as_ref());
         let slope = self.model.slope(self.step.as_ref());
-        let predicted = self.promise(lambda, length, slope);
+        let predicted = self.predicted_reduction(lambda, length, slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
-        let bend = if self.accelerate { Some(self.bend_step(problem, length)?) } else { None };
-        if !bend.is_some_and(Self::bends_too_much) && self.apply_rule(problem, &mut trial).is_ok() {
+        let correction = if self.accelerate { Some(self.correct_step(problem, length)?) } else { None };
+        if !correction.is_some_and(Self::is_too_long) && self.apply_rule(problem, &mut trial).is_ok() {
             self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }
         self.check_products()?;
-        self.accelerate = self.acceleration.wanted(&trial, bend);
+        self.accelerate = self.acceleration.wanted(&trial, correction);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
         self.weigh_curvature(&trial);
@@ -324,9 +323,9 @@ where
         }
         self.evaluations.residuals += 1;
         let cost = self.row_cost(problem);
-        let cost = match &mut self.shards {
+        let cost = match &mut self.rank_sync {
             None => cost?,
-            Some(shards) => shards.add_up(cost)?,
+            Some(rank_sync) => rank_sync.add_up(cost)?,
         };
         Ok(cost + self.rule.ridge_cost(self.trial.as_ref()))
     }
@@ -369,12 +368,14 @@ where
             return self.linearize_products(problem);
         }
         let cost = self.sum_rows(problem);
-        let mut cost = match &mut self.shards {
+        let mut cost = match &mut self.rank_sync {
             None => cost?,
-            Some(shards) => {
-                let model =
-                    self.model.spanning_ranks().ok_or("this form of the linear system is not made of shards")?;
-                let cost = shards.add_up_candidates(model, cost)?;
+            Some(rank_sync) => {
+                let model = self
+                    .model
+                    .spanning_ranks()
+                    .ok_or("this form of the linear system is not made of sums over ranks")?;
+                let cost = rank_sync.add_up_candidates(model, cost)?;
                 self.trial_squares = (cost + cost).abs();
                 cost
             }
@@ -500,7 +501,7 @@ where
     }
 }
 
-/// The trial is worth taking; a cost that rises never is, even if rounding has made the promise negative.
+/// The trial is worth taking; a cost that rises never is, even if rounding has made the predicted reduction negative.
 #[inline]
 fn suffices<T: Real>(trial: &Trial<T>) -> bool {
     trial.actual > T::ZERO && trial.gains(SUFFICIENT_GAIN)

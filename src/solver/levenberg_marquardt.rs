@@ -19,7 +19,7 @@ use crate::real::Real;
 /// # Algorithm
 ///
 /// Around the current point the residuals are taken as linear, `r + Jδ`, and the step solves
-/// `(JᵀJ + λD²)δ = −Jᵀr`. It is taken if it lowers the cost by enough of what the linear model promised, and `λ` is
+/// `(JᵀJ + λD²)δ = −Jᵀr`. It is taken if it lowers the cost by enough of the reduction that the linear model predicted, and `λ` is
 /// chosen anew by a [damping policy](crate::solver::damping) that learns from each trial. At the end Gauss–Newton steps judged
 /// by the gradient bring the parameters to the last digits that rounding allows.
 ///
@@ -202,7 +202,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.xtol = xtol)
     }
 
-    /// Ends when a step promises and brings a reduction of the cost this small relative to the cost. While damping holds
+    /// Ends when a step predicts and brings a reduction of the cost this small relative to the cost. While damping holds
     /// the steps back, only a reduction at rounding level counts.
     #[doc(alias = "function_tolerance")]
     pub fn with_ftol(self, ftol: T) -> Self {
@@ -311,15 +311,16 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             return Err(SolveError::OnManifold { what: "solve of a fixed size" });
         }
         let start: [T; N] = start.into();
-        let shards = self.settings.open(problem, &start)?;
-        shards.iter().try_for_each(|shards| shards.compare(problem, &start))?;
-        let m = shards.as_ref().map_or_else(|| problem.residual_count(), |shards| shards.residuals);
+        let rank_sync = self.settings.open(problem, &start)?;
+        rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, &start))?;
+        let m = rank_sync.as_ref().map_or_else(|| problem.residual_count(), |rank_sync| rank_sync.residuals);
         let group = problem.row_group().max(1);
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
         let (settings, damping) = (&self.settings, self.damping.clone());
-        let report = engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, plan, shards, start, &mut ())?;
+        let report =
+            engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, plan, rank_sync, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
 }

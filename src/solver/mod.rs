@@ -19,6 +19,7 @@
 //! ```
 
 mod acceleration;
+mod anderson_mixing;
 mod bounded;
 mod covariance;
 #[cfg(feature = "serde")]
@@ -30,24 +31,23 @@ mod engine;
 mod error;
 mod first_order;
 mod iteration;
-mod journal;
 mod levenberg_marquardt;
 pub(crate) mod lockstep;
 mod manifold;
-mod mixing;
+mod matrix_free;
 mod observer;
 mod polish;
-mod products;
 mod propagation;
+mod rank_sync;
 mod report;
 mod scaling;
 mod separable;
 mod settings;
-mod shards;
 mod start;
 mod step_rule;
 mod system;
 mod termination;
+mod trace;
 mod training;
 
 pub use acceleration::Acceleration;

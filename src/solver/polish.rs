@@ -1,11 +1,11 @@
 //! The final polish: Gauss–Newton steps judged by the gradient.
 //!
 //! Differences of costs drown in rounding at half the digits of the parameters. What is left of the gradient, measured
-//! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still promises, does not.
+//! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still predicts, does not.
 
 use super::damping::{DampedSystem, DampingPolicy, Trial};
 use super::iteration::Iteration;
-use super::journal::Journal;
+use super::trace::Trace;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::scaled_norm;
 use crate::linear::LinearModel;
@@ -20,7 +20,7 @@ pub(super) const MAX_STEPS: usize = 30;
 /// the start's by less than that is none.
 pub(super) const LAST_DIGITS: f64 = 64.0;
 
-/// A step must leave less than this share of the promise to be worth another.
+/// A step must leave less than this share of the predicted reduction to be worth another.
 pub(super) const WORTHWHILE: f64 = 0.5;
 
 impl<T, S, D> Iteration<T, S, D>
@@ -29,14 +29,14 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink what the gradient promises and keep the cost below the start's,
+    /// Takes Gauss–Newton steps for as long as they shrink the reduction that the gradient predicts and keep the cost below the start's,
     /// but for rounding; where that comes to an end before rounding does, steps are [mixed](Self::mix). Where the data do not
     /// determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
-        journal: &mut Journal<'_, T, O>,
+        trace: &mut Trace<'_, T, O>,
         status: Status,
     ) -> Result<Status, EvaluationError> {
         if self.plan.form.multiplies() {
@@ -44,12 +44,12 @@ where
             return Ok(status);
         }
         self.model.solve_exactly();
-        let mut promise = self.gauss_newton(problem);
-        if promise.is_none() && self.plan.may_orthogonalize {
+        let mut reduction = self.gauss_newton(problem);
+        if reduction.is_none() && self.plan.may_orthogonalize {
             self.orthogonalize(problem)?;
-            promise = self.gauss_newton(problem);
+            reduction = self.gauss_newton(problem);
         }
-        let Some(mut promise) = promise else { return Ok(status) };
+        let Some(mut reduction) = reduction else { return Ok(status) };
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
             let mut moves = self.step.as_ref().iter().zip(self.sizes());
@@ -62,30 +62,30 @@ where
             self.move_trial(problem);
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(status) };
             self.learn_from_move(problem);
-            let is_low = cost <= self.highest_cost(settings, before, promise);
+            let is_low = cost <= self.highest_cost(settings, before, reduction);
             let left = if is_low { self.gauss_newton(problem) } else { None };
-            let Some(left) = left.filter(|&left| left < promise) else {
+            let Some(left) = left.filter(|&left| left < reduction) else {
                 self.return_from_trial(before);
                 break;
             };
-            let (slope, actual) = (-(promise + promise), before - cost);
-            let trial = Trial { lambda: T::ZERO, length, slope, predicted: promise, actual, accepted: true };
-            if let Some(status) = self.enter(journal, &trial, true) {
+            let (slope, actual) = (-(reduction + reduction), before - cost);
+            let trial = Trial { lambda: T::ZERO, length, slope, predicted: reduction, actual, accepted: true };
+            if let Some(status) = self.enter(trace, &trial, true) {
                 return Ok(status);
             }
-            let is_worthwhile = left <= T::from_f64(WORTHWHILE) * promise;
-            promise = left;
+            let is_worthwhile = left <= T::from_f64(WORTHWHILE) * reduction;
+            reduction = left;
             if !is_worthwhile {
                 break;
             }
         }
-        self.mix(settings, problem, journal, status, promise)
+        self.mix(settings, problem, trace, status, reduction)
     }
 
-    /// Solves for the undamped step and returns the reduction it promises.
+    /// Solves for the undamped step and returns the reduction it predicts.
     pub(super) fn gauss_newton<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<T> {
         let length = self.system(problem).1.solve(T::ZERO).ok()?;
-        let promise = self.promise(T::ZERO, length, self.model.slope(self.step.as_ref()));
-        promise.is_finite().then_some(promise)
+        let reduction = self.predicted_reduction(T::ZERO, length, self.model.slope(self.step.as_ref()));
+        reduction.is_finite().then_some(reduction)
     }
 }

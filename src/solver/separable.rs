@@ -81,8 +81,8 @@ impl<T: Real> Solve<'_, T> {
 impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
     /// Variable projection, and a solve for all parameters where it fails.
     fn eliminate(&self, problem: &mut dyn LeastSquares<T>, start: &[T]) -> Result<Report<T>, SolveError> {
-        if let Some(shards) = self.settings.open(problem, start)? {
-            return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: shards.ranks() });
+        if let Some(rank_sync) = self.settings.open(problem, start)? {
+            return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: rank_sync.ranks() });
         }
         let linear = match linear_parameters(&mut &mut *problem, start) {
             Ok(linear) => linear,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::bounded::{bounds_of, check_start};
-use super::shards::Shards;
+use super::rank_sync::RankSync;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
@@ -81,16 +81,16 @@ impl<T: Real> Settings<T> {
         &self,
         problem: &P,
         start: &[T],
-    ) -> Result<Option<Shards<T>>, SolveError> {
-        let shards = Shards::open(problem, self.check(problem, start))?;
-        if rows_and_group(problem, shards.as_ref()).0 == 0 {
+    ) -> Result<Option<RankSync<T>>, SolveError> {
+        let rank_sync = RankSync::open(problem, self.check(problem, start))?;
+        if rows_and_group(problem, rank_sync.as_ref()).0 == 0 {
             return Err(SolveError::NoResiduals);
         }
-        match (&shards, self.linear_solver) {
-            (Some(shards), LinearSolver::Always(form)) if form == LinearForm::Dual || form.takes_blocks() => {
-                Err(SolveError::SpreadOut { what: form.to_string(), ranks: shards.ranks() })
+        match (&rank_sync, self.linear_solver) {
+            (Some(rank_sync), LinearSolver::Always(form)) if form == LinearForm::Dual || form.takes_blocks() => {
+                Err(SolveError::SpreadOut { what: form.to_string(), ranks: rank_sync.ranks() })
             }
-            _ => Ok(shards),
+            _ => Ok(rank_sync),
         }
     }
 
@@ -151,12 +151,12 @@ impl<T: Real> Settings<T> {
     pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &mut P,
-        shards: Option<&Shards<T>>,
+        rank_sync: Option<&RankSync<T>>,
         scaling: Option<Scaling>,
         ridge: Ridge,
     ) -> Result<Plan, SolveError> {
-        let (m, group) = rows_and_group(problem, shards);
-        let (n, spread) = (problem.column_count(), shards.is_some());
+        let (m, group) = rows_and_group(problem, rank_sync);
+        let (n, spread) = (problem.column_count(), rank_sync.is_some());
         let bounded = bounds_of(problem)?.is_some();
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.products(),
@@ -179,9 +179,12 @@ impl<T: Real> Settings<T> {
 
 /// How many residuals there are on all ranks, and how many have to be computed together at most.
 #[inline]
-fn rows_and_group<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P, shards: Option<&Shards<T>>) -> (usize, usize) {
-    match shards {
+fn rows_and_group<T: Real, P: LeastSquares<T> + ?Sized>(
+    problem: &P,
+    rank_sync: Option<&RankSync<T>>,
+) -> (usize, usize) {
+    match rank_sync {
         None => (problem.residual_count(), problem.row_group()),
-        Some(shards) => (shards.residuals, shards.largest_group),
+        Some(rank_sync) => (rank_sync.residuals, rank_sync.largest_group),
     }
 }

@@ -37,9 +37,9 @@ where
         }
         let own = self.underflow(problem, cost_is_lost);
         self.tiles.forget();
-        match &self.shards {
+        match &self.rank_sync {
             None => own,
-            Some(shards) => shards.agree(own),
+            Some(rank_sync) => rank_sync.agree(own),
         }
     }
 
@@ -80,9 +80,9 @@ where
     /// Finds what is not finite at the start, on any rank, and names it.
     fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
         let own = self.find_non_finite(problem).map_or(Ok(()), Err);
-        let found = match &self.shards {
+        let found = match &self.rank_sync {
             None => own,
-            Some(shards) => shards.agree(own),
+            Some(rank_sync) => rank_sync.agree(own),
         };
         found.err().unwrap_or(SolveError::Overflow)
     }

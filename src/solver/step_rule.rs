@@ -79,7 +79,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Applies the rule to the step, and judges what the linear model promises of the step that will be tried.
+    /// Applies the rule to the step, and judges the reduction that the linear model predicts for the step that will be tried.
     #[inline]
     pub(super) fn apply_rule<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -114,12 +114,12 @@ where
             curvature += ridge * dot(step, step);
         }
         trial.slope = slope;
-        // A rise that was foreseen is no promise that could be kept.
+        // A rise that was foreseen is no reduction that could be predicted.
         trial.predicted = (-(slope + T::from_f64(0.5) * curvature)).max(T::ZERO);
         Ok(())
     }
 
-    /// Rounding swallows what the step promised.
+    /// Rounding swallows the predicted reduction of the step.
     pub(super) fn is_lost(&self, trial: &Trial<T>) -> bool {
         trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost.abs()
     }

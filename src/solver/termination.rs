@@ -35,7 +35,7 @@ use crate::real::Real;
 pub enum Status {
     /// The residuals are orthogonal to every column of the Jacobian to within `gtol`, by default 256 `ε`.
     GradientTolerance,
-    /// The last step promised and brought a reduction of the cost of at most `ftol`, relative to the cost, and the point passes the
+    /// The last step predicted and brought a reduction of the cost of at most `ftol`, relative to the cost, and the point passes the
     /// first-order test. Where damping took most of that step, the reductions of the last steps fell, and their sum to infinity brings no
     /// more either, although damping fell with them.
     CostTolerance,

@@ -102,16 +102,16 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     /// The curve with the parameters of the fit.
     pub(super) fn uncertain_curve(&self) -> UncertainCurve<'_, T> {
         UncertainCurve {
-            curve: &self.setting.curve,
+            curve: &self.checked.curve,
             parameters: &self.report.x,
             covariance: &self.covariance,
-            width: self.setting.data.width(),
+            width: self.checked.data.width(),
         }
     }
 
     /// The noise of new responses.
     pub(super) fn response_noise(&self) -> ResponseNoise<T> {
-        let kind = match (self.is_of_counts(), &self.setting.data.noise) {
+        let kind = match (self.is_of_counts(), &self.checked.data.noise) {
             (true, _) => ResponseKind::Counts,
             (_, Noise::Uniform) => ResponseKind::Uniform,
             (_, Noise::Sigma(_)) => ResponseKind::Weighted,
@@ -122,7 +122,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     }
 
     pub(super) fn is_of_counts(&self) -> bool {
-        matches!(self.setting.likelihood, Likelihood::Poisson)
+        matches!(self.checked.likelihood, Likelihood::Poisson)
     }
 
     /// The variance of a response whose sigma is one; infinite where nothing is known of it.
@@ -137,7 +137,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
 
     /// The standard deviation of each response of a row, where it is the same in all rows. Collective.
     pub(super) fn find_common_sigma(&self) -> Result<Option<Vec<T>>, CommunicatorError> {
-        let (data, outputs) = (&self.setting.data, self.setting.data.outputs());
+        let (data, outputs) = (&self.checked.data, self.checked.data.outputs());
         if let Noise::Uniform = data.noise {
             return Ok(Some(vec![T::ONE; outputs]));
         }

@@ -99,7 +99,7 @@ impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
         }
         let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
         let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
-        for point in self.setting.for_each_solve(steps.len(), trace) {
+        for point in self.checked.for_each_solve(steps.len(), trace) {
             match point {
                 Ok(point) => points.push(point),
                 Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),

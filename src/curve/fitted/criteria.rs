@@ -16,12 +16,12 @@ use crate::statistics::{Test, half_deviance};
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.
     pub fn number_of_observations(&self) -> usize {
-        self.number_of_responses() + self.setting.map.priors().count()
+        self.number_of_responses() + self.checked.map.priors().count()
     }
 
     /// Responses that were fitted, of all ranks.
     pub(super) fn number_of_responses(&self) -> usize {
-        self.setting.data.all_rows() * self.setting.data.outputs()
+        self.checked.data.all_rows() * self.checked.data.outputs()
     }
 
     /// Sum of the squared [whitened residuals](Self::whitened_residuals), and of those of priors. Of counts, it is Pearson's
@@ -67,8 +67,8 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// `R²` adjusted for the number of parameters: with mean squares in place of sums of squares. `None` where one of them
     /// has no degrees of freedom, or `R²` is `None`. Priors do not count.
     pub fn adjusted_r_squared(&self) -> Option<T> {
-        let about_mean = self.number_of_responses() - self.setting.data.outputs();
-        let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.setting.map.priors().count());
+        let about_mean = self.number_of_responses() - self.checked.data.outputs();
+        let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.checked.map.priors().count());
         let ratio = T::from_f64(about_mean as f64 / about_curve as f64);
         let r_squared = self.r_squared().filter(|_| about_curve > 0);
         r_squared.map(|r_squared| T::ONE - (T::ONE - r_squared) * ratio)
@@ -85,7 +85,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
     /// would make larger.
     pub fn log_likelihood(&self) -> T {
-        let priors = self.setting.map.priors();
+        let priors = self.checked.map.priors();
         let mut log_determinant: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
         let mut responses = self.number_of_observations() as f64;
         let (mut squares, mut of_counts) = (self.chi_square().to_f64(), 0.0);
@@ -138,7 +138,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 
     fn noise_kind(&self) -> NoiseKind {
-        match self.setting.likelihood {
+        match self.checked.likelihood {
             Likelihood::Poisson => NoiseKind::Counts,
             Likelihood::Robust(..) => NoiseKind::Robust,
             Likelihood::Gaussian if self.covariance.is_absolute() => NoiseKind::Absolute,
@@ -149,7 +149,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     fn prior_squares(&self) -> T {
         let x = &self.report.x;
         let residual = |(index, mean, deviation): (usize, T, T)| (x[index] - mean) / deviation;
-        self.setting.map.priors().map(residual).map(|residual| residual * residual).sum()
+        self.checked.map.priors().map(residual).map(|residual| residual * residual).sum()
     }
 
     /// Deviance and logarithm of the likelihood of the counts that are here.
@@ -158,7 +158,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 
     fn log_likelihood_of_counts(&self) -> f64 {
-        let pairs = self.setting.data.y().iter().zip(self.responses());
+        let pairs = self.checked.data.y().iter().zip(self.responses());
         let terms = pairs.map(|(&count, &mean)| {
             let (count, mean) = (count.to_f64(), mean.to_f64());
             count * mean.ln() - mean - ln_gamma(count + 1.0)
@@ -168,13 +168,13 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     fn deviance_from(&self, means: &[T]) -> T {
         // Where the mean of some counts is zero, so are they.
-        let pairs = self.setting.data.y().iter().zip(means).filter(|&(_, mean)| *mean > T::ZERO);
+        let pairs = self.checked.data.y().iter().zip(means).filter(|&(_, mean)| *mean > T::ZERO);
         T::from_f64(2.0) * pairs.map(|(&count, &mean)| half_deviance(count, mean)).sum()
     }
 
     /// The deviance of counts from their mean, of each response its own. Collective.
     pub(super) fn counts_about_mean(&self) -> Result<T, CommunicatorError> {
-        let (data, outputs) = (&self.setting.data, self.setting.data.outputs());
+        let (data, outputs) = (&self.checked.data, self.checked.data.outputs());
         let sum = |output| data.y().iter().skip(output).step_by(outputs).copied().sum::<T>();
         let mut sums: Vec<T> = (0..outputs).map(sum).collect();
         data.ranks().all_sum(&mut sums)?;

@@ -30,7 +30,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
     ///
     /// The curve's own error when it cannot be evaluated.
     pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
-        let (data, curve) = (&self.setting.data, &self.setting.curve);
+        let (data, curve) = (&self.checked.data, &self.checked.curve);
         let (all, outputs) = (self.responses(), data.outputs());
         let of_run = |(part, rows): (usize, Range<usize>)| {
             let responses = rows.start * outputs..rows.end * outputs;
@@ -52,7 +52,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
         T: 'x,
     {
         let x: Rows<'x, T> = x.into();
-        let curve = &self.setting.curve;
+        let curve = &self.checked.curve;
         let part = curve.parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name}")))?;
         let (rows, found, width) = (x.count(), x.width(), part.width);

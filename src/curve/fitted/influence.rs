@@ -50,10 +50,10 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         if self.robust_scale().is_some() {
             return Err(StatisticsError::RobustFit);
         }
-        if self.setting.data.is_shared() {
-            return Err(StatisticsError::SharedRows { ranks: self.setting.data.ranks().size() });
+        if self.checked.data.is_shared() {
+            return Err(StatisticsError::SharedRows { ranks: self.checked.data.ranks().size() });
         }
-        let (covariance, count) = (&self.covariance, self.setting.data.y().len());
+        let (covariance, count) = (&self.covariance, self.checked.data.y().len());
         let known = covariance.is_absolute().then_some(T::ONE);
         let variance = known.or(covariance.residual_variance()).ok_or(StatisticsError::NoDegreesOfFreedom)?;
         let basis = self.basis().map_err(StatisticsError::Evaluation)?;
@@ -95,10 +95,10 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     /// Spans what the fitted responses, followed by the priors, can do, whitened.
     pub(super) fn basis(&self) -> Result<Basis<T>, crate::problem::EvaluationError> {
-        let (mut misfit, free) = (self.setting.misfit(), self.setting.map.free());
-        let (m, n) = (misfit.residual_count(), free.len());
+        let (mut curve_problem, free) = (self.checked.curve_problem(), self.checked.map.free());
+        let (m, n) = (curve_problem.residual_count(), free.len());
         let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
-        misfit.linearize(&self.setting.map.gather(&self.report.x), 0, &mut residuals, &mut jacobian)?;
+        curve_problem.linearize(&self.checked.map.gather(&self.report.x), 0, &mut residuals, &mut jacobian)?;
         // A parameter that a bound holds does not move with the data.
         let variances = self.covariance.unscaled();
         for (k, _) in free.iter().enumerate().filter(|&(_, &index)| variances[[index, index]] == T::ZERO) {

@@ -34,9 +34,9 @@ use std::sync::OnceLock;
 use ndarray::ArrayView1;
 
 use super::Curve;
+use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
-use super::setting::Setting;
 use super::{CurveError, ParameterState, Rows};
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -69,7 +69,7 @@ pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 /// rank's rows. [Profiles](Self::profile) and [contours](Self::contour) are collective. What takes all rows at once there is
 /// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
 pub struct FittedCurve<'a, T: Real, C> {
-    pub(super) setting: Setting<'a, T, C>,
+    pub(super) checked: CheckedFit<'a, T, C>,
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
@@ -99,21 +99,21 @@ pub struct FittedParameter<T> {
 
 impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     /// The fit where a solve has ended. Collective.
-    pub(super) fn new(setting: Setting<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
-        let robust = RobustSums::at(&setting, &report.x).map_err(CovarianceError::Evaluation)?;
-        let covariance = setting.covariance(&report, robust.as_ref())?;
+    pub(super) fn new(checked: CheckedFit<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
+        let robust = RobustSums::at(&checked, &report.x).map_err(CovarianceError::Evaluation)?;
+        let covariance = checked.covariance(&report, robust.as_ref())?;
         let errors = covariance.standard_errors();
-        let parameters = (0..setting.map.count()).map(|index| FittedParameter {
-            name: setting.map.name(index).to_owned(),
+        let parameters = (0..checked.map.count()).map(|index| FittedParameter {
+            name: checked.map.name(index).to_owned(),
             value: report.x[index],
             standard_error: errors[index],
-            state: setting.map.state(index, &report, &covariance),
+            state: checked.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
-        let squares = Squares::at(&setting, &report.x)?;
+        let squares = Squares::at(&checked, &report.x)?;
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
-        let fit = FittedCurve { parameters, setting, report, covariance, squares, responses, robust, totals };
-        if fit.setting.data.is_shared() {
+        let fit = FittedCurve { parameters, checked, report, covariance, squares, responses, robust, totals };
+        if fit.checked.data.is_shared() {
             let totals = OnceLock::from(Totals::of(&fit)?);
             return Ok(FittedCurve { totals, ..fit });
         }
@@ -152,12 +152,12 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
 
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in, this rank's.
     pub fn omitted_rows(&self) -> &[usize] {
-        self.setting.data.omitted()
+        self.checked.data.omitted()
     }
 
     /// The responses observed, without those of omitted rows; this rank's.
     pub fn observed(&self) -> ArrayView1<'_, T> {
-        ArrayView1::from(self.setting.data.y())
+        ArrayView1::from(self.checked.data.y())
     }
 
     /// The responses of the curve to the predictors it was fitted to, this rank's. They are evaluated by the first call, and kept.
@@ -170,7 +170,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     }
 
     pub(super) fn responses(&self) -> &[T] {
-        let again = || self.setting.responses(&self.report.x).expect("the curve has been evaluated here before");
+        let again = || self.checked.responses(&self.report.x).expect("the curve has been evaluated here before");
         self.responses.get_or_init(again)
     }
 
@@ -206,7 +206,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     /// The scale `C` of the [robust](super::CurveFit::robust) loss, if there was one.
     pub fn robust_scale(&self) -> Option<T> {
-        if let Likelihood::Robust(_, scale) = self.setting.likelihood { Some(scale) } else { None }
+        if let Likelihood::Robust(_, scale) = self.checked.likelihood { Some(scale) } else { None }
     }
 }
 

@@ -58,7 +58,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plot_series(&self) -> Result<Vec<Series>, PlotError> {
-        let (sets, outputs) = (self.setting.curve.data_set_names(), self.setting.data.outputs());
+        let (sets, outputs) = (self.checked.curve.data_set_names(), self.checked.data.outputs());
         let predictors = self.own_predictors();
         let points = self.plot_points().ok_or(PlotError::NotOnePredictor { predictors })?;
         let drawing = self.drawing();
@@ -78,8 +78,8 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     /// The names of the data set and of the response, as far as there are several.
     fn series_name(&self, set: Option<&String>, output: usize) -> Option<String> {
-        let names = &self.setting.response_names;
-        let numbered = || (self.setting.data.outputs() > 1).then(|| format!("y{}", output + 1));
+        let names = &self.checked.response_names;
+        let numbered = || (self.checked.data.outputs() > 1).then(|| format!("y{}", output + 1));
         let response = names.get(output).cloned().or_else(numbered);
         let parts: Vec<String> = set.cloned().into_iter().chain(response).collect();
         (!parts.is_empty()).then(|| parts.join(" "))

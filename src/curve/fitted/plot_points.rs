@@ -26,11 +26,11 @@ pub(in crate::curve) struct PlotPoint {
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Predictors in a row, besides the number of its data set.
     pub(super) fn own_predictors(&self) -> usize {
-        self.setting.data.width().saturating_sub(usize::from(self.has_data_sets()))
+        self.checked.data.width().saturating_sub(usize::from(self.has_data_sets()))
     }
 
     fn has_data_sets(&self) -> bool {
-        !self.setting.curve.data_set_names().is_empty()
+        !self.checked.curve.data_set_names().is_empty()
     }
 
     /// Response after response; none where the curve has several predictors.
@@ -38,7 +38,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         if self.own_predictors() != 1 {
             return None;
         }
-        let (data, response_noise) = (&self.setting.data, self.response_noise());
+        let (data, response_noise) = (&self.checked.data, self.response_noise());
         let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
         let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
         let point = |index: usize| {
@@ -47,7 +47,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
                 Noise::Uniform => None,
                 _ => unit.map(|unit| data.noise.sigma(index).to_f64() * unit),
             };
-            let is_outlier = match &self.setting.likelihood {
+            let is_outlier = match &self.checked.likelihood {
                 Likelihood::Robust(loss, scale) => {
                     loss_at(&**loss, *scale, whitened[index])[1].to_f64() < LITTLE_WEIGHT
                 }

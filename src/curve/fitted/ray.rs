@@ -55,7 +55,7 @@ pub(super) struct RayPoint<T> {
 
 /// The index of a free parameter.
 pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str) -> Result<usize, ProfileError> {
-    let map = &fit.setting.map;
+    let map = &fit.checked.map;
     let index = map.index(name).ok_or_else(|| fit.no_such_parameter(name))?;
     let is = match map.parameters[index].role {
         Role::Free => return Ok(index),
@@ -74,7 +74,7 @@ pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> 
     } else if value > 0.0 {
         0.1 * value
     } else {
-        fit.setting.map.parameters[index].scale.to_f64()
+        fit.checked.map.parameters[index].scale.to_f64()
     }
 }
 
@@ -112,7 +112,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
 
     /// The values of the held parameters at a point, within their bounds.
     pub(super) fn held_at(&self, way: f64) -> impl Iterator<Item = (usize, T)> {
-        let parameters = &self.fit.setting.map.parameters;
+        let parameters = &self.fit.checked.map.parameters;
         self.held.iter().map(move |&(index, step)| {
             let value = self.fit.report.x[index] + T::from_f64(way * step);
             (index, value.max(parameters[index].lower).min(parameters[index].upper))
@@ -122,7 +122,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
     /// The way to the nearest bound of a held parameter.
     fn limit(&self) -> f64 {
         let ways = self.held.iter().map(|&(index, step)| {
-            let parameter = &self.fit.setting.map.parameters[index];
+            let parameter = &self.fit.checked.map.parameters[index];
             let bound = if step > 0.0 { parameter.upper } else { parameter.lower };
             if step == 0.0 { f64::INFINITY } else { (bound - self.fit.report.x[index]).to_f64() / step }
         });
@@ -235,19 +235,19 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
     /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one, or else
     /// from the optimum. `None` where the curve, or its derivative, is not finite at any of these.
     fn fit_at(&self, way: f64, place: usize) -> Result<Option<(Vec<T>, T)>, ProfileError> {
-        let setting = &self.fit.setting;
-        let map = self.held_at(way).fold(setting.map.clone(), |map, (index, value)| map.fixing(index, value));
+        let checked = &self.fit.checked;
+        let map = self.held_at(way).fold(checked.map.clone(), |map, (index, value)| map.fixing(index, value));
         let failed = |source| ProfileError::Solve { held: self.describe(way), source };
         let stopped = |status| ProfileError::NotConverged { held: self.describe(way), status };
         if map.free().is_empty() {
-            if setting.is_cancelled() {
+            if checked.is_cancelled() {
                 return Err(stopped(Status::Cancelled));
             }
-            return setting.evaluate(&map).map(Some).map_err(|error| failed(SolveError::Evaluation(error)));
+            return checked.evaluate(&map).map(Some).map_err(|error| failed(SolveError::Evaluation(error)));
         }
         let mut failure = None;
         for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {
-            match setting.solve_with(&setting.data, &map, &start) {
+            match checked.solve_with(&checked.data, &map, &start) {
                 Ok(report) if is_stationary(&report) => return Ok(Some((report.x, report.cost))),
                 Ok(report) => {
                     let error = stopped(report.status);
@@ -256,7 +256,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
                     }
                     failure = Some(error);
                 }
-                Err(error) if setting.is_without_value(&error, &map, &start) => {}
+                Err(error) if checked.is_without_value(&error, &map, &start) => {}
                 Err(error) => failure = failure.or(Some(failed(error))),
             }
         }
@@ -283,7 +283,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
             let pairs = a.parameters.iter().zip(&b.parameters);
             (b, pairs.map(|(&a_value, &b_value)| (b_value - a_value).to_f64() / (b.way - a.way)).collect())
         };
-        let values = first.parameters.iter().zip(slope).zip(&self.fit.setting.map.parameters);
+        let values = first.parameters.iter().zip(slope).zip(&self.fit.checked.map.parameters);
         values
             .map(|((&value, slope), parameter)| {
                 let moved = value + T::from_f64((way - first.way) * slope);
@@ -295,7 +295,7 @@ impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
 
     /// Goes on from a point that is better than the optimum, with everything free.
     fn better_minimum(&self, at: Vec<T>, cost: T) -> ProfileError {
-        let (parameters, found) = match self.fit.setting.solve(&at) {
+        let (parameters, found) = match self.fit.checked.solve(&at) {
             Ok(report) if report.cost <= cost => (report.x, report.cost),
             _ => (at, cost),
         };

@@ -138,18 +138,18 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
     /// [`BootstrapError`] where the scheme does not fit the data, or ranks share them. A replicate that fails is none, but counted in the result.
     pub fn run(self) -> Result<Bootstrap<T>, BootstrapError> {
         let source = self.source()?;
-        let setting = &self.fit.setting;
-        let mut solver = setting.solver.clone().with_log(false);
+        let checked = &self.fit.checked;
+        let mut solver = checked.solver.clone().with_log(false);
         if let Some(token) = &self.cancel {
             solver = solver.with_cancel_token(token.clone());
         }
         let start = &self.fit.report.x;
         let replicate = |index: usize| {
-            if solver.settings.is_cancelled() || setting.solver.settings.is_cancelled() {
+            if solver.settings.is_cancelled() || checked.solver.settings.is_cancelled() {
                 return Err(FitFailure::NotConverged(Status::Cancelled));
             }
             let data = source.draw(self.seed, index)?;
-            FitFailure::unless_converged(setting.solve_by(&solver, &data, &setting.map, start)).map(|report| report.x)
+            FitFailure::unless_converged(checked.solve_by(&solver, &data, &checked.map, start)).map(|report| report.x)
         };
         let done = AtomicUsize::new(0);
         let results = parallel::map(self.replicates, |index| {
@@ -162,14 +162,14 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
     }
 
     fn source(&self) -> Result<Source<'_, T>, BootstrapError> {
-        let FittedCurve { setting, covariance, .. } = self.fit;
+        let FittedCurve { checked, covariance, .. } = self.fit;
         if self.replicates == 0 {
             return Err(BootstrapError::NoReplicates);
         }
-        if setting.data.is_shared() {
-            return Err(BootstrapError::SharedRows { ranks: setting.data.ranks().size() });
+        if checked.data.is_shared() {
+            return Err(BootstrapError::SharedRows { ranks: checked.data.ranks().size() });
         }
-        let counts = matches!(setting.likelihood, Likelihood::Poisson);
+        let counts = matches!(checked.likelihood, Likelihood::Poisson);
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
         let fitted = || self.fit.responses().to_vec();
         match scheme {
@@ -177,15 +177,15 @@ impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
             Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
             Scheme::Residuals => {
                 let leverages = self.fit.basis()?.leverages();
-                Ok(Source::residuals(&setting.data, fitted(), self.fit.whitened_residuals(), &leverages))
+                Ok(Source::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
             }
-            Scheme::Cases if matches!(setting.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
-            Scheme::Cases => Ok(Source::cases(setting)),
-            Scheme::Parametric if counts => Ok(Source::counts(&setting.data, fitted())),
+            Scheme::Cases if matches!(checked.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
+            Scheme::Cases => Ok(Source::cases(checked)),
+            Scheme::Parametric if counts => Ok(Source::counts(&checked.data, fitted())),
             Scheme::Parametric => {
                 let judged = covariance.residual_standard_deviation();
                 let size = if covariance.is_absolute() { Some(T::ONE) } else { judged };
-                Ok(Source::normal(&setting.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
+                Ok(Source::normal(&checked.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
             }
         }
     }

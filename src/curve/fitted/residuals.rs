@@ -8,7 +8,7 @@ use crate::statistics::{self, Test};
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// Observed minus fitted responses, row after row; of this rank's rows.
     pub fn residuals(&self) -> Vec<T> {
-        self.setting.data.y().iter().zip(self.responses()).map(|(&observed, &fitted)| observed - fitted).collect()
+        self.checked.data.y().iter().zip(self.responses()).map(|(&observed, &fitted)| observed - fitted).collect()
     }
 
     /// The [residuals](Self::residuals), brought to equal variance: divided by sigma, or by the root of the mean of a count
@@ -18,7 +18,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         if self.is_of_counts() {
             residuals.iter_mut().zip(self.responses()).for_each(|(residual, &mean)| *residual /= mean.sqrt());
         } else {
-            self.setting.data.noise.whiten(0, &mut residuals, &mut [], 1);
+            self.checked.data.noise.whiten(0, &mut residuals, &mut [], 1);
         }
         residuals
     }
@@ -55,8 +55,8 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     /// The whitened residuals, response after response, where all are here.
     fn series(&self) -> Option<Vec<T>> {
-        let (residuals, outputs) = (self.whitened_residuals(), self.setting.data.outputs());
+        let (residuals, outputs) = (self.whitened_residuals(), self.checked.data.outputs());
         let series = (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied());
-        (!self.setting.data.is_shared()).then(|| series.collect())
+        (!self.checked.data.is_shared()).then(|| series.collect())
     }
 }

@@ -1,11 +1,11 @@
 //! Sums of squares over all responses of a fit.
 
 use super::constants::Constants;
+use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::ranks::agreed;
-use crate::curve::setting::Setting;
 use crate::curve::{Curve, CurveError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
@@ -33,10 +33,10 @@ pub(super) struct Squares<T> {
 
 impl<T: Real> Squares<T> {
     /// The sums at the point where a solve has ended. Collective.
-    pub(super) fn at<C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T]) -> Result<Self, CurveError> {
-        let (data, ranks) = (&setting.data, setting.data.ranks());
+    pub(super) fn at<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T]) -> Result<Self, CurveError> {
+        let (data, ranks) = (&checked.data, checked.data.ranks());
         let typical = typical_sigma(data)?;
-        let own = Own::at(setting, at, typical).map_err(CovarianceError::Evaluation);
+        let own = Own::at(checked, at, typical).map_err(CovarianceError::Evaluation);
         let own = agreed(ranks, own.map_err(CurveError::from))?;
         let mut sums = [own.whitened, own.residuals, own.responses];
         ranks.all_sum(&mut sums)?;
@@ -65,12 +65,12 @@ struct Own {
 
 impl Own {
     /// The responses of the curve are evaluated in blocks, and not kept.
-    fn at<T: Real, C: Curve<T>>(setting: &Setting<'_, T, C>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
-        let (data, is_of_counts) = (&setting.data, matches!(setting.likelihood, Likelihood::Poisson));
+    fn at<T: Real, C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
+        let (data, is_of_counts) = (&checked.data, matches!(checked.likelihood, Likelihood::Poisson));
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {
             Noise::Correlated(_) => responses,
-            _ if setting.curve.takes_all_rows() => responses,
+            _ if checked.curve.takes_all_rows() => responses,
             _ => BLOCK.next_multiple_of(outputs).min(responses),
         };
         let mut own = Own { whitened: 0.0, residuals: 0.0, responses: 0.0, moments: vec![Moments::default(); outputs] };
@@ -78,7 +78,7 @@ impl Own {
         let (mut values, mut roots) = (vec![0.0; block], vec![1.0; block]);
         for (first, y) in (0..responses).step_by(block.max(1)).zip(data.y().chunks(block.max(1))) {
             let (fitted, residuals) = (&mut fitted[..y.len()], &mut residuals[..y.len()]);
-            setting.curve.responses(data.predictors(first, y.len()), data.width(), at, fitted)?;
+            checked.curve.responses(data.predictors(first, y.len()), data.width(), at, fitted)?;
             for ((residual, &y), &fitted) in residuals.iter_mut().zip(y).zip(&*fitted) {
                 *residual = y - fitted;
             }

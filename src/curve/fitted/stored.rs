@@ -10,7 +10,7 @@ use crate::real::Real;
 impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     /// The fit to be saved, feature `serde`: see [`StoredFit`].
     pub fn to_stored(&self) -> StoredFit<T> {
-        let points = self.plot_points().filter(|_| self.setting.curve.data_set_names().is_empty());
+        let points = self.plot_points().filter(|_| self.checked.curve.data_set_names().is_empty());
         self.stored_with(points)
     }
 
@@ -21,9 +21,9 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
 
     fn stored_with(&self, points: Option<Vec<PlotPoint>>) -> StoredFit<T> {
         StoredFit::new(Parts {
-            model: self.setting.curve.to_any_model(),
-            width: self.setting.data.width(),
-            outputs: self.setting.data.outputs(),
+            model: self.checked.curve.to_any_model(),
+            width: self.checked.data.width(),
+            outputs: self.checked.data.outputs(),
             parameters: self.parameters.clone(),
             covariance: self.covariance.clone(),
             noise: self.response_noise(),
@@ -38,8 +38,8 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
     /// One data set of a global fit to be saved, feature `serde`: its curve, its parameters by the names of the whole fit, and the
     /// statistics of the whole fit. `None` if there is no data set of this name.
     pub fn data_set_to_stored(&self, name: &str) -> Option<StoredFit<T>> {
-        let number = self.setting.curve.parts.iter().position(|part| part.name == name)?;
-        let part = &self.setting.curve.parts[number];
+        let number = self.checked.curve.parts.iter().position(|part| part.name == name)?;
+        let part = &self.checked.curve.parts[number];
         let n = self.parameters.len();
         let mut selection = vec![T::ZERO; part.parameters.len() * n];
         part.parameters.iter().enumerate().for_each(|(row, &index)| selection[row * n + index] = T::ONE);
@@ -50,7 +50,7 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
         Some(StoredFit::new(Parts {
             model: part.curve.to_any_model(),
             width: part.width,
-            outputs: self.setting.data.outputs(),
+            outputs: self.checked.data.outputs(),
             covariance,
             parameters,
             noise: self.response_noise(),

@@ -51,21 +51,21 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 
     fn data_summary(&self) -> DataSummary {
-        let setting = &self.setting;
-        let size = if setting.absolute_sigma { "absolute" } else { "relative" };
-        let noise = match (&setting.likelihood, &setting.data.noise) {
+        let checked = &self.checked;
+        let size = if checked.absolute_sigma { "absolute" } else { "relative" };
+        let noise = match (&checked.likelihood, &checked.data.noise) {
             (Likelihood::Poisson, _) => "Poisson counts".to_owned(),
             (_, Noise::Uniform) => String::new(),
             (_, Noise::Sigma(_)) => format!("{size} sigma"),
             (_, Noise::Correlated(_)) => format!("{size} covariance"),
         };
-        let loss = match &setting.likelihood {
+        let loss = match &checked.likelihood {
             Likelihood::Robust(loss, scale) => {
                 Some(LossSummary { name: loss.name().to_owned(), scale: scale.to_f64() })
             }
             Likelihood::Gaussian | Likelihood::Poisson => None,
         };
-        DataSummary { observations: self.number_of_observations(), omitted: setting.data.all_omitted(), noise, loss }
+        DataSummary { observations: self.number_of_observations(), omitted: checked.data.all_omitted(), noise, loss }
     }
 
     fn statistics(&self) -> FitStatistics {
@@ -74,7 +74,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
         let freedom = self.degrees_of_freedom();
         let variance = (freedom > 0).then(|| sum_of_squares / T::from_f64(freedom as f64));
         // Without weights they are what has been said already.
-        let is_weighted = self.covariance.is_absolute() || !matches!(self.setting.data.noise, Noise::Uniform);
+        let is_weighted = self.covariance.is_absolute() || !matches!(self.checked.data.noise, Noise::Uniform);
         let criteria = self.criteria();
         FitStatistics {
             degrees_of_freedom: freedom,
@@ -92,7 +92,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     fn parameter_summaries(&self) -> Vec<ParameterSummary> {
         let intervals = self.confidence_intervals(LEVEL).unwrap_or_default();
         let finite = |value: T| Some(value.to_f64()).filter(|value| value.is_finite());
-        let described = self.parameters.iter().zip(&self.setting.map.parameters).enumerate();
+        let described = self.parameters.iter().zip(&self.checked.map.parameters).enumerate();
         let summary = described.map(|(index, (fitted, Parameter { start, lower, upper, role, prior, .. }))| {
             let does_move = matches!(fitted.state, ParameterState::Free | ParameterState::Tied);
             let interval = intervals.get(index).filter(|_| does_move && fitted.standard_error.is_finite());

@@ -5,8 +5,8 @@ use std::iter::zip;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
+use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
-use crate::curve::setting::Setting;
 use crate::curve::{Curve, CurveError};
 use crate::real::Real;
 use crate::statistics::random::{below, stream};
@@ -53,9 +53,9 @@ impl<'p, T: Real> Source<'p, T> {
         Source { data, fitted, from: From::Residuals(errors) }
     }
 
-    pub(super) fn cases<C: Curve<T>>(setting: &'p Setting<'_, T, C>) -> Self {
-        let free = setting.map.free().len().saturating_sub(setting.map.priors().count());
-        Source { data: &setting.data, fitted: Vec::new(), from: From::Cases { free } }
+    pub(super) fn cases<C: Curve<T>>(checked: &'p CheckedFit<'_, T, C>) -> Self {
+        let free = checked.map.free().len().saturating_sub(checked.map.priors().count());
+        Source { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
     }
 
     /// Noise of so many sigma.

@@ -27,13 +27,13 @@ pub(super) struct Totals<T> {
 impl<T: Real> Totals<T> {
     /// The sums over the data of a fit. Collective.
     pub(super) fn of<C: Curve<T>>(fit: &FittedCurve<'_, T, C>) -> Result<Self, CommunicatorError> {
-        let (data, is_of_counts) = (&fit.setting.data, fit.is_of_counts());
+        let (data, is_of_counts) = (&fit.checked.data, fit.is_of_counts());
         let ranks = data.ranks();
         let [deviance, log_likelihood] = if is_of_counts { fit.of_counts() } else { [0.0; 2] };
         let mut sums = [deviance, log_likelihood, data.noise.log_determinant().to_f64()];
         ranks.all_sum(&mut sums)?;
         let [deviance, log_likelihood_of_counts, log_determinant] = sums;
-        let is_robust = matches!(fit.setting.likelihood, Likelihood::Robust(..));
+        let is_robust = matches!(fit.checked.likelihood, Likelihood::Robust(..));
         let robust_deviation = if is_robust { Some(shared_mad_scale(ranks, &fit.whitened_residuals())?) } else { None };
         let (deviance, deviance_about_mean) = if is_of_counts {
             (T::from_f64(deviance), fit.counts_about_mean()?)

@@ -10,18 +10,18 @@ use super::free::FreeParameters;
 use super::normal_equations::NormalEquations;
 use super::outcomes::Outcomes;
 use super::point_sums::{PointSums, Points};
-use super::study::Study;
+use super::specification::Specification;
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::{Arrival, Fleet, Sums, solve_fleet};
+use crate::solver::lockstep::{Arrival, LaneSource, Sums, solve_all};
 
 /// Does a block of fits of at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
-    pub(super) study: &'s Study<'a, T>,
+    pub(super) specification: &'s Specification<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
     pub(super) registers: Registers,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
@@ -32,15 +32,15 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
-        let bounds = self.study.box_bounds();
-        let mut crew = Crew::<T, R, N>::new(self.study, self.model, self.registers, self.outcomes);
-        solve_fleet::<T, R, _, N>(&mut crew, bounds.as_ref(), &self.study.patience);
+        let bounds = self.specification.box_bounds();
+        let mut block = BlockLanes::<T, R, N>::new(self.specification, self.model, self.registers, self.outcomes);
+        solve_all::<T, R, _, N>(&mut block, bounds.as_ref(), &self.specification.stopping);
     }
 }
 
 /// The data of the fits that are in the lanes, and what became of those that were.
-struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
-    study: &'s Study<'a, T>,
+struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
+    specification: &'s Specification<'a, T>,
     model: &'s dyn AnyModel<T>,
     registers: Registers,
     /// Those not begun.
@@ -59,42 +59,43 @@ struct Crew<'s, 'a, 'o, T: Real, R, const N: usize> {
     outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R, N> {
+impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
     fn new(
-        study: &'s Study<'a, T>,
+        specification: &'s Specification<'a, T>,
         model: &'s dyn AnyModel<T>,
         registers: Registers,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
-        let (points, width) = (study.y.ncols(), study.x.width());
+        let (points, width) = (specification.y.ncols(), specification.x.width());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
-        let weights = lanes(if study.has_weights() { points } else { 0 });
-        let points = Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: study.of_counts };
+        let weights = lanes(if specification.has_weights() { points } else { 0 });
+        let points =
+            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: specification.of_counts };
         let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
-        let mut crew = Crew {
-            study,
+        let mut block = BlockLanes {
+            specification,
             model,
             registers,
-            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(study.parameters) },
-            free: study.map.as_ref().map(FreeParameters::new),
-            tile: is_in_tiles.then(|| ReverseTile::new(width, study.parameters, N)),
-            shares_all: study.shares_finite_predictors(),
+            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(specification.parameters) },
+            free: specification.map.as_ref().map(FreeParameters::new),
+            tile: is_in_tiles.then(|| ReverseTile::new(width, specification.parameters, N)),
+            shares_all: specification.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
             fits: outcomes.fits(),
             outcomes,
         };
-        if let Predictors::Shared(x) = &study.x {
-            for (lanes, &x) in crew.work.points.x.iter_mut().zip(x) {
+        if let Predictors::Shared(x) = &specification.x {
+            for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
                 *lanes = Lanes::splat(x);
             }
         }
-        crew
+        block
     }
 
     /// Takes the data of a fit into a lane.
-    fn load(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
-        match self.study.energy_of_whole(fit, self.shares_all) {
+    fn load_fit(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
+        match self.specification.energy_of_whole(fit, self.shares_all) {
             Some(energy) => {
                 self.energies.as_mut_slice()[lane] = energy;
                 self.load_whole(lane, fit);
@@ -104,28 +105,28 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
                 self.load_points(lane, fit)?;
             }
         }
-        if self.counts[lane] < self.study.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+        if self.counts[lane] < self.specification.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Takes a fit of which every point takes part into a lane.
     fn load_whole(&mut self, lane: usize, fit: usize) {
-        for (lanes, &y) in self.work.points.y.iter_mut().zip(self.study.y.row(fit)) {
+        for (lanes, &y) in self.work.points.y.iter_mut().zip(self.specification.y.row(fit)) {
             lanes.as_mut_slice()[lane] = y;
         }
-        if let Predictors::Own(x) = &self.study.x {
+        if let Predictors::Own(x) = &self.specification.x {
             for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
                 lanes.as_mut_slice()[lane] = x;
             }
         }
-        match &self.study.sigma {
+        match &self.specification.sigma {
             Some(sigma) => {
                 let mut energy = T::ZERO;
                 for (lanes, (sigma, &y)) in
-                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.study.y.row(fit)))
+                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.specification.y.row(fit)))
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
-                    energy += self.study.energy_of(y * weight);
+                    energy += self.specification.energy_of(y * weight);
                 }
                 self.energies.as_mut_slice()[lane] = energy;
             }
@@ -138,7 +139,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
     fn load_points(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
         self.work.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
         let (mut points, mut next) = (0, 0);
-        self.study.read(fit, |point| {
+        self.specification.read(fit, |point| {
             // Points left out have the numbers of one that is not, so that the model is finite there.
             for index in next..=point.index {
                 self.work.points.y[index].as_mut_slice()[lane] = point.y;
@@ -150,7 +151,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
             if let Some(weight) = self.work.points.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            self.energies.as_mut_slice()[lane] += self.study.energy_of(point.y * point.weight);
+            self.energies.as_mut_slice()[lane] += self.specification.energy_of(point.y * point.weight);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.work.points.y.len() {
@@ -170,25 +171,25 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> Crew<'s, 'a, 'o, T, R,
     }
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_, T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes<'_, '_, '_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn parameter_count(&self) -> usize {
-        self.study.free_count()
+        self.specification.free_count()
     }
 
-    fn board(&mut self, lane: usize) -> Option<(usize, [T; N])> {
+    fn load(&mut self, lane: usize) -> Option<(usize, [T; N])> {
         loop {
             let fit = self.fits.next()?;
             let mut start = [T::ZERO; N];
-            let parameters = &mut start[..self.study.parameters];
-            let outcome = self.study.start(self.model, fit, parameters).and_then(|()| self.load(lane, fit));
+            let parameters = &mut start[..self.specification.parameters];
+            let outcome = self.specification.start(self.model, fit, parameters).and_then(|()| self.load_fit(lane, fit));
             match outcome {
                 Ok(()) => {
-                    let all = &start[..self.study.parameters];
+                    let all = &start[..self.specification.parameters];
                     let free = self.free.as_mut().map(|free| free.start(lane, all));
                     return Some((fit, free.unwrap_or(start)));
                 }
-                Err(status) => self.outcomes.refuse(fit, status, &start[..self.study.parameters]),
+                Err(status) => self.outcomes.refuse(fit, status, &start[..self.specification.parameters]),
             }
         }
     }
@@ -214,11 +215,11 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
         self.energies
     }
 
-    fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
-        let variance = (self.study.absolute_sigma || self.study.of_counts).then_some(T::ONE);
-        let normal = NormalEquations::at(&arrival, self.study.free_count(), self.counts[lane], variance);
+    fn store(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
+        let variance = (self.specification.absolute_sigma || self.specification.of_counts).then_some(T::ONE);
+        let normal = NormalEquations::at(&arrival, self.specification.free_count(), self.counts[lane], variance);
         match &mut self.free {
-            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.study.parameters], None),
+            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.specification.parameters], None),
             Some(free) => {
                 let (all, derivatives) = free.at(lane, &arrival.x);
                 self.outcomes.take(problem, &arrival, &normal, all, Some(derivatives));
@@ -227,6 +228,6 @@ impl<T: Real, R: Register<T>, const N: usize> Fleet<T, R, N> for Crew<'_, '_, '_
     }
 
     fn is_cancelled(&self) -> bool {
-        self.study.is_cancelled()
+        self.specification.is_cancelled()
     }
 }

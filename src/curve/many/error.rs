@@ -27,7 +27,7 @@ pub enum FitManyError {
         /// Its rows.
         found: usize,
     },
-    /// Neither a start nor the wish for guesses was given.
+    /// Neither a start nor `guess` was given.
     #[error("there is no start: give one, or let the model guess")]
     NoStart,
     /// The start is for another number of parameters.

@@ -11,7 +11,7 @@ mod outcomes;
 mod per_fit;
 mod point_sums;
 mod predictors;
-mod study;
+mod specification;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,9 +26,9 @@ use self::one_by_one::OneByOne;
 use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
-use self::study::Study;
+use self::specification::Specification;
 use super::models::Guess;
-use super::parameter::Wish;
+use super::parameter::ParameterOption;
 use super::robust::Robustness;
 use super::{CurveError, NanPolicy};
 use crate::curve::{Model, Tie};
@@ -40,9 +40,9 @@ use crate::real::Real;
 use crate::solver::CancelToken;
 #[cfg(doc)]
 use crate::solver::FitStatus;
-use crate::solver::lockstep::Patience;
+use crate::solver::lockstep::StoppingCriteria;
 
-/// Share of the cost that a step must promise to be worth taking: the parameters are then within a hundred-thousandth of their standard
+/// Share of the cost that a step must predict as its reduction to be worth taking: the parameters are then within a hundred-thousandth of their standard
 /// errors of the minimum.
 const FTOL: f64 = 1e-12;
 
@@ -85,7 +85,7 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// ```
 pub struct FitMany<'a, T: Real, M> {
     model: GivenModel<T, M>,
-    study: Study<'a, T>,
+    specification: Specification<'a, T>,
     progress: Option<Box<Progress<'a>>>,
 }
 
@@ -99,7 +99,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// dimensions), or a row of predictors for each point of each fit (three dimensions). [`Predictors::shared`] is for
     /// several predictors that all fits share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
-        let study = Study {
+        let specification = Specification {
             parameters: model.parameter_count(),
             x: x.into(),
             y: y.into(),
@@ -110,19 +110,19 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
             of_counts: false,
             robust: None,
             bounds: None,
-            wishes: Vec::new(),
+            options: Vec::new(),
             map: None,
             covariances: false,
             nan_policy: NanPolicy::default(),
-            patience: Patience { ftol: default_ftol(), max_iterations: 200 },
+            stopping: StoppingCriteria { ftol: default_ftol(), max_iterations: 200 },
             cancel: None,
         };
-        FitMany { model: GivenModel { model, guess: None }, study, progress: None }
+        FitMany { model: GivenModel { model, guess: None }, specification, progress: None }
     }
 
     /// Where the fits start: one start for all (one dimension), or a row for each fit (two).
     pub fn start(mut self, start: impl Into<PerFit<'a, T>>) -> Self {
-        self.study.start = Some(start.into());
+        self.specification.start = Some(start.into());
         self
     }
 
@@ -132,8 +132,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     where
         M: Guess<T>,
     {
-        self.study.start = None;
-        self.study.is_guessed = true;
+        self.specification.start = None;
+        self.specification.is_guessed = true;
         self.model.guess = Some(M::guess);
         self
     }
@@ -141,14 +141,14 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Standard deviations of the responses, the same for all fits or a row for each. A fit with one that is not positive and finite
     /// is as one with a response that is not finite.
     pub fn sigma(mut self, sigma: impl Into<PerFit<'a, T>>) -> Self {
-        self.study.sigma = Some(sigma.into());
+        self.specification.sigma = Some(sigma.into());
         self
     }
 
     /// The standard deviations, which must then be given, are what they say; otherwise, which is the default, they are known up to a factor, which each fit
     /// estimates from its residuals.
     pub fn absolute_sigma(mut self, absolute: bool) -> Self {
-        self.study.absolute_sigma = absolute;
+        self.specification.absolute_sigma = absolute;
         self
     }
 
@@ -173,7 +173,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// # Ok::<(), marquardt::curve::FitManyError>(())
     /// ```
     pub fn counts(mut self) -> Self {
-        self.study.of_counts = true;
+        self.specification.of_counts = true;
         self
     }
 
@@ -192,8 +192,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// # Ok::<(), marquardt::curve::FitManyError>(())
     /// ```
     pub fn robust(mut self, loss: impl RobustLoss<T> + 'static) -> Self {
-        let scale = self.study.robust.and_then(|robust| robust.scale);
-        self.study.robust = Some(Robustness { loss: Arc::new(loss), scale });
+        let scale = self.specification.robust.and_then(|robust| robust.scale);
+        self.specification.robust = Some(Robustness { loss: Arc::new(loss), scale });
         self
     }
 
@@ -201,8 +201,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Without a loss, Huber's is taken.
     pub fn f_scale(mut self, scale: T) -> Self {
         let huber = || -> Arc<dyn RobustLoss<T>> { Arc::new(Loss::Huber) };
-        let loss = self.study.robust.map_or_else(huber, |robust| robust.loss);
-        self.study.robust = Some(Robustness { loss, scale: Some(scale) });
+        let loss = self.specification.robust.map_or_else(huber, |robust| robust.loss);
+        self.specification.robust = Some(Robustness { loss, scale: Some(scale) });
         self
     }
 
@@ -226,54 +226,54 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fix(self, name: &str) -> Self {
-        self.wish(name, Wish::Fix(None))
+        self.option(name, ParameterOption::Fix(None))
     }
 
     /// Keeps a parameter of every fit at a value, whatever the start says.
     pub fn fix_at(self, name: &str, value: T) -> Self {
-        self.wish(name, Wish::Fix(Some(value)))
+        self.option(name, ParameterOption::Fix(Some(value)))
     }
 
     /// Makes a parameter of every fit follow from others. Its number in the start is not looked at.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
-        self.wish(name, Wish::Tie(tie))
+        self.option(name, ParameterOption::Tie(tie))
     }
 
-    fn wish(mut self, name: &str, wish: Wish<T>) -> Self {
-        self.study.wishes.push((name.to_owned(), wish));
+    fn option(mut self, name: &str, option: ParameterOption<T>) -> Self {
+        self.specification.options.push((name.to_owned(), option));
         self
     }
 
     /// Whether [`ManyFits::covariances`] are worked out, which by default they are not: they take as many numbers for each fit as there are
     /// pairs of parameters.
     pub fn covariances(mut self, covariances: bool) -> Self {
-        self.study.covariances = covariances;
+        self.specification.covariances = covariances;
         self
     }
 
     /// Bounds on the parameters of every fit.
     pub fn bounds(mut self, bounds: Bounds<T>) -> Self {
-        self.study.bounds = Some(bounds);
+        self.specification.bounds = Some(bounds);
         self
     }
 
     /// Policy for points with a number that is not finite: the fit is refused
     /// ([`NonFiniteData`](crate::solver::FitStatus::NonFiniteData)), or they are left out.
     pub fn nan_policy(mut self, policy: NanPolicy) -> Self {
-        self.study.nan_policy = policy;
+        self.specification.nan_policy = policy;
         self
     }
 
     /// A fit ends where the undamped step promises less than this share of the cost; 1e-12, or a tenth of the float's epsilon if that
     /// is larger, by default.
     pub fn ftol(mut self, ftol: T) -> Self {
-        self.study.patience.ftol = ftol;
+        self.specification.stopping.ftol = ftol;
         self
     }
 
     /// The most trial steps that a fit may take, 200 by default; as many again where it is repeated one by one.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.study.patience.max_iterations = iterations;
+        self.specification.stopping.max_iterations = iterations;
         self
     }
 
@@ -285,7 +285,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
 
     /// Ends all fits when the token says so; those that are not done keep their best point.
     pub fn cancel_token(mut self, token: CancelToken) -> Self {
-        self.study.cancel = Some(token);
+        self.specification.cancel = Some(token);
         self
     }
 
@@ -295,8 +295,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     ///
     /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
-        let names = (0..self.study.parameters).map(|index| self.model.model.parameter_name(index)).collect();
-        fit_all(AllFits { model: &self.model, study: self.study, progress: self.progress, names })
+        let names = (0..self.specification.parameters).map(|index| self.model.model.parameter_name(index)).collect();
+        fit_all(AllFits { model: &self.model, specification: self.specification, progress: self.progress, names })
     }
 }
 
@@ -305,7 +305,7 @@ compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 /// The fits, and their model.
 struct AllFits<'m, 'a, T: Real> {
     model: &'m dyn AnyModel<T>,
-    study: Study<'a, T>,
+    specification: Specification<'a, T>,
     progress: Option<Box<Progress<'a>>>,
     /// Of the parameters.
     names: Vec<String>,
@@ -313,12 +313,12 @@ struct AllFits<'m, 'a, T: Real> {
 
 impl<T: Real> AllFits<'_, '_, T> {
     fn run(mut self) -> Result<ManyFits<T>, FitManyError> {
-        self.study.check(&self.names)?;
-        self.study.bounds = self.study.bounds.take().filter(|bounds| !bounds.is_unbounded());
-        let fits = self.study.y.nrows();
+        self.specification.check(&self.names)?;
+        self.specification.bounds = self.specification.bounds.take().filter(|bounds| !bounds.is_unbounded());
+        let fits = self.specification.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let mut found = ManyFits::none_yet(self.names.clone(), fits, self.study.covariances);
+        let mut found = ManyFits::none_yet(self.names.clone(), fits, self.specification.covariances);
         parallel::for_each(found.blocks(block), |outcomes| {
             let count = outcomes.fits().len();
             self.fit_block(outcomes);
@@ -333,18 +333,18 @@ impl<T: Real> AllFits<'_, '_, T> {
     fn fit_block(&self, mut outcomes: Outcomes<'_, T>) {
         const FEW: usize = FORWARDS[0];
         const SOME: usize = FORWARDS[1];
-        let (model, study) = (self.model, &self.study);
+        let (model, specification) = (self.model, &self.specification);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        let is_one_by_one = model.evaluation() == Evaluation::OneByOne || study.robust.is_some();
+        let is_one_by_one = model.evaluation() == Evaluation::OneByOne || specification.robust.is_some();
         let most = if is_one_by_one { 0 } else { MOST };
-        if study.parameters <= FEW.min(most) {
-            T::run_in(registers, Block::<T, FEW> { study, model, registers, outcomes });
-        } else if study.parameters <= SOME.min(most) {
-            T::run_in(registers, Block::<T, SOME> { study, model, registers, outcomes });
-        } else if study.parameters <= most {
-            T::run_in(registers, Block::<T, MOST> { study, model, registers, outcomes });
+        if specification.parameters <= FEW.min(most) {
+            T::run_in(registers, Block::<T, FEW> { specification, model, registers, outcomes });
+        } else if specification.parameters <= SOME.min(most) {
+            T::run_in(registers, Block::<T, SOME> { specification, model, registers, outcomes });
+        } else if specification.parameters <= most {
+            T::run_in(registers, Block::<T, MOST> { specification, model, registers, outcomes });
         }
-        OneByOne { study, model, outcomes }.run();
+        OneByOne { specification, model, outcomes }.run();
     }
 }
 

@@ -4,14 +4,14 @@ use ndarray::{ArrayView1, ArrayView2};
 
 use super::any_model::{AnyModel, Evaluation};
 use super::outcomes::{Fitted, Outcomes, least_square};
-use super::study::Study;
+use super::specification::Specification;
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, CurveFit};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::solver::lockstep::Patience;
+use crate::solver::lockstep::StoppingCriteria;
 use crate::solver::{CovarianceError, FitStatus, LevenbergMarquardt, SolveError, Status};
 use crate::statistics::half_deviance;
 
@@ -53,7 +53,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
 
 /// Does those of consecutive fits that are open.
 pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
-    pub(super) study: &'s Study<'a, T>,
+    pub(super) specification: &'s Specification<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
@@ -66,10 +66,10 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
                 continue;
             }
             start.resize(self.outcomes.n, T::ZERO);
-            if self.study.is_cancelled() {
+            if self.specification.is_cancelled() {
                 break;
             }
-            let outcome = self.study.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
+            let outcome = self.specification.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
             match outcome {
                 Ok(fitted) => self.outcomes.take_fitted(fit, fitted),
                 Err(status) => self.outcomes.refuse(fit, status, &start),
@@ -79,33 +79,36 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
 
     /// Does one fit.
     fn fit(&self, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
-        let study = self.study;
+        let specification = self.specification;
         let (mut x, mut y, mut sigma) = (Vec::new(), Vec::new(), Vec::new());
-        study.read(fit, |point| {
+        specification.read(fit, |point| {
             x.extend(point.x.iter());
             y.push(point.y);
             sigma.push(point.weight.recip());
         })?;
-        let rows = ArrayView2::from_shape((y.len(), study.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(Self::solver(study));
-        if study.of_counts {
+        let rows =
+            ArrayView2::from_shape((y.len(), specification.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
+        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(Self::solver(specification));
+        if specification.of_counts {
             curve = curve.counts();
-        } else if study.sigma.is_some() {
-            curve = curve.sigma(&sigma).absolute_sigma(study.absolute_sigma);
+        } else if specification.sigma.is_some() {
+            curve = curve.sigma(&sigma).absolute_sigma(specification.absolute_sigma);
         }
-        if let Some(robust) = &study.robust {
+        if let Some(robust) = &specification.robust {
             curve = curve.robustness(robust.clone());
         }
         let name = |index: usize| self.curve().parameter_name(index);
-        for (index, parameter) in study.map.iter().flat_map(|map| &map.parameters).enumerate() {
+        for (index, parameter) in specification.map.iter().flat_map(|map| &map.parameters).enumerate() {
             curve = match &parameter.role {
                 Role::Free => curve,
                 Role::Fixed => curve.fix(&name(index)),
                 Role::Tied(tie) => curve.tie(&name(index), tie.renamed(|other| self.name_of(other))),
             };
         }
-        for (j, (&lower, &upper)) in study.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate() {
-            if study.is_free(j) {
+        for (j, (&lower, &upper)) in
+            specification.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate()
+        {
+            if specification.is_free(j) {
                 curve = if lower == upper { curve.fix(&name(j)) } else { curve.bounds(&name(j), lower..=upper) };
             }
         }
@@ -126,7 +129,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             _ => FitStatus::NoProgress,
         };
         let found = fitted.parameters().iter().map(|parameter| (parameter.value, parameter.standard_error));
-        let covariance = match study.covariances {
+        let covariance = match specification.covariances {
             true => fitted.covariance().matrix().into_iter().collect(),
             false => Vec::new(),
         };
@@ -134,11 +137,11 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
     }
 
     /// A solver that ends when the lockstep would. Where that is early there is no polish.
-    fn solver(study: &Study<'_, T>) -> LevenbergMarquardt<T> {
-        let Patience { ftol, max_iterations } = study.patience;
+    fn solver(specification: &Specification<'_, T>) -> LevenbergMarquardt<T> {
+        let StoppingCriteria { ftol, max_iterations } = specification.stopping;
         let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(max_iterations);
         let solver = solver.with_ftol(ftol).with_polish(ftol <= default_ftol());
-        match &study.cancel {
+        match &specification.cancel {
             Some(token) => solver.with_cancel_token(token.clone()),
             None => solver,
         }
@@ -146,30 +149,34 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
 
     /// The model as a curve.
     fn curve(&self) -> ReverseCurve<'_, T> {
-        ReverseCurve { model: self.model, parameters: self.study.parameters }
+        ReverseCurve { model: self.model, parameters: self.specification.parameters }
     }
 
     /// The name within the curve of a parameter that has another within the model.
     fn name_of(&self, parameter: &str) -> String {
-        let index = self.study.map.as_ref().and_then(|map| map.index(parameter));
+        let index = self.specification.map.as_ref().and_then(|map| map.index(parameter));
         self.curve().parameter_name(index.unwrap_or_default())
     }
 
     /// A fit whose bounds leave nothing to be fitted.
     fn hold(&self, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<Fitted<T>, FitStatus> {
         let mut responses = vec![T::ZERO; y.len()];
-        let evaluated = self.curve().responses(x, self.study.x.width(), start, &mut responses);
+        let evaluated = self.curve().responses(x, self.specification.x.width(), start, &mut responses);
         evaluated.map_err(|_| FitStatus::NonFiniteStart)?;
         let squares = responses.iter().zip(y.iter().zip(sigma)).map(|(&response, (&y, &sigma))| {
             let residual = (response - y) / sigma;
-            if self.study.of_counts { half_deviance(y, response) } else { residual * residual * T::from_f64(0.5) }
+            if self.specification.of_counts {
+                half_deviance(y, response)
+            } else {
+                residual * residual * T::from_f64(0.5)
+            }
         });
         let cost = squares.fold(T::ZERO, |sum, square| sum + square);
         if !cost.is_finite() {
             return Err(FitStatus::NonFiniteStart);
         }
         let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
-        let covariance = vec![T::ZERO; if self.study.covariances { start.len() * start.len() } else { 0 }];
+        let covariance = vec![T::ZERO; if self.specification.covariances { start.len() * start.len() } else { 0 }];
         Ok(Fitted { parameters, covariance, cost, status: FitStatus::Converged, iterations: 0 })
     }
 }

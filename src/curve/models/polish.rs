@@ -13,12 +13,12 @@ use crate::solver::LevenbergMarquardt;
 const ITERATIONS: usize = 30;
 
 /// How far a model is from the data.
-struct Misfit<'a, F> {
+struct CurveProblem<'a, F> {
     look: &'a Look,
     model: PhantomData<F>,
 }
 
-impl<F: Formula> Residuals<f64> for Misfit<'_, F> {
+impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
     fn parameter_count(&self) -> usize {
         F::PARAMETERS.len()
     }
@@ -40,8 +40,8 @@ impl<F: Formula> Residuals<f64> for Misfit<'_, F> {
 pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part: f64) -> Vec<f64> {
     let [first, second] = grids.map(|axes| {
         let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);
-        let mut misfit = AutoDiff(Misfit { look, model: PhantomData::<F> });
-        match LevenbergMarquardt::new().with_max_iterations(ITERATIONS).minimize(&mut misfit, &start) {
+        let mut curve_problem = AutoDiff(CurveProblem { look, model: PhantomData::<F> });
+        match LevenbergMarquardt::new().with_max_iterations(ITERATIONS).minimize(&mut curve_problem, &start) {
             Ok(report) => (report.sum_of_squares(), report.x),
             Err(_) => (f64::INFINITY, start),
         }

@@ -1,8 +1,8 @@
 //! The damped steps of all lanes within bounds: [`BoxConstrained`](crate::linear::BoxConstrained), lane by lane.
 
+use super::mask::{and, any, choose, is_less, not, or};
 use super::sums::Sums;
 use super::system::{Steps, measure, solve_free};
-use super::truth::{and, any, choose, is_less, not, or};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;

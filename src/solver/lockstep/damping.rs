@@ -1,6 +1,6 @@
 //! The damping of all lanes.
 
-use super::truth::{and, any, choose, is_less, not};
+use super::mask::{and, any, choose, is_less, not};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;

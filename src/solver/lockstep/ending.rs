@@ -1,7 +1,7 @@
 //! Status and iteration count of the problem in each lane.
 
 use super::FitStatus;
-use super::truth::{and, choose, is_less, not};
+use super::mask::{and, choose, is_less, not};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;

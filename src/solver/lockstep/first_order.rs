@@ -1,7 +1,7 @@
 //! First-order conditions at the points of all lanes, free of scaling, damping and units.
 
+use super::mask::{and, choose, is_less, not, or};
 use super::sums::Sums;
-use super::truth::{and, choose, is_less, not, or};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
@@ -24,14 +24,14 @@ pub(super) struct FirstOrder<'p, T, R, const N: usize> {
 
 /// Limits below which there is nothing to gain.
 pub(super) struct Limits<T, R> {
-    /// Of the reduction that a step promises.
-    pub(super) promise: Lanes<T, R>,
+    /// Of the reduction that a step predicts.
+    pub(super) reduction: Lanes<T, R>,
     /// Of the cost: it is that of the rounding errors of the residuals.
     pub(super) cost: Lanes<T, R>,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
-    /// Limits of a promise and of the cost: a change of all responses and parameters in their last digits changes the cost by
+    /// Limits of a predicted reduction and of the cost: a change of all responses and parameters in their last digits changes the cost by
     /// as much.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn limits(&self) -> Limits<T, R> {
@@ -41,7 +41,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
         }
         let size = choose(is_less(size, Lanes::splat(T::INFINITY)), size, Lanes::splat(T::ZERO));
         let of = |digits: f64| size * (T::from_f64(digits) * T::EPSILON) * (T::from_f64(digits) * T::EPSILON);
-        Limits { promise: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
+        Limits { reduction: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
     }
 
     /// True where each parameter that no bound holds (`held` is zero) passes by itself: the cosine between the residuals and

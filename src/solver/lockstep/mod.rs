@@ -6,33 +6,33 @@
 //! whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
-//! without acceleration. A problem converges where the undamped step promises too little to be worth taking (its length is then
+//! without acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then
 //! a tiny part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test.
-//! Where a damped step promises as little, the undamped one is asked for and tried, and the scaling is renewed. What the normal
+//! Where a damped step predicts as little, the undamped one is asked for and tried, and the scaling is renewed. What the normal
 //! equations cannot answer is left to the full engine.
 
 mod box_constrained;
 mod damping;
 mod ending;
 mod first_order;
-mod fleet;
+mod lane_source;
+mod mask;
 mod status;
 mod sums;
 mod system;
 mod tile;
-mod truth;
 
 pub(crate) use box_constrained::BoxBounds;
 use box_constrained::{arrive, side_that_holds, solve_within};
 use damping::Damping;
 use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
 use first_order::FirstOrder;
-pub(crate) use fleet::{Arrival, Fleet};
+pub(crate) use lane_source::{Arrival, LaneSource};
+use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
 pub(crate) use sums::{Sums, UNROLLED};
 use system::{Steps, solve};
 pub(crate) use tile::Tile;
-use truth::{and, any, choose, is_less, not, or};
 
 use super::iteration::SUFFICIENT_GAIN;
 use super::termination::UNDAMPED;
@@ -49,8 +49,8 @@ const FADE: f64 = 0.49;
 
 /// When problems end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience<T> {
-    /// The share of the cost that a step must promise.
+pub(crate) struct StoppingCriteria<T> {
+    /// The share of the cost that a step must predict as its reduction.
     pub(crate) ftol: T,
     /// Trial steps.
     pub(crate) max_iterations: usize,
@@ -80,25 +80,25 @@ struct Lockstep<T, R, const N: usize> {
     trial: [Lanes<T, R>; N],
 }
 
-/// Solves all problems of a fleet, within these bounds if there are any.
+/// Solves all problems of a source, within these bounds if there are any.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn solve_fleet<T: Real, R: Register<T>, F: Fleet<T, R, N>, const N: usize>(
-    fleet: &mut F,
+pub(crate) fn solve_all<T: Real, R: Register<T>, F: LaneSource<T, R, N>, const N: usize>(
+    source: &mut F,
     bounds: Option<&BoxBounds<T, N>>,
-    patience: &Patience<T>,
+    stopping: &StoppingCriteria<T>,
 ) {
-    let mut lockstep = Lockstep::<T, R, N>::new(fleet.parameter_count());
-    lockstep.board(fleet);
-    while lockstep.is_busy() && !fleet.is_cancelled() {
-        let energies = fleet.energies();
-        let sums = fleet.sums(&lockstep.trial);
-        let accepted = lockstep.judge(sums, energies, patience);
+    let mut lockstep = Lockstep::<T, R, N>::new(source.parameter_count());
+    lockstep.load(source);
+    while lockstep.is_busy() && !source.is_cancelled() {
+        let energies = source.energies();
+        let sums = source.sums(&lockstep.trial);
+        let accepted = lockstep.judge(sums, energies, stopping);
         lockstep.arrive(accepted, sums);
-        lockstep.choose_steps(bounds, energies, patience);
-        lockstep.leave(fleet, bounds, false);
-        lockstep.board(fleet);
+        lockstep.choose_steps(bounds, energies, stopping);
+        lockstep.store(source, bounds, false);
+        lockstep.load(source);
     }
-    lockstep.leave(fleet, bounds, true);
+    lockstep.store(source, bounds, true);
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
@@ -127,12 +127,12 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn board<F: Fleet<T, R, N>>(&mut self, fleet: &mut F) {
+    fn load<F: LaneSource<T, R, N>>(&mut self, source: &mut F) {
         for l in 0..R::LANES {
             if self.problems[l].is_some() {
                 continue;
             }
-            let Some((problem, start)) = fleet.board(l) else { break };
+            let Some((problem, start)) = source.load(l) else { break };
             self.problems[l] = Some(problem);
             self.busy.as_mut_slice()[l] = T::ONE;
             self.starts.as_mut_slice()[l] = T::ONE;
@@ -147,7 +147,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Judges the trials, and learns from them: true where the trial point is taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, patience: &Patience<T>) -> Lanes<T, R> {
+    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
@@ -157,7 +157,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
-        // A step whose promise drowns in the rounding of the costs is taken unless the cost rises by more: half a unit of the last
+        // A step whose predicted reduction drowns in the rounding of the costs is taken unless the cost rises by more: half a unit of the last
         // digit of each response, and the summation.
         let responses = before.sqrt() * energy.sqrt();
         let responses = choose(is_less(responses, infinity), responses, zero);
@@ -170,7 +170,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
         self.damping.update(trials, accepted, ratio, self.steps.length);
         self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
-        self.ending.count(trials, patience.max_iterations);
+        self.ending.count(trials, stopping.max_iterations);
         self.asked = and(self.asked, not(accepted));
 
         let is_short = not(is_less(self.resolution() * T::EPSILON, self.steps.length));
@@ -222,7 +222,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
     /// whose steps promise nothing end here.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, patience: &Patience<T>) {
+    fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
             self.steps = match bounds {
@@ -231,13 +231,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
-            // The normal equations do not say what an undamped step promises.
+            // The normal equations do not say what reduction an undamped step predicts.
             let is_unanswered = and(and(active, self.asked), and(is_undamped(lambda), not(is_sound)));
             self.ending.end(is_unanswered, NO_PROGRESS);
             let active = and(active, self.ending.goes_on());
             if !self.damping.settle(active, is_sound, length) {
                 self.ending.end(and(active, self.damping.is_exhausted()), NO_PROGRESS);
-            } else if !self.converge(active, lambda, bounds, energy, patience) {
+            } else if !self.converge(active, lambda, bounds, energy, stopping) {
                 break;
             }
         }
@@ -258,16 +258,16 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         lambda: Lanes<T, R>,
         bounds: Option<&BoxBounds<T, N>>,
         energy: Lanes<T, R>,
-        patience: &Patience<T>,
+        stopping: &StoppingCriteria<T>,
     ) -> bool {
         let Steps { slope, predicted, length, .. } = self.steps;
-        let point = FirstOrder { sums: &self.sums, x: &self.x, energy, ftol: patience.ftol };
+        let point = FirstOrder { sums: &self.sums, x: &self.x, energy, ftol: stopping.ftol };
         let limits = point.limits();
         let resistance = lambda * length * length;
         let is_free = not(is_less(slope * T::from_f64(-UNDAMPED), resistance));
-        let promises_nothing = and(is_free, not(is_less(limits.promise, predicted)));
+        let predicts_nothing = and(is_free, not(is_less(limits.reduction, predicted)));
         let is_rounding = not(is_less(limits.cost, self.sums.cost));
-        let claims = and(active, or(promises_nothing, is_rounding));
+        let claims = and(active, or(predicts_nothing, is_rounding));
         if !any(claims) {
             return false;
         }
@@ -286,7 +286,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Hands over the problems that have ended, or all of them where there is no more time.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave<F: Fleet<T, R, N>>(&mut self, fleet: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
+    fn store<F: LaneSource<T, R, N>>(&mut self, source: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
             return;
         }
@@ -295,7 +295,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             if let (Some(problem), Some(status)) = (self.problems[l], status) {
                 self.problems[l] = None;
                 self.busy.as_mut_slice()[l] = T::ZERO;
-                fleet.leave(problem, l, self.arrival(l, status, bounds));
+                source.store(problem, l, self.arrival(l, status, bounds));
             }
         }
     }

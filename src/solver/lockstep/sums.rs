@@ -1,6 +1,6 @@
 //! Sums of the residuals for the normal equations.
 
-use super::truth::{choose, is_less};
+use super::mask::{choose, is_less};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;

@@ -249,15 +249,15 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         problem: &mut P,
         x: &[T],
     ) -> Result<(), SolveError> {
-        let shards = settings.open(problem, x)?;
-        if let (0, Some(shards)) = (self.steps, &shards) {
+        let rank_sync = settings.open(problem, x)?;
+        if let (0, Some(rank_sync)) = (self.steps, &rank_sync) {
             // From there on all ranks make the same steps.
-            shards.compare(problem, x)?;
+            rank_sync.compare(problem, x)?;
         }
         let iteration = &mut self.iteration;
         let ridge = allowed_ridge(settings.linear_solver, &iteration.rule)?;
-        let plan = settings.plan_for(problem, shards.as_ref(), self.scaling, ridge)?;
-        iteration.shards = shards;
+        let plan = settings.plan_for(problem, rank_sync.as_ref(), self.scaling, ridge)?;
+        iteration.rank_sync = rank_sync;
         iteration.scaling = self.scaling.unwrap_or_else(|| scaling_of_weights(plan.form));
         let may_orthogonalize = plan.may_orthogonalize && damping_would_be_high::<T>();
         let plan = if self.orthogonal && may_orthogonalize && plan.form == LinearForm::Cholesky {

@@ -69,14 +69,14 @@ impl<T: Real> Trainer<'_, T> {
         check_numbers(ranks, "variables", self.variables.values())
     }
 
-    /// Brings all ranks to the same: an error of one is an error of all, and so is a wish to end.
+    /// Brings all ranks to the same: an error of one is an error of all, and so is a request to stop.
     pub(super) fn settle(&self, run: &mut Run, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
         run.is_cancelled = self.cancel.as_ref().is_some_and(|token| token.is_cancelled());
         let Some(ranks) = self.network.several_ranks() else { return outcome };
-        let mut wishes = [run.stop.is_some(), run.is_cancelled].map(|wish| f64::from(u8::from(wish)));
-        ranks.try_all_sum(&mut wishes, outcome)?;
-        run.is_cancelled = wishes[1] > 0.0;
-        if wishes[0] > 0.0 {
+        let mut requests = [run.stop.is_some(), run.is_cancelled].map(|request| f64::from(u8::from(request)));
+        ranks.try_all_sum(&mut requests, outcome)?;
+        run.is_cancelled = requests[1] > 0.0;
+        if requests[0] > 0.0 {
             settle_reason(ranks, run)?;
         }
         Ok(())

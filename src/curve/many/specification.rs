@@ -5,17 +5,17 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 use super::any_model::AnyModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
-use crate::curve::parameter::{Role, Wish, parameters};
+use crate::curve::parameter::{ParameterOption, Role, parameters};
 use crate::curve::robust::Robustness;
 use crate::curve::{CurveError, NanPolicy};
 use crate::kernels::vector::dot;
 use crate::problem::{Bounds, RobustScaleError};
 use crate::real::Real;
-use crate::solver::lockstep::{BoxBounds, Patience};
+use crate::solver::lockstep::{BoxBounds, StoppingCriteria};
 use crate::solver::{CancelToken, FitStatus};
 
 /// All that is known before the fits begin.
-pub(super) struct Study<'a, T: Real> {
+pub(super) struct Specification<'a, T: Real> {
     /// Parameters of the model.
     pub(super) parameters: usize,
     pub(super) x: Predictors<'a, T>,
@@ -30,13 +30,13 @@ pub(super) struct Study<'a, T: Real> {
     pub(super) robust: Option<Robustness<T>>,
     pub(super) bounds: Option<Bounds<T>>,
     /// Options of parameters, by name.
-    pub(super) wishes: Vec<(String, Wish<T>)>,
-    /// Which parameters are free, where others are fixed or tied; made of the wishes by the check.
+    pub(super) options: Vec<(String, ParameterOption<T>)>,
+    /// Which parameters are free, where others are fixed or tied; made of the options by the check.
     pub(super) map: Option<ParameterMap<T>>,
     /// Covariances are asked for.
     pub(super) covariances: bool,
     pub(super) nan_policy: NanPolicy,
-    pub(super) patience: Patience<T>,
+    pub(super) stopping: StoppingCriteria<T>,
     pub(super) cancel: Option<CancelToken>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Point<'p, T> {
     pub(super) weight: T,
 }
 
-impl<T: Real> Study<'_, T> {
+impl<T: Real> Specification<'_, T> {
     /// Whether everything fits together, of a model whose parameters have these names.
     pub(super) fn check(&mut self, names: &[String]) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
@@ -104,23 +104,24 @@ impl<T: Real> Study<'_, T> {
         if let Some(found) = self.bounds.as_ref().map(Bounds::len).filter(|&found| found != parameters) {
             return Err(FitManyError::BoundsLength { parameters, found });
         }
-        if !(self.patience.ftol >= T::ZERO) {
-            return Err(FitManyError::Tolerance(self.patience.ftol.to_f64()));
+        if !(self.stopping.ftol >= T::ZERO) {
+            return Err(FitManyError::Tolerance(self.stopping.ftol.to_f64()));
         }
-        if !self.wishes.is_empty() {
+        if !self.options.is_empty() {
             self.map = Some(self.checked_map(names)?);
         }
         Ok(())
     }
 
-    /// Which parameters are free, by the wishes.
+    /// Which parameters are free, by the options.
     fn checked_map(&self, names: &[String]) -> Result<ParameterMap<T>, CurveError> {
         // The starts are those of each fit.
-        let mut parameters = parameters(names.to_vec(), &vec![T::ZERO; names.len()], &self.wishes)?;
+        let mut parameters = parameters(names.to_vec(), &vec![T::ZERO; names.len()], &self.options)?;
         for (index, parameter) in parameters.iter_mut().enumerate() {
-            let is_given =
-                |(name, wish): &(String, Wish<T>)| *name == parameter.name && matches!(wish, Wish::Fix(Some(_)));
-            let has_value = self.wishes.iter().any(is_given);
+            let is_given = |(name, option): &(String, ParameterOption<T>)| {
+                *name == parameter.name && matches!(option, ParameterOption::Fix(Some(_)))
+            };
+            let has_value = self.options.iter().any(is_given);
             if let Some(bounds) = self.bounds.as_ref().filter(|_| has_value || matches!(parameter.role, Role::Tied(_)))
             {
                 (parameter.lower, parameter.upper) = (bounds.lower()[index], bounds.upper()[index]);
@@ -217,8 +218,8 @@ impl<T: Real> Study<'_, T> {
 
     /// Fills in values that are given, and those of tied parameters.
     fn expand(&self, map: &ParameterMap<T>, start: &mut [T]) {
-        for (name, wish) in &self.wishes {
-            if let (Wish::Fix(Some(value)), Some(index)) = (wish, map.index(name)) {
+        for (name, option) in &self.options {
+            if let (ParameterOption::Fix(Some(value)), Some(index)) = (option, map.index(name)) {
                 start[index] = *value;
             }
         }

@@ -52,7 +52,7 @@ where
     ) -> Result<(), EvaluationError> {
         let (x, v, ahead) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_ref());
         let Some(model) = self.model.matrix_free() else { return Ok(()) };
-        let before = self.shards.as_ref().map_or(0, |shards| shards.before);
+        let before = self.rank_sync.as_ref().map_or(0, |rank_sync| rank_sync.before);
         let (has_own_cost, mut by_difference) = (self.has_own_cost, false);
         let visited = self.tiles.visit(problem, |problem, first, second| {
             let exact = problem.second_directional_derivative(x, v, first, second)?;
@@ -69,10 +69,10 @@ where
             model.add_forcing(second, &[]);
             Ok(())
         });
-        match &mut self.shards {
+        match &mut self.rank_sync {
             None => visited?,
-            Some(shards) => {
-                let all = shards.gather(model.forcing(), visited)?;
+            Some(rank_sync) => {
+                let all = rank_sync.gather(model.forcing(), visited)?;
                 model.begin_forcing();
                 all.iter().for_each(|rows| model.add_forcing(rows, &[]));
             }

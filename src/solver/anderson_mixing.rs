@@ -8,8 +8,8 @@ use std::iter::zip;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use super::journal::Journal;
 use super::polish::{LAST_DIGITS, MAX_STEPS, WORTHWHILE};
+use super::trace::Trace;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::{add_scaled, scaled_norm};
 use crate::linear::LinearModel;
@@ -22,19 +22,19 @@ use crate::real::Real;
 const DEPTH: usize = 3;
 
 /// So many attempts in a row that are not worthwhile end it.
-const PATIENCE: usize = 3;
+const MOST_STALLED: usize = 3;
 
-/// Where the square of the gradient's cosine, the promise's share in the cost, is below so many squared units of rounding,
+/// Where the square of the gradient's cosine, the share of the predicted reduction in the cost, is below so many squared units of rounding,
 /// there is nothing to gain.
 const ROUNDING: f64 = 1e5;
 
 /// Points, and the Gauss–Newton steps there.
 #[derive(Debug, Default)]
-struct Mixing<T> {
+struct AndersonMixing<T> {
     past: Vec<(Vec<T>, Vec<T>)>,
 }
 
-impl<T: Real> Mixing<T> {
+impl<T: Real> AndersonMixing<T> {
     fn remember(&mut self, x: &[T], step: &[T]) {
         if self.past.len() == DEPTH {
             self.past.remove(0);
@@ -85,26 +85,26 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes mixed steps for as long as they shrink what the gradient promises, which is so much now, as the plain ones of
+    /// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, which is so much now, as the plain ones of
     /// [`polish`](Self::polish) do.
     pub(super) fn mix<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
-        journal: &mut Journal<'_, T, O>,
+        trace: &mut Trace<'_, T, O>,
         status: Status,
-        mut promise: T,
+        mut reduction: T,
     ) -> Result<Status, EvaluationError> {
         let rounding = T::from_f64(ROUNDING) * T::EPSILON;
-        let is_lost = |promise: T, cost: T| promise <= rounding * rounding * cost.abs();
-        if is_lost(promise, self.cost) || self.gauss_newton(problem).is_none() {
+        let is_lost = |reduction: T, cost: T| reduction <= rounding * rounding * cost.abs();
+        if is_lost(reduction, self.cost) || self.gauss_newton(problem).is_none() {
             return Ok(status);
         }
         let mut plain = self.step.as_ref().to_vec();
-        let mut mixing = Mixing::default();
+        let mut mixing = AndersonMixing::default();
         let mut stalled = 0;
         for _ in 0..MAX_STEPS {
-            if stalled == PATIENCE || is_lost(promise, self.cost) {
+            if stalled == MOST_STALLED || is_lost(reduction, self.cost) {
                 break;
             }
             let step = mixing.step(problem.manifold(), self.d.as_ref(), self.x.as_ref(), &plain);
@@ -122,18 +122,18 @@ where
                 self.return_from_trial(before);
                 break;
             };
-            stalled = if left <= T::from_f64(WORTHWHILE) * promise { 0 } else { stalled + 1 };
+            stalled = if left <= T::from_f64(WORTHWHILE) * reduction { 0 } else { stalled + 1 };
             // The trial point was exchanged with the one before.
             let (here, there) = (self.x.as_ref(), self.trial.as_ref());
-            if left < promise && cost <= self.highest_cost(settings, before, promise) {
+            if left < reduction && cost <= self.highest_cost(settings, before, reduction) {
                 mixing.remember(there, &plain);
                 plain.copy_from_slice(self.step.as_ref());
-                let (predicted, actual) = (promise, before - cost);
+                let (predicted, actual) = (reduction, before - cost);
                 let trial = Trial { lambda: T::ZERO, length, slope, predicted, actual, accepted: true };
-                if let Some(status) = self.enter(journal, &trial, true) {
+                if let Some(status) = self.enter(trace, &trial, true) {
                     return Ok(status);
                 }
-                promise = left;
+                reduction = left;
             } else {
                 mixing.remember(here, self.step.as_ref());
                 self.return_from_trial(before);
@@ -144,9 +144,9 @@ where
 
     /// Up to which cost a step of the polish may be taken: differences of costs say nothing below what is left to gain and
     /// below rounding, but the start is not to be lost.
-    pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, promise: T) -> T {
+    pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, reduction: T) -> T {
         let rounding = settings.ftol.max(T::EPSILON) * before.abs();
         let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
-        (before + promise + rounding).min(start)
+        (before + reduction + rounding).min(start)
     }
 }

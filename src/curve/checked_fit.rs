@@ -6,9 +6,9 @@ use super::data::Data;
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
-use super::misfit::Misfit;
 use super::noise::Noise;
 use super::parameter::Role;
+use super::problem::CurveProblem;
 use super::ranks::{agreed, check_equal, summed};
 use super::robust::Robustness;
 use super::robust_sums::RobustSums;
@@ -21,7 +21,7 @@ use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarqu
 
 /// All that a fit goes by.
 #[derive(Debug, Clone)]
-pub(super) struct Setting<'a, T: Real, C> {
+pub(super) struct CheckedFit<'a, T: Real, C> {
     pub(super) curve: C,
     pub(super) data: Data<'a, T>,
     /// Of the responses to a row; empty unless they were given.
@@ -36,7 +36,7 @@ pub(super) struct Setting<'a, T: Real, C> {
     pub(super) observer: Option<IterationObserver<T>>,
 }
 
-impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
+impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
     /// A robust loss goes with the rest.
     pub(super) fn check_robust(&self, robust: &Robustness<T>) -> Result<(), CurveError> {
         let conflict = |first, reason| Err(CurveError::Conflict { first, second: "a robust loss", reason });
@@ -137,8 +137,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
 
     /// All parameters are finite there, and the curve has values that data can have, as far as it can be evaluated.
     fn check_start(&self, start: &[T]) -> Result<(), CurveError> {
-        let mut misfit = self.misfit();
-        let start = misfit.expand(&self.map.gather(start)).0;
+        let mut curve_problem = self.curve_problem();
+        let start = curve_problem.expand(&self.map.gather(start)).0;
         if let Some(index) = start.iter().position(|value| !value.is_finite()) {
             let (name, value) = (self.map.name(index).to_owned(), start[index].to_f64());
             return Err(CurveError::NonFiniteParameter { name, value });
@@ -175,8 +175,8 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
     }
 
     /// The least-squares problem.
-    pub(super) fn misfit(&self) -> Misfit<'_, T, C> {
-        Misfit::new(&self.curve, &self.data, &self.map, &self.likelihood)
+    pub(super) fn curve_problem(&self) -> CurveProblem<'_, T, C> {
+        CurveProblem::new(&self.curve, &self.data, &self.map, &self.likelihood)
     }
 
     /// Solves from these parameters, all of the curve's. So are those of the report.
@@ -202,10 +202,10 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
-        let mut misfit = Misfit::new(&self.curve, data, map, &self.likelihood);
+        let mut curve_problem = CurveProblem::new(&self.curve, data, map, &self.likelihood);
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
-        let problem: &mut dyn LeastSquares<T> = &mut misfit;
+        let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
         let mut report = if self.variable_projection {
             solver.minimize_separable(problem, &start)?
         } else if let Some(observer) = &self.observer {
@@ -217,17 +217,17 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             solver.minimize(problem, &start)?
         };
         map.rename(&mut report);
-        report.x = misfit.expand(&report.x).0.to_vec();
+        report.x = curve_problem.expand(&report.x).0.to_vec();
         Ok(report)
     }
 
     /// All parameters where none of them is free, and the cost there. Collective.
     pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
-        let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
-        let mut r = vec![T::ZERO; misfit.residual_count()];
-        let evaluated = misfit.residuals(&[], 0, &mut r);
-        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [misfit.cost_of(0, &r)]))?;
-        Ok((misfit.expand(&[]).0.to_vec(), cost))
+        let mut curve_problem = CurveProblem::new(&self.curve, &self.data, map, &self.likelihood);
+        let mut r = vec![T::ZERO; curve_problem.residual_count()];
+        let evaluated = curve_problem.residuals(&[], 0, &mut r);
+        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of(0, &r)]))?;
+        Ok((curve_problem.expand(&[]).0.to_vec(), cost))
     }
 
     /// The size of the noise is known.
@@ -249,10 +249,10 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
             }
             // Ranks know in words alone what went wrong on one of them.
             SolveError::Rank(_) => {
-                let mut misfit = Misfit::new(&self.curve, &self.data, map, &self.likelihood);
-                let (m, free) = (misfit.residual_count(), map.gather(start));
+                let mut curve_problem = CurveProblem::new(&self.curve, &self.data, map, &self.likelihood);
+                let (m, free) = (curve_problem.residual_count(), map.gather(start));
                 let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
-                let own = misfit.linearize(&free, 0, &mut r, &mut jacobian).map(|()| {
+                let own = curve_problem.linearize(&free, 0, &mut r, &mut jacobian).map(|()| {
                     let is_finite = all_finite(&r) && all_finite(&jacobian);
                     [if is_finite { T::ZERO } else { T::ONE }]
                 });
@@ -271,16 +271,16 @@ impl<T: Real, C: Curve<T>> Setting<'_, T, C> {
         let at = &report.x;
         let map = self.map.holding(&report.active, at);
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
-        let mut misfit = match robust {
+        let mut curve_problem = match robust {
             Some(_) => self.least_squares(&map),
-            None => Misfit::new(&self.curve, &self.data, &map, &self.likelihood),
+            None => CurveProblem::new(&self.curve, &self.data, &map, &self.likelihood),
         };
         let observations = self.informative_count();
         let padding = observations.next_multiple_of(self.data.outputs()) - observations;
-        let of_free =
-            Covariance::at(&mut misfit as &mut dyn LeastSquares<T>, &self.map.gather(at))?.without_residuals(padding);
+        let of_free = Covariance::at(&mut curve_problem as &mut dyn LeastSquares<T>, &self.map.gather(at))?
+            .without_residuals(padding);
         let rank = observations - of_free.degrees_of_freedom();
-        let chain = misfit.expand(&self.map.gather(at)).1;
+        let chain = curve_problem.expand(&self.map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = of_free.propagated(chain, names);
         Ok(match robust {

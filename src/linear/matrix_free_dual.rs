@@ -19,7 +19,7 @@ use crate::real::Real;
 /// With `D = I` the damped step is `δ = −Jᵀw`, `(K + λI)w = r`, `K = JJᵀ`, and everything that is asked about it is a
 /// product of numbers for each residual: `‖δ‖² = wᵀKw`, its slope `−rᵀKw`, and `‖Jδ‖² = ‖Kw‖²`. The step itself is one
 /// product with `Jᵀ`, made when it is wanted.
-pub(crate) struct ProductDual<T> {
+pub(crate) struct MatrixFreeDual<T> {
     m: usize,
     n: usize,
     solver: Solver<T>,
@@ -65,14 +65,14 @@ struct Dense<T> {
     scratch: Scratch<T>,
 }
 
-impl<T: Real> ProductDual<T> {
+impl<T: Real> MatrixFreeDual<T> {
     /// Room for a problem as planned.
     pub(crate) fn new(plan: &Plan) -> Self {
         let solver = match plan.form {
             LinearForm::ConjugateGradients => Solver::Iterative(ConjugateGradients::default()),
             _ => Solver::Dense(Dense::default()),
         };
-        let mut dual = ProductDual {
+        let mut dual = MatrixFreeDual {
             m: plan.m,
             n: plan.n,
             solver,
@@ -95,7 +95,7 @@ impl<T: Real> ProductDual<T> {
     }
 }
 
-impl<T: Real> MatrixFree<T> for ProductDual<T> {
+impl<T: Real> MatrixFree<T> for MatrixFreeDual<T> {
     fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError> {
         let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
         self.forward.linearize(x, &self.r, cost);
@@ -139,7 +139,7 @@ impl<T: Real> MatrixFree<T> for ProductDual<T> {
     }
 }
 
-impl<T: Real> LinearModel<T> for ProductDual<T> {
+impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
     fn form(&self) -> LinearForm {
         match self.solver {
             Solver::Dense(_) => LinearForm::FactoredDual,
@@ -170,7 +170,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         let products = products.ok_or(IllConditioned)?;
         self.lambda = lambda + self.ridge;
         self.solver.damp(self.lambda)?;
-        let ProductDual { solver, failure, coefficients, image, forward, r, .. } = self;
+        let MatrixFreeDual { solver, failure, coefficients, image, forward, r, .. } = self;
         let products = &mut forward.with(products, r);
         coefficients.copy_from_slice(r);
         keep_failure(failure, solver.solve(products, self.lambda, coefficients))?;
@@ -232,7 +232,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         _: &mut [T],
     ) -> Result<(), IllConditioned> {
         // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja, of which a itself is added where the step is formed.
-        let ProductDual { solver, failure, work, product, forward, r, .. } = self;
+        let MatrixFreeDual { solver, failure, work, product, forward, r, .. } = self;
         let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
         keep_failure(failure, products.multiply(a, product))?;
         work.copy_from_slice(product);
@@ -268,7 +268,7 @@ impl<T: Real> LinearModel<T> for ProductDual<T> {
         _: &mut [T],
         _: &mut [T],
     ) -> Result<T, IllConditioned> {
-        let ProductDual { solver, failure, work, product, forward, r, .. } = self;
+        let MatrixFreeDual { solver, failure, work, product, forward, r, .. } = self;
         let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
         work.copy_from_slice(&self.forcing);
         keep_failure(failure, solver.solve(products, self.lambda, work))?;

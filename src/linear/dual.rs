@@ -14,7 +14,7 @@ use crate::real::Real;
 /// The step is `δ = −D⁻²Jᵀ(K + λI)⁻¹r`, equal to the primal one by the push-through identity
 /// `(JᵀJ + λD²)⁻¹Jᵀ = D⁻²Jᵀ(JD⁻²Jᵀ + λI)⁻¹`; at `λ = 0` it is the shortest Gauss–Newton step in the norm `‖Dδ‖`.
 /// `m²n` flops for `K`, `m³/3` a factorisation, `3mn + 2m²` numbers of memory.
-pub(crate) struct RowGram<T> {
+pub(crate) struct Dual<T> {
     m: usize,
     n: usize,
     current: Rows<T>,
@@ -41,12 +41,12 @@ struct Rows<T> {
     gradient: Vec<T>,
 }
 
-impl<T: Real> RowGram<T> {
+impl<T: Real> Dual<T> {
     /// Room for `m` rows of `n` parameters.
     pub(crate) fn new(m: usize, n: usize) -> Self {
         let zero = |count| vec![T::ZERO; count];
         let rows = || Rows { jacobian: Vec::with_capacity(m * n), r: Vec::with_capacity(m), gradient: zero(n) };
-        RowGram {
+        Dual {
             m,
             n,
             current: rows(),
@@ -92,7 +92,7 @@ impl<T: Real> RowGram<T> {
     }
 }
 
-impl<T: Real> LinearModel<T> for RowGram<T> {
+impl<T: Real> LinearModel<T> for Dual<T> {
     fn form(&self) -> LinearForm {
         LinearForm::Dual
     }

@@ -12,7 +12,7 @@ use crate::real::Real;
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
 /// share, they are this rank's; rank 0 has the priors.
-pub(super) struct Misfit<'p, T: Real, C> {
+pub(super) struct CurveProblem<'p, T: Real, C> {
     curve: &'p C,
     data: &'p Data<'p, T>,
     map: &'p ParameterMap<T>,
@@ -29,7 +29,7 @@ pub(super) struct Misfit<'p, T: Real, C> {
     probe: Probe<T>,
 }
 
-impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
+impl<'p, T: Real, C: Curve<T>> CurveProblem<'p, T, C> {
     pub(super) fn new(
         curve: &'p C,
         data: &'p Data<'p, T>,
@@ -37,7 +37,17 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
         likelihood: &'p Likelihood<T>,
     ) -> Self {
         let (all, chain) = map.begin();
-        Misfit { curve, data, map, likelihood, all, chain, wide: Vec::new(), cost: T::ZERO, probe: Probe::default() }
+        CurveProblem {
+            curve,
+            data,
+            map,
+            likelihood,
+            all,
+            chain,
+            wide: Vec::new(),
+            cost: T::ZERO,
+            probe: Probe::default(),
+        }
     }
 
     /// Brings all parameters up to date. `false` where one is not finite: no such point is an answer, whatever the curve makes
@@ -149,7 +159,7 @@ impl<'p, T: Real, C: Curve<T>> Misfit<'p, T, C> {
 }
 
 /// All parameters are up to date.
-impl<T: Real, C: Curve<T>> ConcurrentRows<T> for Misfit<'_, T, C> {
+impl<T: Real, C: Curve<T>> ConcurrentRows<T> for CurveProblem<'_, T, C> {
     fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
         let cost = self.residuals_here(first, r)?;
         Ok(self.cost_or(cost, r))
@@ -167,7 +177,7 @@ impl<T: Real, C: Curve<T>> ConcurrentRows<T> for Misfit<'_, T, C> {
     }
 }
 
-impl<T: Real, C: Curve<T>> LeastSquares<T> for Misfit<'_, T, C> {
+impl<T: Real, C: Curve<T>> LeastSquares<T> for CurveProblem<'_, T, C> {
     fn parameter_count(&self) -> usize {
         self.map.free().len()
     }

@@ -9,7 +9,7 @@ use crate::linear::shape::Shape;
 use crate::real::Real;
 
 /// Keeps count of the trials and passes each on to the observer.
-pub(super) struct Journal<'o, T, O: ?Sized> {
+pub(super) struct Trace<'o, T, O: ?Sized> {
     observer: &'o mut O,
     pub(super) iterations: usize,
     pub(super) accepted: usize,
@@ -17,9 +17,9 @@ pub(super) struct Journal<'o, T, O: ?Sized> {
     pub(super) damping: T,
 }
 
-impl<'o, T: Real, O: Observer<T> + ?Sized> Journal<'o, T, O> {
+impl<'o, T: Real, O: Observer<T> + ?Sized> Trace<'o, T, O> {
     pub(super) fn new(observer: &'o mut O) -> Self {
-        Journal { observer, iterations: 0, accepted: 0, damping: T::ZERO }
+        Trace { observer, iterations: 0, accepted: 0, damping: T::ZERO }
     }
 
     /// Enters a trial, after which `iteration` stands at the better of both points; `Break` when the observer has seen
@@ -57,11 +57,11 @@ where
     #[inline]
     pub(super) fn enter<O: Observer<T> + ?Sized>(
         &mut self,
-        journal: &mut Journal<'_, T, O>,
+        trace: &mut Trace<'_, T, O>,
         trial: &Trial<T>,
         polish: bool,
     ) -> Option<Status> {
-        if journal.enter(self, trial, polish).is_break() { self.stop(Status::Cancelled) } else { None }
+        if trace.enter(self, trial, polish).is_break() { self.stop(Status::Cancelled) } else { None }
     }
 }
 

@@ -6,12 +6,12 @@ use crate::real::Real;
 use crate::solver::FitStatus;
 
 /// Problems of at most `N` parameters each, numbered, of which each lane holds one at a time.
-pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
+pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// Parameters of each problem.
     fn parameter_count(&self) -> usize;
 
     /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
-    fn board(&mut self, lane: usize) -> Option<(usize, [T; N])>;
+    fn load(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
     /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or
     /// consist of [routines](crate::kernels::lanes::Routine).
@@ -21,7 +21,7 @@ pub(crate) trait Fleet<T: Real, R: Register<T>, const N: usize> {
     fn energies(&self) -> Lanes<T, R>;
 
     /// Takes what became of a problem.
-    fn leave(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
+    fn store(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
 
     /// Everything is to end.
     fn is_cancelled(&self) -> bool;

@@ -13,8 +13,8 @@ pub(super) fn is_less<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -
 
 /// Not true.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn not<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> Lanes<T, R> {
-    Lanes::splat(T::ONE) - truth
+pub(super) fn not<T: Real, R: Register<T>>(mask: Lanes<T, R>) -> Lanes<T, R> {
+    Lanes::splat(T::ONE) - mask
 }
 
 /// Both.
@@ -32,15 +32,15 @@ pub(super) fn or<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lan
 /// The one where it is true, the other where not.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn choose<T: Real, R: Register<T>>(
-    truth: Lanes<T, R>,
+    mask: Lanes<T, R>,
     then: Lanes<T, R>,
     otherwise: Lanes<T, R>,
 ) -> Lanes<T, R> {
-    Lanes::splat(T::ZERO).select_less(truth, then, otherwise)
+    Lanes::splat(T::ZERO).select_less(mask, then, otherwise)
 }
 
 /// True in some lane.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn any<T: Real, R: Register<T>>(truth: Lanes<T, R>) -> bool {
-    !Lanes::splat(T::ZERO).is_at_least(truth)
+pub(super) fn any<T: Real, R: Register<T>>(mask: Lanes<T, R>) -> bool {
+    !Lanes::splat(T::ZERO).is_at_least(mask)
 }

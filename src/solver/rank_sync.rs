@@ -14,7 +14,7 @@ use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
 /// The ranks that the rows of a problem are spread over, where there are several.
-pub(crate) struct Shards<T> {
+pub(crate) struct RankSync<T> {
     ranks: Communicator,
     /// Residuals of all ranks.
     pub(super) residuals: usize,
@@ -25,16 +25,16 @@ pub(crate) struct Shards<T> {
     /// The derivatives are cheap on all ranks.
     derivatives_are_cheap: bool,
     /// Why this rank alone would stop.
-    wish: Option<Status>,
-    /// Why all ranks stop: the wish of the first that has one.
+    request: Option<Status>,
+    /// Why all ranks stop: the request of the first that has one.
     stopped: Option<Status>,
     message: Vec<T>,
 }
 
 /// Reasons for which a rank may stop, besides what all ranks know.
-const WISHES: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
+const STOP_REQUESTS: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
 
-impl<T: Real> Shards<T> {
+impl<T: Real> RankSync<T> {
     /// The ranks of a problem, after each has checked what it has; `None` where there is but one.
     ///
     /// # Errors
@@ -51,13 +51,13 @@ impl<T: Real> Shards<T> {
         let counts = counts.map(|count| count as f64);
         let all = ranks.try_all_gather(checked.map(|()| &counts[..]))?;
         let counts = |place: usize| all.iter().map(move |counts| counts[place] as usize);
-        Ok(Some(Shards {
+        Ok(Some(RankSync {
             ranks: ranks.clone(),
             residuals: counts(0).sum(),
             before: counts(0).take(ranks.rank()).sum(),
             largest_group: counts(1).max().unwrap_or(1),
             derivatives_are_cheap: counts(2).all(|is_cheap| is_cheap != 0),
-            wish: None,
+            request: None,
             stopped: None,
             message: Vec::new(),
         }))
@@ -92,7 +92,7 @@ impl<T: Real> Shards<T> {
     pub(super) fn add_up(&mut self, cost: Result<T, EvaluationError>) -> Result<T, EvaluationError> {
         let (mut sum, own) = self.own_part(cost);
         self.sum(std::slice::from_mut(&mut sum), own)?;
-        self.heed_wishes(sum)
+        self.heed_stop_requests(sum)
     }
 
     /// Adds up the candidates of all ranks, and their costs, in one message.
@@ -130,7 +130,7 @@ impl<T: Real> Shards<T> {
             })
         };
         self.message = message;
-        self.heed_wishes(sum?)
+        self.heed_stop_requests(sum?)
     }
 
     /// Sums numbers over all ranks.
@@ -155,22 +155,22 @@ impl<T: Real> Shards<T> {
         self.ranks.try_all_gather(own.map(|()| numbers)).map_err(EvaluationError::new)
     }
 
-    /// Message of this rank: not a number where it has an error, or wishes to stop.
+    /// Message of this rank: not a number where it has an error, or a request to stop.
     fn own_part(&self, cost: Result<T, EvaluationError>) -> (T, Result<(), EvaluationError>) {
         let nothing = T::from_f64(f64::NAN);
         match cost {
-            Ok(cost) => (if self.wish.is_some() { nothing } else { cost }, Ok(())),
+            Ok(cost) => (if self.request.is_some() { nothing } else { cost }, Ok(())),
             Err(error) => (nothing, Err(error)),
         }
     }
 
-    /// A sum that is not finite may mean that a rank wishes to stop.
-    fn heed_wishes(&mut self, sum: T) -> Result<T, EvaluationError> {
+    /// A sum that is not finite may mean that a rank requests to stop.
+    fn heed_stop_requests(&mut self, sum: T) -> Result<T, EvaluationError> {
         if !sum.is_finite() {
-            let wish = self.wish.and_then(|wish| WISHES.iter().position(|&status| status == wish));
-            let own: Vec<f64> = wish.into_iter().map(|place| place as f64).collect();
-            let wishes = self.ranks.all_gather(&own).map_err(EvaluationError::new)?;
-            self.stopped = wishes.iter().flatten().next().map(|&place| WISHES[place as usize]);
+            let request = self.request.and_then(|request| STOP_REQUESTS.iter().position(|&status| status == request));
+            let own: Vec<f64> = request.into_iter().map(|place| place as f64).collect();
+            let requests = self.ranks.all_gather(&own).map_err(EvaluationError::new)?;
+            self.stopped = requests.iter().flatten().next().map(|&place| STOP_REQUESTS[place as usize]);
         }
         Ok(sum)
     }
@@ -184,10 +184,10 @@ where
 {
     /// Stops, at once where there is but one rank, and else with the next message.
     pub(super) fn stop(&mut self, status: Status) -> Option<Status> {
-        match &mut self.shards {
+        match &mut self.rank_sync {
             None => Some(status),
-            Some(shards) => {
-                shards.wish.get_or_insert(status);
+            Some(rank_sync) => {
+                rank_sync.request.get_or_insert(status);
                 None
             }
         }
@@ -195,12 +195,12 @@ where
 
     /// Why the ranks have agreed to stop.
     pub(super) fn stopped_by_a_rank(&self) -> Option<Status> {
-        self.shards.as_ref()?.stopped
+        self.rank_sync.as_ref()?.stopped
     }
 
     /// Whether to linearise a promising point at once.
     pub(super) fn derivatives_are_cheap<P: LeastSquares<T> + ?Sized>(&self, problem: &P) -> bool {
-        let on_all_ranks = self.shards.as_ref().map(|shards| shards.derivatives_are_cheap);
+        let on_all_ranks = self.rank_sync.as_ref().map(|rank_sync| rank_sync.derivatives_are_cheap);
         on_all_ranks.unwrap_or_else(|| problem.derivatives_are_cheap())
     }
 }
