@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:<16}  {:>18.3}  {:>16.3}", "truth", TRUTH[0], TRUTH[1]);
     let title = "Three of ten far off: Tukey's loss, Huber's, and least squares";
     let mut plot = Plot::new().title(title).x_label("time").y_label("response");
-    for loss in Loss::ALL {
+    for &loss in Loss::ALL {
         let rise = CurveFit::guessed(ExponentialRise, &t, &y);
         let fit = if loss == Loss::Linear { rise.fit()? } else { rise.robust(loss).fit()? };
         let [amplitude, decay] =

@@ -135,6 +135,8 @@
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
+// Pages on docs.rs say which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -179,6 +181,9 @@ pub use real::Real;
 pub use scalar::Scalar;
 pub use solver::{Covariance, LevenbergMarquardt, Report, SolveError};
 pub use variables::Variables;
+/// Crates whose types stand in signatures.
+#[doc(no_inline)]
+pub use {nalgebra, ndarray};
 
 /// The README's code is tested with the documentation's, where all features that it shows are on.
 #[cfg(all(doctest, feature = "checkpoint", feature = "safetensors"))]

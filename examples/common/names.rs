@@ -14,8 +14,9 @@ const FORMS: [(&str, LinearForm); 4] = [
 
 /// Names of robust losses.
 pub fn losses() -> impl TypedValueParser<Value = Loss> {
-    let of_name = |name: String| Loss::ALL.into_iter().find(|loss| loss.name() == name);
-    PossibleValuesParser::new(Loss::ALL.map(Loss::name)).map(move |name| of_name(name).expect("it is one of the names"))
+    let of_name = |name: String| Loss::ALL.iter().copied().find(|loss| loss.name() == name);
+    PossibleValuesParser::new(Loss::ALL.iter().map(|loss| loss.name()))
+        .map(move |name| of_name(name).expect("it is one of the names"))
 }
 
 /// Names of forms for Jacobians of blocks.

@@ -11,6 +11,7 @@ const AGREES: f64 = 4.0;
 
 /// How a derivative is taken from function values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Difference {
     /// `(f(x + h) − f(x)) / h` with `h = √ε |x|`: one evaluation a parameter, about half the digits.
     Forward,

@@ -5,6 +5,7 @@ use super::{HyperparameterError, Schedule};
 /// The value of a hyperparameter: a number, or a schedule that gives one for every step.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Hyperparameter {
     /// The same for every step.
     Number(f64),

@@ -11,6 +11,7 @@ use crate::real::Real;
 
 /// How the damped systems should be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LinearSolver {
     /// The fastest form by estimated [work](crate::problem::Work) that fits the memory budget, QR in place of a Cholesky factorisation
     /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits, or a sparse factorisation

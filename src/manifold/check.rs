@@ -11,6 +11,7 @@ const LENGTHS: [f64; 4] = [1.0, 0.3, 0.03, 1e-3];
 
 /// A law of manifolds that [`check_manifold`] found broken.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ManifoldError<T: Real> {
     /// There are more degrees of freedom than numbers.
     #[error("{manifold}: a step has {tangent} numbers, more than the {ambient} of a point")]

@@ -412,6 +412,7 @@ pub enum BatchError {
 
 /// Which of a batch's arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BatchArray {
     /// An input, counted in the order of creation.
     Input(usize),

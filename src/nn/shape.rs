@@ -15,6 +15,7 @@ use std::fmt;
 /// assert_eq!(shape.to_string(), "an image of 3 × 4 × 5 (channels × height × width)");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Shape {
     /// In a row.
     Row {

@@ -9,6 +9,7 @@
 /// | momentum of SGD and RMSprop | of steps: `m ← βm − ηg`, `w ← w + m` | of gradients: `m ← βm + g`, `w ← w − ηm` |
 /// | clipping by norm | `c / ‖g‖` | `c / (‖g‖ + 10⁻⁶)` |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Convention {
     /// As Keras 3.
     #[default]

@@ -31,6 +31,7 @@ pub enum End {
 
 /// How points are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sampling {
     /// Independently and uniformly, from the random numbers of this seed.
     Uniform(u64),

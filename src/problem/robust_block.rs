@@ -69,7 +69,7 @@ mod tests {
             scale in 0.1..5.0_f64,
             a in prop::array::uniform3(-2.0..2.0_f64),
         ) {
-            for loss in Loss::ALL {
+            for &loss in Loss::ALL {
                 let moved = |t: f64| [0, 1, 2].map(|i| r[i] + t * a[i]);
                 let cost = |t: f64| RobustBlock::new(&loss, scale, &moved(t)).cost;
                 let h = 1e-5;

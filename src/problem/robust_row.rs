@@ -88,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_gradient_is_the_slope_of_the_cost(r in -30.0..30.0_f64, scale in 0.1..5.0_f64, a in -2.0..2.0_f64) {
-            for loss in Loss::ALL {
+            for &loss in Loss::ALL {
                 let h = 1e-6 * (1.0 + r.abs());
                 let cost = |r: f64| RobustRow::new(&loss, scale, r).cost;
                 let slope = (cost(r + h) - cost(r - h)) / (2.0 * h);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_evaluated_is_no_outlier() {
-        for loss in Loss::ALL {
+        for &loss in Loss::ALL {
             for r in [f64::NAN, f64::INFINITY] {
                 let row = RobustRow::new(&loss, 1.0, r);
                 assert!(!row.residual.is_finite() && !row.cost.is_finite(), "{loss}: {row:?}");
@@ -114,7 +114,7 @@ mod tests {
     /// Down to where the weights underflow.
     #[test]
     fn the_wildest_residuals_stay_finite() {
-        for loss in Loss::ALL {
+        for &loss in Loss::ALL {
             for exponent in 0..150 {
                 let row = RobustRow::new(&loss, 1.0, 10.0_f64.powi(exponent));
                 assert!(row.residual.is_finite() && row.root.is_finite() && row.cost.is_finite(), "{loss}: {row:?}");

@@ -15,6 +15,7 @@ use crate::real::Real;
 /// fit one tile of the cache, one more pass over it. A problem with a cost of its own
 /// ([`LeastSquares::cost_of`]) has to know that derivative itself; without it, its steps are not corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Acceleration {
     /// Plain steps.
     Never,

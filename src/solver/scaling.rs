@@ -7,6 +7,7 @@ const FADE: f64 = 0.7;
 
 /// Scaling of the parameters in the damping: the `D` of `JᵀJ + λD²`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Scaling {
     /// `D = I` (Levenberg 1944). Right when the parameters share a unit and size, as weights of a network do.
     Identity,

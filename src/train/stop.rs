@@ -5,6 +5,7 @@ use std::fmt;
 /// Why a training ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum StopReason {
     /// All epochs are done.
     Completed,

@@ -77,7 +77,7 @@ proptest! {
         let z = 10.0_f64.powf(exponent);
         let h = 1e-5 * z.min(10.0);
         let (above, below) = (z + h, z - h);
-        for loss in Loss::ALL.into_iter().filter(|_| (z - 1.0).abs() > 2.0 * h) {
+        for loss in Loss::ALL.iter().copied().filter(|_| (z - 1.0).abs() > 2.0 * h) {
             let [rho, first, second] = loss.rho(z);
             let ([ahead, first_ahead, _], [behind, first_behind, _]) = (loss.rho(above), loss.rho(below));
             // A function that has levelled out rounds at the level, and near to where it does a parabola is too little.
@@ -92,7 +92,7 @@ proptest! {
     /// Never above the square, never falling, and with weights that never rise; convex in `r` where it is said to be.
     #[test]
     fn losses_are_shaped_as_documented(r in 0.0..50.0_f64) {
-        for loss in Loss::ALL {
+        for &loss in Loss::ALL {
             let [rho, first, second] = loss.rho(r * r);
             prop_assert!(rho >= 0.0 && rho <= r * r && (0.0..=1.0).contains(&first) && second <= 0.0, "{loss} at {r}");
             let convex = first + 2.0 * r * r * second >= -1e-15;
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn the_gradient_is_that_of_the_cost(x in prop::array::uniform3(0.2..3.0_f64)) {
-        for loss in Loss::ALL {
+        for &loss in Loss::ALL {
             let curve = Curve::with_outliers(3, 30);
             let mut gradient = [0.0; 3];
             let mut problem = Robust::new(AutoDiff(curve.clone()), loss, scale(loss)).unwrap();
@@ -200,7 +200,7 @@ fn plain_least_squares_is_the_linear_loss() {
 /// At the minimum nothing is left to gain in any direction.
 #[test]
 fn what_is_found_is_a_minimum() {
-    for loss in Loss::ALL {
+    for &loss in Loss::ALL {
         let curve = Curve::with_outliers(3, 20);
         let mut problem = Robust::new(AutoDiff(curve.clone()), loss, scale(loss)).unwrap();
         let found = LevenbergMarquardt::new().minimize(&mut problem, &[0.7, 2.0, 1.0]).unwrap();

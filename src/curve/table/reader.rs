@@ -17,6 +17,7 @@ const BUFFER: usize = 1 << 16;
 
 /// Separator of the fields of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Separator {
     /// `1,2`
     Comma,

@@ -53,6 +53,7 @@ pub trait GaussNewton<T: Real> {
 
 /// The form of the root of a loss's second derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CurvatureRoot {
     /// Each output has a residual of its own: one number for each, in the shape of the outputs.
     Diagonal,

@@ -84,6 +84,7 @@ pub struct FirstOrder<T, R> {
 
 /// Policy for a loss, a gradient or a new value that is NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum NonFinite {
     /// The step fails with an error that names the variable.
     #[default]

@@ -24,6 +24,7 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
 
 /// How the length of a step is found, and the damping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum KroneckerStep {
     /// Damping in proportion to a moving average of the loss; the length is a moving average of the minimum of the quadratic
     /// model along the preconditioned gradient. Momentum is a hyperparameter.

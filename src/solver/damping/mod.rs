@@ -137,6 +137,7 @@ pub trait DampingPolicy<T: Real>: Clone {
 
 /// The built-in policies, to choose from at run time.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Damping<T> {
     /// `λ` by the gain ratio (Nielsen). The default.
     GainRatio(GainRatio<T>),
