@@ -13,7 +13,8 @@
 //!
 //! let hours = [0.0, 1.0, 2.0, 4.0, 6.0, 9.0_f64];
 //! let milligrams = [9.8, 7.5, 5.4, 3.1, 1.6, 0.7];
-//! let fit = curve_fit(|t, [dose, rate]| dose * (-rate * t).exp(), &hours, &milligrams, [5.0, 1.0])?;
+//! let fit =
+//!     curve_fit(|t, [dose, rate]| dose * (-rate * t).exp(), &hours, &milligrams, [5.0, 1.0])?;
 //!
 //! let rate = &fit.parameters()[1];
 //! assert!((rate.value - 0.3).abs() < 0.02 && rate.standard_error < 0.02);
@@ -40,9 +41,18 @@
 //! struct Beacons([[f64; 3]; 3]);
 //!
 //! impl Residuals<f64> for Beacons {
-//!     fn parameter_count(&self) -> usize { 2 }
-//!     fn residual_count(&self) -> usize { 3 }
-//!     fn evaluate<S: Scalar<Real = f64>>(&self, at: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+//!     fn parameter_count(&self) -> usize {
+//!         2
+//!     }
+//!     fn residual_count(&self) -> usize {
+//!         3
+//!     }
+//!     fn evaluate<S: Scalar<Real = f64>>(
+//!         &self,
+//!         at: &[S],
+//!         first: usize,
+//!         r: &mut [S],
+//!     ) -> Result<(), EvaluationError> {
 //!         for (r, &[east, north, distance]) in r.iter_mut().zip(&self.0[first..]) {
 //!             *r = (at[0] - east).hypot(at[1] - north) - distance;
 //!         }

@@ -91,7 +91,8 @@ impl<T: Real> Compared<T> {
 /// let y = [1.1, 2.8, 5.2, 7.1, 8.8, 11.2, 12.9];
 /// let line = curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0, 1.0])?;
 /// let parabola = curve_fit(|x, [a, b, c]| a + b * x + c * x * x, &x, &y, [0.0, 1.0, 0.0])?;
-/// let comparison = Comparison::of([("line", line.criteria()), ("parabola", parabola.criteria())])?;
+/// let comparison =
+///     Comparison::of([("line", line.criteria()), ("parabola", parabola.criteria())])?;
 /// assert_eq!(comparison.best().name, "line");
 /// println!("{comparison}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

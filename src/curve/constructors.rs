@@ -16,7 +16,12 @@ use crate::real::Real;
 /// ```
 /// let x = [1.0, 2.0, 4.0, 8.0, 16.0_f64];
 /// let y = [1.8, 3.3, 5.4, 8.0, 9.6];
-/// let fit = marquardt::curve_fit(|x, [top, rate]| top * (1.0 - (-rate * x).exp()), &x, &y, [8.0, 0.1])?;
+/// let fit = marquardt::curve_fit(
+///     |x, [top, rate]| top * (1.0 - (-rate * x).exp()),
+///     &x,
+///     &y,
+///     [8.0, 0.1],
+/// )?;
 /// println!("{fit}");
 /// assert!((fit.parameters()[0].value - 10.0).abs() < 0.3);
 /// # Ok::<(), marquardt::CurveError>(())
@@ -54,7 +59,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     ///
     /// let x = ndarray::array![[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]];
     /// let y = [2.1, 3.0, 6.1, 6.9_f64];
-    /// let plane = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &y, [1.0, 1.0]).fit()?;
+    /// let plane =
+    ///     CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &y, [1.0, 1.0]).fit()?;
     /// assert!((plane.parameters()[0].value - 2.0).abs() < 0.1);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
@@ -112,7 +118,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// use marquardt::autodiff::Difference;
     ///
     /// let (x, y) = ([0.0, 1.0, 2.0, 3.0_f64], [1.0, 2.7, 7.4, 20.1]);
-    /// let fit = CurveFit::numeric(|x, b| (b[0] * x[0]).exp(), Difference::Central, &x, &y, &[0.5]).fit()?;
+    /// let fit = CurveFit::numeric(|x, b| (b[0] * x[0]).exp(), Difference::Central, &x, &y, &[0.5])
+    ///     .fit()?;
     /// assert!((fit.parameters()[0].value - 1.0).abs() < 1e-2);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```

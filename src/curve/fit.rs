@@ -38,7 +38,9 @@ use crate::solver::{IterationRecord, LevenbergMarquardt, SolveError};
 ///
 /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
 /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
-/// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0]).names(["amplitude", "rate"]).fit()?;
+/// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])
+///     .names(["amplitude", "rate"])
+///     .fit()?;
 /// let rate = fit.parameter("rate").unwrap();
 /// assert!((rate.value - 0.5).abs() < 3.0 * rate.standard_error);
 /// # Ok::<(), marquardt::CurveError>(())
@@ -233,7 +235,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// let x: Vec<f64> = (0..25).map(|i| 0.2 * i as f64).collect();
     /// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-0.4 * x).exp() + 1.5 * (-3.0 * x).exp()).collect();
     /// let decays = model!(|x; a, slow, b, fast| a * exp(-slow * x) + b * exp(-fast * x));
-    /// let fit = CurveFit::model(decays, &x, &y, &[0.0, 0.1, 0.0, 1.0]).variable_projection(true).fit()?;
+    /// let fit =
+    ///     CurveFit::model(decays, &x, &y, &[0.0, 0.1, 0.0, 1.0]).variable_projection(true).fit()?;
     /// assert!((fit.parameter("fast").unwrap().value - 3.0).abs() < 1e-9);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
@@ -262,7 +265,9 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// let rows = ranks.shard(1000);
     /// let x: Vec<f64> = rows.map(|row| 0.01 * row as f64).collect();
     /// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-0.5 * x).exp()).collect();
-    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [1.0, 1.0]).communicator(&ranks).fit()?;
+    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [1.0, 1.0])
+    ///     .communicator(&ranks)
+    ///     .fit()?;
     /// assert_eq!(fit.number_of_observations(), 1000);
     /// if ranks.is_root() {
     ///     println!("{fit}");

@@ -27,7 +27,11 @@ use crate::real::Real;
 /// let decay = |t: f64, [a, k]: [marquardt::Dual<f64, 2>; 2]| a * (-k * t).exp();
 /// let fit = GlobalFit::new()
 ///     .data_set("low", CurveFit::new(decay, &t, &low, [1.0, 1.0]).names(["amplitude", "rate"]))
-///     .data_set("high", CurveFit::new(decay, &[0.0, 1.0, 2.0, 3.0, 4.0], &high, [5.0, 1.0]).names(["amplitude", "rate"]))
+///     .data_set(
+///         "high",
+///         CurveFit::new(decay, &[0.0, 1.0, 2.0, 3.0, 4.0], &high, [5.0, 1.0])
+///             .names(["amplitude", "rate"]),
+///     )
 ///     .shared(["rate"])
 ///     .fit()?;
 /// let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();

@@ -24,7 +24,9 @@
 /// let pressure = 1.2;
 /// let isotherm = model!(|x, t; a, b| a * p * x / (1 + b * p * exp(-b / t)); p = pressure);
 /// let response: f64 = isotherm.response(&[2.0, 300.0], &[3.0, 0.1]);
-/// assert!((response - 3.0 * 1.2 * 2.0 / (1.0 + 0.1 * 1.2 * (-0.1 / 300.0_f64).exp())).abs() < 1e-15);
+/// assert!(
+///     (response - 3.0 * 1.2 * 2.0 / (1.0 + 0.1 * 1.2 * (-0.1 / 300.0_f64).exp())).abs() < 1e-15
+/// );
 /// assert_eq!(Model::<f64>::parameter_name(&isotherm, 1), "b");
 /// ```
 ///

@@ -97,15 +97,19 @@ impl<'a, T: Real, C: Curve<T> + Sync> CurveFit<'a, T, C> {
     /// ```
     /// use marquardt::CurveFit;
     ///
-    /// // The sum of squares of a sine has a minimum near every frequency that beats with the true one.
+    /// // A sine has a minimum near every frequency that beats with the true one.
     /// let x: Vec<f64> = (0..30).map(|i| 0.2 * i as f64).collect();
     /// let y: Vec<f64> = x.iter().map(|x| 2.0 * (3.0 * x + 0.5).sin()).collect();
-    /// let wave = CurveFit::new(|x, [a, w, p]| a * (w * x + p).sin(), &x, &y, [1.0, 0.5, 0.0]).names(["a", "w", "p"]);
+    /// let wave = CurveFit::new(|x, [a, w, p]| a * (w * x + p).sin(), &x, &y, [1.0, 0.5, 0.0])
+    ///     .names(["a", "w", "p"]);
     /// let wave = wave.bounds("a", 0.0..=10.0).bounds("w", 0.0..=8.0).bounds("p", -4.0..=4.0);
     /// let minima = wave.multi_start().starts(20).run().unwrap();
     /// assert!((minima.best.parameters()[1].value - 3.0).abs() < 1e-9);
     /// for minimum in &minima.minima {
-    ///     println!("cost {} at {:?}, from {} starts", minimum.cost, minimum.parameters, minimum.starts);
+    ///     println!(
+    ///         "cost {} at {:?}, from {} starts",
+    ///         minimum.cost, minimum.parameters, minimum.starts
+    ///     );
     /// }
     /// ```
     pub fn multi_start(self) -> MultiStart<'a, T, C> {

@@ -23,9 +23,10 @@ use crate::solver::LevenbergMarquardt;
 ///
 /// // A circle as near as possible to these points.
 /// let points = [[2.1, 0.9], [1.1, 2.0], [-0.1, 1.1], [0.9, 0.1], [1.8, 1.6], [0.3, 0.2]];
-/// let parameters = Parameters::new([("east", 0.8_f64), ("north", 0.8), ("radius", 1.0), ("area", 0.0)])
-///     .bounds("radius", 0.0..)
-///     .tie("area", tie!(|radius| 3.141592653589793 * radius * radius));
+/// let parameters =
+///     Parameters::new([("east", 0.8_f64), ("north", 0.8), ("radius", 1.0), ("area", 0.0)])
+///         .bounds("radius", 0.0..)
+///         .tie("area", tie!(|radius| 3.141592653589793 * radius * radius));
 /// let fit = parameters.minimize(points.len(), |[east, north, radius, _], r| {
 ///     for (r, [x, y]) in r.iter_mut().zip(points) {
 ///         *r = (east - x).hypot(north - y) - radius;

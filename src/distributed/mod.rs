@@ -12,9 +12,18 @@
 //! struct Decay { t: Vec<f64>, y: Vec<f64> }
 //!
 //! impl Residuals<f64> for Decay {
-//!     fn parameter_count(&self) -> usize { 2 }
-//!     fn residual_count(&self) -> usize { self.t.len() }
-//!     fn evaluate<S: Scalar<Real = f64>>(&self, p: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+//!     fn parameter_count(&self) -> usize {
+//!         2
+//!     }
+//!     fn residual_count(&self) -> usize {
+//!         self.t.len()
+//!     }
+//!     fn evaluate<S: Scalar<Real = f64>>(
+//!         &self,
+//!         p: &[S],
+//!         first: usize,
+//!         r: &mut [S],
+//!     ) -> Result<(), EvaluationError> {
 //!         for (r, (&t, &y)) in r.iter_mut().zip(self.t[first..].iter().zip(&self.y[first..])) {
 //!             *r = p[0] * (-p[1] * t).exp() - y;
 //!         }

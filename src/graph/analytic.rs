@@ -57,7 +57,10 @@ const FEW: usize = 128;
 /// }
 /// problem.check_derivatives()?;
 /// problem.solve(&LevenbergMarquardt::new())?;
-/// assert!((problem.point(place)?[0] - 3.0).abs() < 1e-9 && (problem.point(place)?[1] - 4.0).abs() < 1e-9);
+/// assert!(
+///     (problem.point(place)?[0] - 3.0).abs() < 1e-9
+///         && (problem.point(place)?[1] - 4.0).abs() < 1e-9
+/// );
 /// # Ok::<(), marquardt::graph::GraphError>(())
 /// ```
 pub trait AnalyticCostFunction<T: Real>: Send + Sync + 'static {

@@ -23,8 +23,13 @@ use crate::scalar::Scalar;
 ///
 ///     fn residual_count(&self) -> usize { 2 }
 ///
-///     fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
-///         let seen = Pose2::from_slice(blocks[0]).inverse_transform([blocks[1][0], blocks[1][1]]);
+///     fn evaluate<S: Scalar<Real = f64>>(
+///         &self,
+///         blocks: &[&[S]],
+///         r: &mut [S],
+///     ) -> Result<(), EvaluationError> {
+///         let seen =
+///             Pose2::from_slice(blocks[0]).inverse_transform([blocks[1][0], blocks[1][1]]);
 ///         r[0] = seen[0] - self.place[0];
 ///         r[1] = seen[1] - self.place[1];
 ///         Ok(())

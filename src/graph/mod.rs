@@ -21,13 +21,16 @@
 //! problem.set_constant(poses[0])?;
 //! let quarter = Pose2::new(1.0, 0.0, std::f64::consts::FRAC_PI_2);
 //! for i in 0..4 {
-//!     let edge = RelativePose2::new(quarter, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])?;
+//!     let edge =
+//!         RelativePose2::new(quarter, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])?;
 //!     problem.add_residual_block(edge, (poses[i], poses[(i + 1) % 4]))?;
 //! }
 //! let report = problem.solve(&LevenbergMarquardt::new())?;
 //! assert!(report.is_converged() && report.cost < 1e-20);
 //! let corner = Pose2::from_slice(problem.point(poses[2])?);
-//! assert!((corner.translation[0] - 1.0).abs() < 1e-9 && (corner.translation[1] - 1.0).abs() < 1e-9);
+//! assert!(
+//!     (corner.translation[0] - 1.0).abs() < 1e-9 && (corner.translation[1] - 1.0).abs() < 1e-9
+//! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -9,17 +9,29 @@
 //! struct Line;
 //!
 //! impl Residuals<f64> for Line {
-//!     fn parameter_count(&self) -> usize { 2 }
-//!     fn residual_count(&self) -> usize { 3 }
-//!     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
-//!         for (r, (x, y)) in r.iter_mut().zip([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)].into_iter().skip(first)) {
+//!     fn parameter_count(&self) -> usize {
+//!         2
+//!     }
+//!     fn residual_count(&self) -> usize {
+//!         3
+//!     }
+//!     fn evaluate<S: Scalar<Real = f64>>(
+//!         &self,
+//!         b: &[S],
+//!         first: usize,
+//!         r: &mut [S],
+//!     ) -> Result<(), EvaluationError> {
+//!         for (r, (x, y)) in
+//!             r.iter_mut().zip([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)].into_iter().skip(first))
+//!         {
 //!             *r = b[0] + b[1] * x - y;
 //!         }
 //!         Ok(())
 //!     }
 //! }
 //!
-//! let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Qr));
+//! let solver =
+//!     LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::Qr));
 //! let report = solver.minimize(&mut AutoDiff(Line), &[0.0, 0.0])?;
 //! assert_eq!(report.linear_form, LinearForm::Qr);
 //! # Ok::<(), marquardt::SolveError>(())

@@ -39,7 +39,7 @@
 //! let measured = a.between(b);
 //! assert!(edge(a, b, measured).iter().all(|r| r.abs() < 1e-12));
 //!
-//! // Derivatives with respect to a step of b: the coordinates of b vary as the Jacobian of ⊞ says.
+//! // By a step of b: the coordinates of b vary as the Jacobian of ⊞ says.
 //! let mut jacobian = [0.0; 12];
 //! SE2.plus_jacobian(&b.to_array(), &mut jacobian);
 //! let numbers = b.to_array();
@@ -111,12 +111,24 @@ use crate::real::Real;
 /// struct Positive;
 ///
 /// impl Manifold<f64> for Positive {
-///     fn ambient_size(&self) -> usize { 1 }
-///     fn tangent_size(&self) -> usize { 1 }
-///     fn plus(&self, x: &[f64], delta: &[f64], moved: &mut [f64]) { moved[0] = x[0] * delta[0].exp(); }
-///     fn minus(&self, y: &[f64], x: &[f64], delta: &mut [f64]) { delta[0] = (y[0] / x[0]).ln(); }
-///     fn plus_jacobian(&self, x: &[f64], jacobian: &mut [f64]) { jacobian[0] = x[0]; }
-///     fn contains(&self, x: &[f64]) -> bool { x.len() == 1 && x[0] > 0.0 && x[0].is_finite() }
+///     fn ambient_size(&self) -> usize {
+///         1
+///     }
+///     fn tangent_size(&self) -> usize {
+///         1
+///     }
+///     fn plus(&self, x: &[f64], delta: &[f64], moved: &mut [f64]) {
+///         moved[0] = x[0] * delta[0].exp();
+///     }
+///     fn minus(&self, y: &[f64], x: &[f64], delta: &mut [f64]) {
+///         delta[0] = (y[0] / x[0]).ln();
+///     }
+///     fn plus_jacobian(&self, x: &[f64], jacobian: &mut [f64]) {
+///         jacobian[0] = x[0];
+///     }
+///     fn contains(&self, x: &[f64]) -> bool {
+///         x.len() == 1 && x[0] > 0.0 && x[0].is_finite()
+///     }
 /// }
 ///
 /// check_manifold(&Positive, &[2.5])?;

@@ -16,7 +16,8 @@ use crate::scalar::Scalar;
 /// ```
 /// use marquardt::manifold::{Pose3, Rotation3};
 ///
-/// let camera = Pose3 { translation: [1.0, 2.0, 3.0], rotation: Rotation3::exp([0.1, -0.2, 0.3]) };
+/// let camera =
+///     Pose3 { translation: [1.0, 2.0, 3.0], rotation: Rotation3::exp([0.1, -0.2, 0.3]) };
 /// let world = camera.transform([0.0, 0.0, 5.0]);
 /// let back = camera.inverse_transform(world);
 /// assert!((back[2] - 5.0_f64).abs() < 1e-14);

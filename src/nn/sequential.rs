@@ -20,7 +20,11 @@ use crate::variables::Variables;
 /// use ndarray::array;
 ///
 /// let mut variables = Variables::<f64>::new();
-/// let mut network = Sequential::new(1).dense(20).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut network = Sequential::new(1).dense(20).tanh().dense(1).compile(
+///     &mut variables,
+///     0,
+///     MeanSquaredError,
+/// )?;
 /// let names: Vec<&str> = variables.iter().map(|variable| variables.name(variable)).collect();
 /// assert_eq!(names, ["0.weight", "0.bias", "2.weight", "2.bias"]);
 /// assert_eq!(variables.values().len(), 61);
@@ -71,7 +75,10 @@ impl<T: Real> Sequential<T> {
     /// let mut variables = Variables::<f64>::new();
     /// let features = Sequential::image(1, 28, 28).conv2d(4, [5, 5]).tanh().average_pooling2d([4, 4]);
     /// let network = features.flatten().dense(10).compile(&mut variables, 0, MeanSquaredError)?;
-    /// assert_eq!((network.outputs()[0].width(), variables.values().len()), (10, 4 * 26 + 10 * (4 * 36 + 1)));
+    /// assert_eq!(
+    ///     (network.outputs()[0].width(), variables.values().len()),
+    ///     (10, 4 * 26 + 10 * (4 * 36 + 1))
+    /// );
     /// # Ok::<(), marquardt::nn::NetworkError>(())
     /// ```
     pub fn image(channels: usize, height: usize, width: usize) -> Self {
@@ -215,7 +222,8 @@ impl<T: Real> Sequential<T> {
     /// use marquardt::nn::{Huber, Recording, Network, Sequential};
     ///
     /// let mut variables = Variables::<f64>::new();
-    /// let Recording { tape, output, .. } = Sequential::new(1).dense(20).tanh().dense(1).build(&mut variables, 0)?;
+    /// let Recording { tape, output, .. } =
+    ///     Sequential::new(1).dense(20).tanh().dense(1).build(&mut variables, 0)?;
     /// let network = Network::new(tape, &variables)?.with_loss(output, Huber::new(0.5)?)?;
     /// # let _ = network;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -244,7 +252,12 @@ impl<T: Real> Sequential<T> {
     /// let mut variables = Variables::<f64>::new();
     /// let mut tape = Tape::new();
     /// let (word, measured) = (tape.input(1), tape.input(3));
-    /// let word = Sequential::new(1).named("word").embedding(100, 4).append(&mut tape, word, &mut variables, 0)?;
+    /// let word = Sequential::new(1).named("word").embedding(100, 4).append(
+    ///     &mut tape,
+    ///     word,
+    ///     &mut variables,
+    ///     0,
+    /// )?;
     /// let both = tape.concat(&[word, measured])?;
     /// let head = Sequential::new(7).named("head").dense(8).tanh().dense(1);
     /// let output = head.append(&mut tape, both, &mut variables, 1)?;

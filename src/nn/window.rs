@@ -31,7 +31,9 @@ pub enum Padding {
 /// let mut tape = Tape::<f64>::new();
 /// let x = tape.input(3 * 8 * 6);
 /// let x = tape.reshape(x, Shape::Image { channels: 3, height: 8, width: 6 })?;
-/// let window = Window::new([3, 2]).with_strides([2, 2]).with_padding(Padding::Explicit { rows: 1, columns: 0 });
+/// let window = Window::new([3, 2])
+///     .with_strides([2, 2])
+///     .with_padding(Padding::Explicit { rows: 1, columns: 0 });
 /// let y = tape.max_pooling2d(x, window)?;
 /// assert_eq!(y.shape(), Shape::Image { channels: 3, height: 4, width: 3 });
 /// # Ok::<(), marquardt::nn::TapeError>(())

@@ -8,7 +8,10 @@
 //! // numpy.save("pixels.npy", pixels) would do this in Python.
 //! let folder = std::env::temp_dir();
 //! let path = folder.join(format!("marquardt-pixels-{}.npy", std::process::id()));
-//! npy::write(&path, &Array2::from_shape_fn((3, 20), |(row, i)| (row as f64 + 1.0) * (-0.2 * i as f64).exp()))?;
+//! npy::write(
+//!     &path,
+//!     &Array2::from_shape_fn((3, 20), |(row, i)| (row as f64 + 1.0) * (-0.2 * i as f64).exp()),
+//! )?;
 //!
 //! let pixels = npy::read::<f64, Ix2>(&path)?;
 //! let t: Vec<f64> = (0..20).map(f64::from).collect();

@@ -21,7 +21,8 @@ const BUFFER: usize = 1 << 18;
 /// use ndarray::{Array3, Ix2};
 ///
 /// let folder = std::env::temp_dir();
-/// let [stack, sums] = ["stack", "sums"].map(|name| folder.join(format!("marquardt-{name}-{}.npy", std::process::id())));
+/// let [stack, sums] = ["stack", "sums"]
+///     .map(|name| folder.join(format!("marquardt-{name}-{}.npy", std::process::id())));
 /// npy::write(&stack, &Array3::from_elem((2, 3, 4), 0.5))?;
 ///
 /// let mut reader = RowReader::<f64>::open(&stack)?;

@@ -20,10 +20,15 @@ use crate::variables::{Gradients, Variable, Variables};
 ///
 /// let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64 / 10.0 - 1.0);
 /// let y = x.mapv(|x| x * x);
-/// let optimizers: [Box<dyn Optimizer<f64>>; 2] = [Box::new(LevenbergMarquardt::new()), Box::new(Adam::new(0.05))];
+/// let optimizers: [Box<dyn Optimizer<f64>>; 2] =
+///     [Box::new(LevenbergMarquardt::new()), Box::new(Adam::new(0.05))];
 /// for mut optimizer in optimizers {
 ///     let mut variables = Variables::new();
-///     let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+///     let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(
+///         &mut variables,
+///         0,
+///         MeanSquaredError,
+///     )?;
 ///     for _ in 0..100 {
 ///         let minibatch = network.batch(&[x.view()], &[y.view()])?;
 ///         let report = optimizer.step(minibatch, &mut variables)?;

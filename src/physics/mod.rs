@@ -18,7 +18,9 @@
 //! let domain = Domain::new(&[(0.0, 1.0), (-1.0, 1.0)])?;
 //! let inside = domain.sample(200, Sampling::Halton);
 //! let start = domain.side(0, End::Lower)?.sample(20, Sampling::Halton);
-//! let walls = Points::union([End::Lower, End::Upper].map(|end| domain.side(1, end).unwrap().grid(&[10, 1])))?;
+//! let walls = Points::union(
+//!     [End::Lower, End::Upper].map(|end| domain.side(1, end).unwrap().grid(&[10, 1])),
+//! )?;
 //!
 //! let mut variables = Variables::new();
 //! let mut equations = Equations::new(&["t", "x"])?;
@@ -28,11 +30,13 @@
 //!     let u = at.field(u);
 //!     (u.t() + u * u.x() - nu * u.xx()).into()
 //! })?;
-//! equations.term("start", start, 10.0, |at| (at.field(u) + (PI * at.coordinate("x")).sin()).into())?;
+//! equations
+//!     .term("start", start, 10.0, |at| (at.field(u) + (PI * at.coordinate("x")).sin()).into())?;
 //! equations.term("walls", walls, 10.0, |at| at.field(u).into())?;
 //!
 //! let mut problem = equations.build(&variables)?;
-//! let solution = problem.solve(&LevenbergMarquardt::new().with_max_iterations(100), &mut variables)?;
+//! let solution =
+//!     problem.solve(&LevenbergMarquardt::new().with_max_iterations(100), &mut variables)?;
 //! println!("{solution}");
 //! assert!(solution.report.cost < 1e-2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -15,14 +15,11 @@ use crate::real::Real;
 ///
 /// // A circle through three points: r_i = |p_i − centre| − radius.
 /// let points = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0_f64]];
-/// let mut circle = Analytic::new(3, 3, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
-///     let distance = points.map(|p| (p[0] - x[0]).hypot(p[1] - x[1]));
-///     for i in 0..3 {
-///         r[i] = distance[i] - x[2];
-///     }
-///     if let Some(jacobian) = jacobian {
-///         for (i, row) in jacobian.chunks_exact_mut(3).enumerate() {
-///             row.copy_from_slice(&[(x[0] - points[i][0]) / distance[i], (x[1] - points[i][1]) / distance[i], -1.0]);
+/// let mut circle =
+///     Analytic::new(3, 3, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+///         let distance = points.map(|p| (p[0] - x[0]).hypot(p[1] - x[1]));
+///         for i in 0..3 {
+///             r[i] = distance[i] - x[2];
 ///         }
 ///     }
 ///     Ok(())

@@ -21,9 +21,18 @@ const WIDTH: usize = 16;
 /// }
 ///
 /// impl Residuals<f64> for Saturation<'_> {
-///     fn parameter_count(&self) -> usize { 2 }
-///     fn residual_count(&self) -> usize { self.x.len() }
-///     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+///     fn parameter_count(&self) -> usize {
+///         2
+///     }
+///     fn residual_count(&self) -> usize {
+///         self.x.len()
+///     }
+///     fn evaluate<S: Scalar<Real = f64>>(
+///         &self,
+///         b: &[S],
+///         first: usize,
+///         r: &mut [S],
+///     ) -> Result<(), EvaluationError> {
 ///         for (r, (&x, &y)) in r.iter_mut().zip(self.x[first..].iter().zip(&self.y[first..])) {
 ///             *r = b[0] * (-(-b[1] * x).exp() + 1.0) - y;
 ///         }

@@ -16,7 +16,8 @@ use crate::real::Real;
 ///     Ok(())
 /// });
 /// let bounds = Bounds::unbounded(2).with(0, f64::NEG_INFINITY, 0.5)?;
-/// let report = LevenbergMarquardt::new().minimize(&mut Bounded::new(nearest, bounds)?, &[0.0, 0.0])?;
+/// let report =
+///     LevenbergMarquardt::new().minimize(&mut Bounded::new(nearest, bounds)?, &[0.0, 0.0])?;
 /// assert!(report.x[0] == 0.5 && (report.x[1] - 2.0).abs() < 1e-9);
 /// assert_eq!((report.active[0].parameter, report.active[0].side), (0, BoundSide::Upper));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

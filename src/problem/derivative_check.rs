@@ -73,13 +73,14 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 /// ```
 /// use marquardt::problem::{Analytic, check_derivatives};
 ///
-/// let mut problem = Analytic::new(1, 2, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
-///     r.copy_from_slice(&[x[0].sin(), x[0] * x[0]]);
-///     if let Some(jacobian) = jacobian {
-///         jacobian.copy_from_slice(&[x[0].cos(), x[0]]); // should be 2x
-///     }
-///     Ok(())
-/// });
+/// let mut problem =
+///     Analytic::new(1, 2, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+///         r.copy_from_slice(&[x[0].sin(), x[0] * x[0]]);
+///         if let Some(jacobian) = jacobian {
+///             jacobian.copy_from_slice(&[x[0].cos(), x[0]]); // should be 2x
+///         }
+///         Ok(())
+///     });
 /// let check = check_derivatives(&mut problem, &[0.7])?;
 /// assert!(!check.passed());
 /// assert_eq!((check.worst.residual, check.worst.parameter), (1, 0));

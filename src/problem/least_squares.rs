@@ -40,14 +40,31 @@ use crate::real::Real;
 /// struct Rosenbrock;
 ///
 /// impl LeastSquares<f64> for Rosenbrock {
-///     fn parameter_count(&self) -> usize { 2 }
-///     fn residual_count(&self) -> usize { 2 }
-///     fn row_group(&self) -> usize { 2 }
-///     fn residuals(&mut self, x: &[f64], _first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+///     fn parameter_count(&self) -> usize {
+///         2
+///     }
+///     fn residual_count(&self) -> usize {
+///         2
+///     }
+///     fn row_group(&self) -> usize {
+///         2
+///     }
+///     fn residuals(
+///         &mut self,
+///         x: &[f64],
+///         _first: usize,
+///         r: &mut [f64],
+///     ) -> Result<(), EvaluationError> {
 ///         r.copy_from_slice(&[10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
 ///         Ok(())
 ///     }
-///     fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+///     fn linearize(
+///         &mut self,
+///         x: &[f64],
+///         first: usize,
+///         r: &mut [f64],
+///         j: &mut [f64],
+///     ) -> Result<(), EvaluationError> {
 ///         j.copy_from_slice(&[-20.0 * x[0], 10.0, -1.0, 0.0]);
 ///         self.residuals(x, first, r)
 ///     }

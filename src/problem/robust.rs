@@ -31,7 +31,8 @@ use crate::real::Real;
 /// });
 /// let noise = 0.02;
 /// let scale = noise * RobustLoss::<f64>::tuning(&Loss::Cauchy);
-/// let report = LevenbergMarquardt::new().minimize(&mut Robust::new(line, Loss::Cauchy, scale)?, &[1.5, 1.5])?;
+/// let report = LevenbergMarquardt::new()
+///     .minimize(&mut Robust::new(line, Loss::Cauchy, scale)?, &[1.5, 1.5])?;
 /// assert!((report.x[0] - 2.0).abs() < 0.01 && (report.x[1] - 1.0).abs() < 0.03);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -33,9 +33,18 @@ impl<F> AutoDiff<F> {
     /// struct Broyden(usize);
     ///
     /// impl Residuals<f64> for Broyden {
-    ///     fn parameter_count(&self) -> usize { self.0 }
-    ///     fn residual_count(&self) -> usize { self.0 }
-    ///     fn evaluate<S: Scalar<Real = f64>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    ///     fn parameter_count(&self) -> usize {
+    ///         self.0
+    ///     }
+    ///     fn residual_count(&self) -> usize {
+    ///         self.0
+    ///     }
+    ///     fn evaluate<S: Scalar<Real = f64>>(
+    ///         &self,
+    ///         x: &[S],
+    ///         first: usize,
+    ///         r: &mut [S],
+    ///     ) -> Result<(), EvaluationError> {
     ///         for (i, r) in (first..).zip(r) {
     ///             *r = x[i] * (-x[i] * 2.0 + 3.0) + 1.0;
     ///             if i > 0 {

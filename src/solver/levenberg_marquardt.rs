@@ -77,7 +77,8 @@ use crate::real::Real;
 ///     r[1] = x[0] - x[1];
 ///     Ok(())
 /// });
-/// let report = LevenbergMarquardt::new().with_max_iterations(50).minimize(&mut problem, &[2.0, 0.5])?;
+/// let report =
+///     LevenbergMarquardt::new().with_max_iterations(50).minimize(&mut problem, &[2.0, 0.5])?;
 /// assert!(report.is_converged());
 /// assert!((report.x[0] - 0.5_f64.sqrt()).abs() < 1e-9);
 /// println!("{report}");
@@ -288,17 +289,29 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// struct Rosenbrock;
     ///
     /// impl Residuals<f64> for Rosenbrock {
-    ///     fn parameter_count(&self) -> usize { 2 }
-    ///     fn residual_count(&self) -> usize { 2 }
-    ///     fn row_group(&self) -> usize { 2 }
-    ///     fn evaluate<S: Scalar<Real = f64>>(&self, x: &[S], _: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    ///     fn parameter_count(&self) -> usize {
+    ///         2
+    ///     }
+    ///     fn residual_count(&self) -> usize {
+    ///         2
+    ///     }
+    ///     fn row_group(&self) -> usize {
+    ///         2
+    ///     }
+    ///     fn evaluate<S: Scalar<Real = f64>>(
+    ///         &self,
+    ///         x: &[S],
+    ///         _: usize,
+    ///         r: &mut [S],
+    ///     ) -> Result<(), EvaluationError> {
     ///         r[0] = (x[1] - x[0] * x[0]) * 10.0;
     ///         r[1] = -x[0] + 1.0;
     ///         Ok(())
     ///     }
     /// }
     ///
-    /// let report = LevenbergMarquardt::new().minimize_fixed(&mut FixedAutoDiff::<_, 2>(Rosenbrock), SVector::from([-1.2, 1.0]))?;
+    /// let report = LevenbergMarquardt::new()
+    ///     .minimize_fixed(&mut FixedAutoDiff::<_, 2>(Rosenbrock), SVector::from([-1.2, 1.0]))?;
     /// assert!((report.x - SVector::from([1.0, 1.0])).norm() < 1e-12);
     /// # Ok::<(), marquardt::SolveError>(())
     /// ```

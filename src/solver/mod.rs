@@ -10,7 +10,8 @@
 //!     r.copy_from_slice(&[10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
 //!     Ok(())
 //! });
-//! let report = LevenbergMarquardt::new().with_max_iterations(100).minimize(&mut valley, &[-1.2, 1.0])?;
+//! let report =
+//!     LevenbergMarquardt::new().with_max_iterations(100).minimize(&mut valley, &[-1.2, 1.0])?;
 //! println!("{report}");
 //! assert!(report.is_converged() && (report.x[0] - 1.0).abs() < 1e-9);
 //! let covariance = Covariance::at(&mut valley, &report.x)?;

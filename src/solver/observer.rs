@@ -35,7 +35,10 @@ pub struct IterationRecord<T> {
 /// use marquardt::problem::FiniteDifference;
 /// use marquardt::solver::{IterationRecord, Status};
 ///
-/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
+/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+///     r[0] = x[0].exp() - 2.0;
+///     Ok(())
+/// });
 /// let mut watch = |record: &IterationRecord<f64>, x: &[f64]| {
 ///     println!("{}: cost {} at {:?}", record.iteration, record.cost, x);
 ///     if record.iteration == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -35,9 +35,18 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// struct TwoDecays;
     ///
     /// impl Residuals<f64> for TwoDecays {
-    ///     fn parameter_count(&self) -> usize { 4 }
-    ///     fn residual_count(&self) -> usize { 30 }
-    ///     fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    ///     fn parameter_count(&self) -> usize {
+    ///         4
+    ///     }
+    ///     fn residual_count(&self) -> usize {
+    ///         30
+    ///     }
+    ///     fn evaluate<S: Scalar<Real = f64>>(
+    ///         &self,
+    ///         b: &[S],
+    ///         first: usize,
+    ///         r: &mut [S],
+    ///     ) -> Result<(), EvaluationError> {
     ///         for (i, r) in (first..).zip(r) {
     ///             let t = i as f64 / 10.0;
     ///             let y = 3.0 * (-0.5 * t).exp() + 1.0 * (-4.0 * t).exp();
@@ -48,7 +57,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// }
     ///
     /// // The amplitudes b₀ and b₂ need no start.
-    /// let report = LevenbergMarquardt::new().minimize_separable(&mut AutoDiff(TwoDecays), &[0.0, 1.0, 0.0, 2.0])?;
+    /// let report = LevenbergMarquardt::new()
+    ///     .minimize_separable(&mut AutoDiff(TwoDecays), &[0.0, 1.0, 0.0, 2.0])?;
     /// assert!(report.x.iter().zip([3.0, 0.5, 1.0, 4.0]).all(|(found, b)| (found - b).abs() < 1e-9));
     /// # Ok::<(), marquardt::SolveError>(())
     /// ```

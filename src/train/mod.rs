@@ -11,7 +11,11 @@
 //! let y = x.mapv(|x| (5.0 * x).sin());
 //!
 //! let mut variables = Variables::new();
-//! let mut network = Sequential::new(1).dense(10).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+//! let mut network = Sequential::new(1).dense(10).tanh().dense(1).compile(
+//!     &mut variables,
+//!     0,
+//!     MeanSquaredError,
+//! )?;
 //! let mut optimizer = LevenbergMarquardt::new();
 //! let history = Trainer::new(&mut network, &mut variables, &mut optimizer)
 //!     .epochs(50)

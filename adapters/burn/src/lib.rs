@@ -20,7 +20,10 @@
 //!
 //! impl Net {
 //!     fn new(device: &Device) -> Self {
-//!         Net { hidden: LinearConfig::new(1, 12).init(device), output: LinearConfig::new(12, 1).init(device) }
+//!         Net {
+//!             hidden: LinearConfig::new(1, 12).init(device),
+//!             output: LinearConfig::new(12, 1).init(device),
+//!         }
 //!     }
 //!
 //!     fn forward(&self, x: Tensor<2>) -> Tensor<2> {
@@ -36,7 +39,8 @@
 //! let mut lm = LeastSquaresTrainer::<f32>::new(LevenbergMarquardt::new(), MeanSquaredError);
 //! for _ in 0..60 {
 //!     let report;
-//!     (net, report) = lm.step(net, y.clone(), |net| net.forward(x.clone()))?; // with Adam: net = adam.step(rate, net, gradients)
+//!     // With Adam: net = adam.step(rate, net, gradients);
+//!     (net, report) = lm.step(net, y.clone(), |net| net.forward(x.clone()))?;
 //!     assert!(report.is_recorded);
 //! }
 //! let error: f32 = (net.forward(x) - y).square().mean().into_scalar();

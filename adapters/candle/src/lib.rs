@@ -17,7 +17,10 @@
 //!
 //! impl Net {
 //!     fn new(vb: VarBuilder) -> candle_core::Result<Self> {
-//!         Ok(Net { hidden: linear(1, 12, vb.pp("hidden"))?, output: linear(12, 1, vb.pp("output"))? })
+//!         Ok(Net {
+//!             hidden: linear(1, 12, vb.pp("hidden"))?,
+//!             output: linear(12, 1, vb.pp("output"))?,
+//!         })
 //!     }
 //!
 //!     fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
@@ -30,9 +33,11 @@
 //! let (x, y) = (x.unsqueeze(1)?, x.affine(3.0, 0.0)?.sin()?.unsqueeze(1)?);
 //! let varmap = VarMap::new();
 //! let net = Net::new(VarBuilder::from_varmap(&varmap, DType::F64, &device))?;
-//! let mut optimizer = LeastSquaresTrainer::<f64>::new(&varmap, LevenbergMarquardt::new(), MeanSquaredError)?;
+//! let mut optimizer =
+//!     LeastSquaresTrainer::<f64>::new(&varmap, LevenbergMarquardt::new(), MeanSquaredError)?;
 //! for _ in 0..60 {
-//!     let report = optimizer.step(&y, || net.forward(&x))?; // with candle's AdamW: optimizer.backward_step(&loss)?
+//!     // With candle's AdamW: optimizer.backward_step(&loss)?;
+//!     let report = optimizer.step(&y, || net.forward(&x))?;
 //!     assert!(report.is_recorded);
 //! }
 //! let error = (net.forward(&x)? - &y)?.sqr()?.mean_all()?.to_scalar::<f64>()?;

@@ -19,7 +19,9 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     ///
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
     /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
-    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0]).names(["amplitude", "rate"]).fit()?;
+    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])
+    ///     .names(["amplitude", "rate"])
+    ///     .fit()?;
     /// let half_life = fit.derived(&Tie::new(["rate"], |[rate]| rate.recip() * 2_f64.ln()))?;
     /// assert!((half_life.value - 1.386).abs() < 2.0 * half_life.standard_error);
     /// assert!(half_life.interval(0.95)?.contains(1.386));

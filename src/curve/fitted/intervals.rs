@@ -22,7 +22,9 @@ impl<T: Real, C> FittedCurve<'_, T, C> {
     ///
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
     /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
-    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0]).names(["amplitude", "rate"]).fit()?;
+    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])
+    ///     .names(["amplitude", "rate"])
+    ///     .fit()?;
     /// let rate = fit.confidence_interval("rate", 0.95)?;
     /// assert!(rate.contains(0.5) && rate.high - rate.low < 0.05);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

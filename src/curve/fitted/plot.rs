@@ -50,9 +50,13 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     ///
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0];
     /// let mut plot = Plot::new();
-    /// for (name, y) in [("before", [0.1, 1.2, 1.9, 3.1, 4.0]), ("after", [0.9, 2.1, 3.1, 3.9, 5.1])] {
+    /// for (name, y) in [("before", [0.1, 1.2, 1.9, 3.1, 4.0]), ("after", [0.9, 2.1, 3.1, 3.9, 5.1])]
+    /// {
     ///     let fit = CurveFit::guessed(Linear, &x, &y).fit()?;
-    ///     plot = fit.plot_series()?.into_iter().fold(plot, |plot, series| plot.series(series.name(name)));
+    ///     plot = fit
+    ///         .plot_series()?
+    ///         .into_iter()
+    ///         .fold(plot, |plot, series| plot.series(series.name(name)));
     /// }
     /// assert!(plot.to_svg().contains("before"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

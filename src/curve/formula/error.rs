@@ -10,7 +10,10 @@ use thiserror::Error;
 /// use marquardt::Formula;
 ///
 /// let error = Formula::parse("a*sine(x) + c").unwrap_err();
-/// assert_eq!(error.to_string(), "there is no function sine; did you mean sin or sinh?\n  a*sine(x) + c\n    ^");
+/// assert_eq!(
+///     error.to_string(),
+///     "there is no function sine; did you mean sin or sinh?\n  a*sine(x) + c\n    ^"
+/// );
 /// assert_eq!(error.position(), 3);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -77,10 +77,16 @@ const BLOCK: [usize; 2] = [64, 1024];
 ///     peaks[[fit, 0]] * (-0.5 * u * u).exp()
 /// });
 /// let start = array![[4.0, 1.2, 0.4], [4.0, 1.8, 0.4], [4.0, 3.0, 0.4]];
-/// let gaussian = model!(|x; height, center, sigma| height * exp(-((x - center) / sigma).powi(2) / 2));
+/// let gaussian =
+///     model!(|x; height, center, sigma| height * exp(-((x - center) / sigma).powi(2) / 2));
 /// let fits = FitMany::new(gaussian, &x, &y).start(&start).fit()?;
 /// assert_eq!(fits.converged(), 3);
-/// assert!(fits.parameters.iter().zip(&peaks).all(|(found, true_value)| (found - true_value).abs() < 1e-9));
+/// assert!(
+///     fits.parameters
+///         .iter()
+///         .zip(&peaks)
+///         .all(|(found, true_value)| (found - true_value).abs() < 1e-9)
+/// );
 /// # Ok::<(), marquardt::curve::FitManyError>(())
 /// ```
 pub struct FitMany<'a, T: Real, M> {
@@ -163,9 +169,10 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// use marquardt::{FitMany, model};
     ///
     /// let time: Vec<f64> = (0..32).map(|i| 0.25 * i as f64).collect();
-    /// let counts = ndarray::array![
-    ///     [9., 7., 9., 4., 6., 5., 3., 2., 3., 1., 2., 1., 2., 0., 1., 1., 0., 1., 1., 0., 0., 2., 1., 0., 0., 1., 0., 1., 0., 0., 1., 0.],
-    /// ];
+    /// let counts = ndarray::array![[
+    ///     9., 7., 9., 4., 6., 5., 3., 2., 3., 1., 2., 1., 2., 0., 1., 1., 0., 1., 1., 0., 0., 2.,
+    ///     1., 0., 0., 1., 0., 1., 0., 0., 1., 0.
+    /// ],];
     /// let decay = model!(|t; height, rate, dark| height * exp(-rate * t) + dark);
     /// let fits = FitMany::new(decay, &time, &counts).start(&[10.0, 1.0, 0.5]).counts().fit()?;
     /// assert_eq!(fits.converged(), 1);
@@ -185,9 +192,14 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// use marquardt::{FitMany, Loss, model};
     ///
     /// let x: Vec<f64> = (0..20).map(f64::from).collect();
-    /// let mut y = ndarray::Array2::from_shape_fn((3, 20), |(fit, i)| fit as f64 + 0.5 * x[i] + 0.01 * (7.0 * x[i]).sin());
+    /// let mut y = ndarray::Array2::from_shape_fn((3, 20), |(fit, i)| {
+    ///     fit as f64 + 0.5 * x[i] + 0.01 * (7.0 * x[i]).sin()
+    /// });
     /// y[[1, 4]] = 300.0;
-    /// let fits = FitMany::new(model!(|x; a, b| a + b * x), &x, &y).start(&[0.0, 1.0]).robust(Loss::Huber).fit()?;
+    /// let fits = FitMany::new(model!(|x; a, b| a + b * x), &x, &y)
+    ///     .start(&[0.0, 1.0])
+    ///     .robust(Loss::Huber)
+    ///     .fit()?;
     /// assert!((fits.parameters[[1, 1]] - 0.5).abs() < 0.01);
     /// # Ok::<(), marquardt::curve::FitManyError>(())
     /// ```
@@ -221,7 +233,10 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// let fits = FitMany::new(peaks, &x, &y).start(&[1.0, 1.0, 1.9, 0.0, 0.6]);
     /// let fits = fits.fix("width").tie("second", Tie::parse("2 * first")?).covariances(true).fit()?;
     /// assert_eq!(fits.converged(), 4);
-    /// assert!((fits.parameters[[3, 0]] - 4.0).abs() < 1e-9 && (fits.parameters[[3, 3]] - 4.0).abs() < 1e-9);
+    /// assert!(
+    ///     (fits.parameters[[3, 0]] - 4.0).abs() < 1e-9
+    ///         && (fits.parameters[[3, 3]] - 4.0).abs() < 1e-9
+    /// );
     /// assert_eq!(fits.standard_errors[[3, 4]], 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

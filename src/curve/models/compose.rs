@@ -26,7 +26,8 @@ const WORTH_DIVIDING: f64 = 0.1;
 /// use marquardt::models::{Gaussian, Guess, Linear};
 ///
 /// let x: Vec<f64> = (0..80).map(|i| 0.1 * i as f64).collect();
-/// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-(x - 5.0).powi(2) / 0.5).exp() + 0.4 * x + 1.0).collect();
+/// let y: Vec<f64> =
+///     x.iter().map(|x| 3.0 * (-(x - 5.0).powi(2) / 0.5).exp() + 0.4 * x + 1.0).collect();
 /// let model = Gaussian.prefixed("peak_") + Linear;
 /// let start = model.guess(&x, &y);
 /// let fit = CurveFit::model(model, &x, &y, &start).fit()?;

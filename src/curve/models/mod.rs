@@ -23,7 +23,8 @@
 //! use marquardt::models::{Guess, Linear, Lorentzian};
 //!
 //! let x: Vec<f64> = (0..100).map(|i| 0.1 * i as f64).collect();
-//! let y: Vec<f64> = x.iter().map(|x| 2.0 / (1.0 + (x - 4.0) * (x - 4.0)) + 0.3 * x - 1.0).collect();
+//! let y: Vec<f64> =
+//!     x.iter().map(|x| 2.0 / (1.0 + (x - 4.0) * (x - 4.0)) + 0.3 * x - 1.0).collect();
 //! let model = Lorentzian + Linear;
 //! let fit = CurveFit::model(model, &x, &y, &model.guess(&x, &y)).fit()?;
 //! assert!((fit.parameter("amplitude").unwrap().value - std::f64::consts::TAU).abs() < 1e-9);

@@ -113,15 +113,26 @@ impl<T: Real> StoredFit<T> {
     /// struct Line;
     ///
     /// impl Curve<f64> for Line {
-    ///     fn parameter_count(&self) -> usize { 2 }
-    ///     fn responses(&self, x: &[f64], _: usize, b: &[f64], y: &mut [f64]) -> Result<(), EvaluationError> {
+    ///     fn parameter_count(&self) -> usize {
+    ///         2
+    ///     }
+    ///     fn responses(
+    ///         &self,
+    ///         x: &[f64],
+    ///         _: usize,
+    ///         b: &[f64],
+    ///         y: &mut [f64],
+    ///     ) -> Result<(), EvaluationError> {
     ///         y.iter_mut().zip(x).for_each(|(y, x)| *y = b[0] + b[1] * x);
     ///         Ok(())
     ///     }
     ///     fn linearize(
     ///         &self, x: &[f64], width: usize, b: &[f64], y: &mut [f64], jacobian: &mut [f64],
     ///     ) -> Result<(), EvaluationError> {
-    ///         jacobian.chunks_exact_mut(2).zip(x).for_each(|(row, &x)| row.copy_from_slice(&[1.0, x]));
+    ///         jacobian
+    ///             .chunks_exact_mut(2)
+    ///             .zip(x)
+    ///             .for_each(|(row, &x)| row.copy_from_slice(&[1.0, x]));
     ///         self.responses(x, width, b, y)
     ///     }
     /// }

@@ -18,8 +18,17 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 /// ```
 /// use marquardt::curve::{FitSummary, ParameterSummary};
 ///
-/// let rate = ParameterSummary { name: "rate".into(), value: 0.3, standard_error: 0.01, ..Default::default() };
-/// let summary = FitSummary { status: "the gradient vanishes".into(), parameters: vec![rate], ..Default::default() };
+/// let rate = ParameterSummary {
+///     name: "rate".into(),
+///     value: 0.3,
+///     standard_error: 0.01,
+///     ..Default::default()
+/// };
+/// let summary = FitSummary {
+///     status: "the gradient vanishes".into(),
+///     parameters: vec![rate],
+///     ..Default::default()
+/// };
 /// assert!(summary.to_string().contains("rate              0.3000 ± 0.0100    3.33 %"));
 /// assert!(summary.to_markdown().contains("| rate | 0.3000 ± 0.0100 | 3.33 % |"));
 /// ```

@@ -44,10 +44,14 @@ pub use row::TableRow;
 /// B, 4.0, 4.0
 /// ";
 /// let table = Table::from_reader(text.as_bytes())?;
-/// assert_eq!(table.column("rate").unwrap_err().to_string(), "input, line 7, column rate: \"failed\" is not a number");
+/// assert_eq!(
+///     table.column("rate").unwrap_err().to_string(),
+///     "input, line 7, column rate: \"failed\" is not a number"
+/// );
 /// let measured = table.filter(|row| Ok(row.text("rate")? != "failed"))?;
 /// for (compound, rows) in measured.group_by("compound")? {
-///     let fit = CurveFit::guessed(MichaelisMenten, rows.column("conc")?, rows.column("rate")?).fit()?;
+///     let fit = CurveFit::guessed(MichaelisMenten, rows.column("conc")?, rows.column("rate")?)
+///         .fit()?;
 ///     println!("{compound}: km = {}", fit.parameter("km").unwrap().value);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -120,7 +124,8 @@ impl Table {
     /// the spaces and quotes around them, empty where there is nothing.
     ///
     /// ```
-    /// let table = marquardt::curve::Table::from_reader("sample, dose\nA-01, 1.50\nA-02, 3\n".as_bytes())?;
+    /// let table =
+    ///     marquardt::curve::Table::from_reader("sample, dose\nA-01, 1.50\nA-02, 3\n".as_bytes())?;
     /// assert_eq!(table.text_column("sample")?, ["A-01", "A-02"]);
     /// assert_eq!(table.text_column("dose")?, ["1.50", "3"]);
     /// # Ok::<(), marquardt::curve::TableError>(())

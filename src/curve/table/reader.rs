@@ -34,7 +34,8 @@ pub enum Separator {
 /// ```
 /// use marquardt::curve::{Separator, TableReader};
 ///
-/// let reader = TableReader::new().separator(Separator::Semicolon).heading(false).decimal_comma(true);
+/// let reader =
+///     TableReader::new().separator(Separator::Semicolon).heading(false).decimal_comma(true);
 /// let table = reader.read("0,5;1,2\n1,0;1,9\n".as_bytes())?;
 /// assert_eq!(table.column("c2")?, [1.2, 1.9]);
 /// # Ok::<(), marquardt::curve::TableError>(())

@@ -48,7 +48,11 @@ use crate::real::Real;
 ///         self.outputs(x, outputs)
 ///     }
 ///
-///     fn pull(&mut self, cotangents: &[f64], gradient: &mut [f64]) -> Result<(), EvaluationError> {
+///     fn pull(
+///         &mut self,
+///         cotangents: &[f64],
+///         gradient: &mut [f64],
+///     ) -> Result<(), EvaluationError> {
 ///         gradient[0] = cotangents.iter().zip(PLACES).map(|(u, place)| u * place).sum();
 ///         gradient[1] = cotangents.iter().sum();
 ///         Ok(())
@@ -65,7 +69,9 @@ use crate::real::Real;
 ///     let x = variables.values().to_vec();
 ///     optimizer.step(&mut loss.bind(&mut line, (&x, 1), targets.view(), None)?, &mut variables)?;
 /// }
-/// assert!((variables.values()[0] - 2.0).abs() < 1e-6 && (variables.values()[1] - 1.0).abs() < 1e-6);
+/// assert!(
+///     (variables.values()[0] - 2.0).abs() < 1e-6 && (variables.values()[1] - 1.0).abs() < 1e-6
+/// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -22,8 +22,14 @@ use crate::real::Real;
 /// let layers = Sequential::image(1, 12, 12).push(first).relu().push(second);
 /// let Recording { output, .. } = layers.build(&mut variables, 0)?;
 /// assert_eq!(output.shape(), Shape::Image { channels: 16, height: 5, width: 5 });
-/// let named: Vec<_> = variables.iter().map(|variable| (variables.name(variable), variables.shape(variable))).collect();
-/// assert_eq!(named, [("0.weight", &[8, 1, 3, 3][..]), ("0.bias", &[8]), ("2.weight", &[16, 8, 3, 3])]);
+/// let named: Vec<_> = variables
+///     .iter()
+///     .map(|variable| (variables.name(variable), variables.shape(variable)))
+///     .collect();
+/// assert_eq!(
+///     named,
+///     [("0.weight", &[8, 1, 3, 3][..]), ("0.bias", &[8]), ("2.weight", &[16, 8, 3, 3])]
+/// );
 /// # Ok::<(), marquardt::nn::NetworkError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

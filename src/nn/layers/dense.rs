@@ -18,7 +18,10 @@ use crate::real::Real;
 ///
 /// let mut variables = Variables::<f64>::new();
 /// Sequential::new(4).push(hidden).relu().push(last).build(&mut variables, 0)?;
-/// let named: Vec<_> = variables.iter().map(|variable| (variables.name(variable), variables.shape(variable))).collect();
+/// let named: Vec<_> = variables
+///     .iter()
+///     .map(|variable| (variables.name(variable), variables.shape(variable)))
+///     .collect();
 /// assert_eq!(named, [("0.weight", &[20, 4][..]), ("0.bias", &[20]), ("2.weight", &[1, 20])]);
 /// # Ok::<(), marquardt::nn::NetworkError>(())
 /// ```

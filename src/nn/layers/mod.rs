@@ -47,7 +47,13 @@ use crate::real::Real;
 ///     }
 ///
 ///     fn record(&self, recorder: &mut Recorder<'_, f64>, x: Node) -> Result<Node, NetworkError> {
-///         let scales = recorder.variable("scales", &[x.width()], x.width(), x.width(), Initializer::Ones)?;
+///         let scales = recorder.variable(
+///             "scales",
+///             &[x.width()],
+///             x.width(),
+///             x.width(),
+///             Initializer::Ones,
+///         )?;
 ///         let scales = recorder.tape().variable(scales);
 ///         Ok(recorder.tape().mul(x, scales)?)
 ///     }

@@ -16,8 +16,12 @@ use crate::real::Real;
 /// assert!(variables.find("1.0.weight").is_some() && variables.find("2.2.bias").is_some());
 ///
 /// let narrower = Residual::new(Sequential::new(8).dense(5));
-/// let error = Sequential::<f64>::new(8).push(narrower).build(&mut Variables::new(), 0).unwrap_err();
-/// assert_eq!(error.to_string(), "layer 0 (residual): an output of width 5 cannot be added to an input of width 8");
+/// let error =
+///     Sequential::<f64>::new(8).push(narrower).build(&mut Variables::new(), 0).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "layer 0 (residual): an output of width 5 cannot be added to an input of width 8"
+/// );
 /// # Ok::<(), marquardt::nn::NetworkError>(())
 /// ```
 #[derive(Debug)]

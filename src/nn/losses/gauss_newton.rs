@@ -21,7 +21,7 @@ use crate::real::Real;
 /// ```
 /// use marquardt::nn::{CurvatureRoot, GaussNewton, Loss, SparseCategoricalCrossentropy};
 ///
-/// // Three classes, equally likely, of which the first is right: p = (⅓, ⅓, ⅓), and H = diag(p) − ppᵀ.
+/// // Three classes, equally likely, of which the first is right: p = (⅓, ⅓, ⅓).
 /// let seen = Loss::<f64>::least_squares(&SparseCategoricalCrossentropy).unwrap();
 /// assert!(!seen.is_exact());
 /// assert_eq!(seen.root(), CurvatureRoot::Full);

@@ -46,7 +46,14 @@ use crate::real::Real;
 ///
 /// impl GaussNewton<f64> for Charbonnier {
 ///     /// Reweighted: `s² = 1/√(1 + e²)`, and `r = s e`.
-///     fn residuals(&self, outputs: &[f64], _: usize, targets: &[f64], residuals: &mut [f64], roots: &mut [f64]) {
+///     fn residuals(
+///         &self,
+///         outputs: &[f64],
+///         _: usize,
+///         targets: &[f64],
+///         residuals: &mut [f64],
+///         roots: &mut [f64],
+///     ) {
 ///         for (i, (y, t)) in outputs.iter().zip(targets).enumerate() {
 ///             roots[i] = (y - t).hypot(1.0).sqrt().recip();
 ///             residuals[i] = roots[i] * (y - t);

@@ -33,7 +33,8 @@ impl<T: Real> Network<T> {
     ///
     /// let mut variables = Variables::new();
     /// let layers = Sequential::new(1).dense(4).tanh().dense(1);
-    /// let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?.with_communicator(&ranks);
+    /// let mut network =
+    ///     layers.compile(&mut variables, 0, MeanSquaredError)?.with_communicator(&ranks);
     /// let mut optimizer = Adam::new(0.05);
     /// network.batch(&[x.view()], &[y.view()])?;
     /// for _ in 0..200 {

@@ -46,7 +46,9 @@ impl<T: Real> Tape<T> {
     /// let by_xy = tape.derivative(by_x, input, 1)?;
     ///
     /// let mut network = Network::new(tape, &variables)?;
-    /// let mut at = |x: f64, y: f64, node| network.predict(&variables, &[array![[x, y]].view()], node).unwrap()[[0, 0]];
+    /// let mut at = |x: f64, y: f64, node| {
+    ///     network.predict(&variables, &[array![[x, y]].view()], node).unwrap()[[0, 0]]
+    /// };
     /// let h = 1e-5;
     /// let difference = (at(0.3 + h, 0.7, output) - at(0.3 - h, 0.7, output)) / (2.0 * h);
     /// assert!((at(0.3, 0.7, by_x) - difference).abs() < 1e-9);

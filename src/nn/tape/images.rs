@@ -46,7 +46,8 @@ impl<T: Real> Tape<T> {
     /// assert_eq!(y.shape(), Shape::Image { channels: 8, height: 8, width: 8 });
     ///
     /// let refused = tape.conv2d(x, weight, None, Window::new([5, 15])).unwrap_err();
-    /// let message = "conv2d: a window of 5 × 15 pixels does not fit into an image of 3 × 12 × 12 (channels × height × width)";
+    /// let message = "conv2d: a window of 5 × 15 pixels does not fit into an image \
+    ///     of 3 × 12 × 12 (channels × height × width)";
     /// assert_eq!(refused.to_string(), message);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -39,7 +39,10 @@ use crate::variables::Variable;
 /// assert_eq!((hidden.width(), y.width()), (3, 1));
 ///
 /// let refused = tape.dense(y, weight, None).unwrap_err();
-/// assert_eq!(refused.to_string(), "dense: a node of width 1 and a weight of the shape 3 × 2 (outputs × inputs)");
+/// assert_eq!(
+///     refused.to_string(),
+///     "dense: a node of width 1 and a weight of the shape 3 × 2 (outputs × inputs)"
+/// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -29,7 +29,8 @@ use crate::real::Real;
 ///     }
 /// }
 ///
-/// let mut optimizer: Box<dyn Optimizer<f64>> = Box::new(FirstOrder::from_rule(SignDescent, 0.5).with_weight_decay(0.1));
+/// let mut optimizer: Box<dyn Optimizer<f64>> =
+///     Box::new(FirstOrder::from_rule(SignDescent, 0.5).with_weight_decay(0.1));
 /// let mut variables = Variables::new();
 /// let w = variables.add("w", array![1.0, 2.0, 0.0].view())?;
 /// let mut gradients = Gradients::new(&variables);

@@ -40,7 +40,8 @@ const NAME: &str = "groups";
 /// let mut gradients = Gradients::new(&variables);
 /// gradients.flat_mut().fill(4.0);
 ///
-/// let mut optimizer = Groups::new().with_group(["head.*"], Sgd::new(0.25)).with_rest(Adam::new(0.125));
+/// let mut optimizer =
+///     Groups::new().with_group(["head.*"], Sgd::new(0.25)).with_rest(Adam::new(0.125));
 /// optimizer.apply_gradients(&gradients, &mut variables)?;
 /// assert_eq!(variables.values()[..2], [0.0, 0.0]);
 /// assert!((variables.values()[2] - 0.875_f64).abs() < 1e-6);

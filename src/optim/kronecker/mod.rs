@@ -57,7 +57,8 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// use ndarray::Array2;
 ///
 /// // In which quarter of the plane is a point?
-/// let x = Array2::from_shape_fn((64, 2), |(i, j)| ((7 * i + 13 * j * i) % 64) as f64 / 32.0 - 1.0);
+/// let x =
+///     Array2::from_shape_fn((64, 2), |(i, j)| ((7 * i + 13 * j * i) % 64) as f64 / 32.0 - 1.0);
 /// let labels = Array2::from_shape_fn((64, 1), |(i, _)| {
 ///     f64::from(u8::from(x[[i, 0]] > 0.0)) + 2.0 * f64::from(u8::from(x[[i, 1]] > 0.0))
 /// });

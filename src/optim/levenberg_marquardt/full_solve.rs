@@ -30,8 +30,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// let across = tape.sub(y, squared)?;
     /// let across = tape.scale(across, 10.0);
     /// let along = tape.shift(x, -1.0);
-    /// let mut valley =
-    ///     Network::new(tape, &variables)?.with_loss(across, HalfSumOfSquares)?.with_loss(along, HalfSumOfSquares)?;
+    /// let mut valley = Network::new(tape, &variables)?
+    ///     .with_loss(across, HalfSumOfSquares)?
+    ///     .with_loss(along, HalfSumOfSquares)?;
     /// valley.batch(&[], &[])?;
     ///
     /// let report = LevenbergMarquardt::new().minimize_variables(&mut valley, &mut variables)?;

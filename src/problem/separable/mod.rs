@@ -134,7 +134,8 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     ///     for i in 0..5 {
     ///         r[i] = b[0] * (1.0 + i as f64).powf(b[1]) + b[2] - 3.0 * i as f64;
     ///     }
-    ///     for (i, row) in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(3)).enumerate() {
+    ///     for (i, row) in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(3)).enumerate()
+    ///     {
     ///         let t = 1.0 + i as f64;
     ///         row.copy_from_slice(&[t.powf(b[1]), b[0] * t.powf(b[1]) * t.ln(), 1.0]);
     ///     }

@@ -93,12 +93,20 @@ impl<T: Real> Trial<T> {
 ///         system.solve(self.0)?;
 ///         Ok(self.0)
 ///     }
-///     fn update(&mut self, trial: &Trial<f64>) { self.0 *= if trial.accepted { 0.5 } else { 4.0 }; }
-///     fn damp_more(&mut self) { self.0 *= 4.0; }
+///     fn update(&mut self, trial: &Trial<f64>) {
+///         self.0 *= if trial.accepted { 0.5 } else { 4.0 };
+///     }
+///     fn damp_more(&mut self) {
+///         self.0 *= 4.0;
+///     }
 /// }
 ///
-/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0].exp() - 2.0; Ok(()) });
-/// let report = LevenbergMarquardt::new().with_damping(Simple(0.0)).minimize(&mut problem, &[3.0])?;
+/// let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+///     r[0] = x[0].exp() - 2.0;
+///     Ok(())
+/// });
+/// let report =
+///     LevenbergMarquardt::new().with_damping(Simple(0.0)).minimize(&mut problem, &[3.0])?;
 /// assert!((report.x[0] - 2.0_f64.ln()).abs() < 1e-9);
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```

@@ -23,7 +23,11 @@ use crate::train::{CallbackError, Logs};
 /// impl Callback<f64> for Trials {
 ///     fn name(&self) -> &str { "trials" }
 ///
-///     fn on_batch_end(&mut self, step: &StepReport<f64>, context: &mut Context<'_, f64>) -> Result<(), CallbackError> {
+///     fn on_batch_end(
+///         &mut self,
+///         step: &StepReport<f64>,
+///         context: &mut Context<'_, f64>,
+///     ) -> Result<(), CallbackError> {
 ///         self.made += step.damped.map_or(1, |damped| damped.attempts);
 ///         if self.made >= self.limit {
 ///             context.stop(format!("{} trials were made", self.made));
@@ -35,10 +39,16 @@ use crate::train::{CallbackError, Logs};
 /// let x = Array2::from_shape_fn((100, 1), |(i, _)| i as f64 / 50.0 - 1.0);
 /// let y = x.mapv(|x| x * x);
 /// let mut variables = Variables::new();
-/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(
+///     &mut variables,
+///     0,
+///     MeanSquaredError,
+/// )?;
 /// let mut optimizer = LevenbergMarquardt::new();
 /// let mut trials = Trials { made: 0, limit: 10 };
-/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(100).callback(&mut trials);
+/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer)
+///     .epochs(100)
+///     .callback(&mut trials);
 /// let history = trainer.fit(&[x.view()], &[y.view()])?;
 /// assert!(history.len() < 5);
 /// drop(trainer);

@@ -12,7 +12,10 @@ use crate::train::CallbackError;
 /// ```
 /// use marquardt::train::LearningRateScheduler;
 ///
-/// let halved_every_ten = LearningRateScheduler::new(|epoch, rate| if epoch > 0 && epoch % 10 == 0 { rate / 2.0 } else { rate });
+/// let halved_every_ten =
+///     LearningRateScheduler::new(
+///         |epoch, rate| if epoch > 0 && epoch % 10 == 0 { rate / 2.0 } else { rate },
+///     );
 /// # let _ = halved_every_ten;
 /// ```
 #[derive(Debug, Clone)]

@@ -25,9 +25,14 @@ const VERSION: u32 = 1;
 /// let path = std::env::temp_dir().join("marquardt-doc.checkpoint");
 /// let x = Array2::from_shape_fn((50, 1), |(i, _)| i as f64 / 25.0 - 1.0);
 /// let mut variables = Variables::new();
-/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(&mut variables, 0, MeanSquaredError)?;
+/// let mut network = Sequential::new(1).dense(4).tanh().dense(1).compile(
+///     &mut variables,
+///     0,
+///     MeanSquaredError,
+/// )?;
 /// let mut optimizer = LevenbergMarquardt::new();
-/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5).backup(1, &path);
+/// let mut trainer =
+///     Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5).backup(1, &path);
 /// if path.exists() {
 ///     trainer = trainer.restore(Checkpoint::load(&path)?);
 /// }

@@ -35,7 +35,8 @@ use crate::train::Mode;
 /// let mut variables = Variables::new();
 /// let mut network = Sequential::new(1).dense(1).compile(&mut variables, 0, MeanSquaredError)?;
 /// let mut optimizer = Adam::new(0.1);
-/// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).metric(LargestError::default());
+/// let mut trainer =
+///     Trainer::new(&mut network, &mut variables, &mut optimizer).metric(LargestError::default());
 /// let history = trainer.epochs(100).fit(&[x.view()], &[x.view()])?;
 /// assert!(history.last("largest_error").unwrap() < 0.01);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

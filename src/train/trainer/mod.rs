@@ -45,8 +45,12 @@ use crate::variables::Variables;
 /// use ndarray::Array2;
 ///
 /// // Whether a point is inside the circle.
-/// let x = Array2::from_shape_fn((400, 2), |(i, k)| 2.0 * (0.618034 * (i + 1) as f64 * (k as f64 + 1.3)).fract() - 1.0);
-/// let y = Array2::from_shape_fn((400, 1), |(i, _)| f64::from(u8::from(x[[i, 0]].hypot(x[[i, 1]]) < 0.8)));
+/// let x = Array2::from_shape_fn((400, 2), |(i, k)| {
+///     2.0 * (0.618034 * (i + 1) as f64 * (k as f64 + 1.3)).fract() - 1.0
+/// });
+/// let y = Array2::from_shape_fn((400, 1), |(i, _)| {
+///     f64::from(u8::from(x[[i, 0]].hypot(x[[i, 1]]) < 0.8))
+/// });
 ///
 /// let mut variables = Variables::new();
 /// let layers = Sequential::new(2).dense(16).tanh().dense(2);
@@ -57,7 +61,9 @@ use crate::variables::Variables;
 ///     .batch_size(40)
 ///     .validation_split(0.25)
 ///     .metric(Accuracy::new())
-///     .callback(EarlyStopping::monitor("val_loss").with_patience(10).with_restore_best_weights(true));
+///     .callback(
+///         EarlyStopping::monitor("val_loss").with_patience(10).with_restore_best_weights(true),
+///     );
 /// let history = trainer.fit(&[x.view()], &[y.view()])?;
 /// assert!(history.last("val_accuracy").unwrap() > 0.9);
 ///
