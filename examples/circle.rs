@@ -8,12 +8,11 @@
 use std::error::Error;
 use std::f64::consts::PI;
 
-use marquardt::curve::Curve;
 use marquardt::{CurveError, FittedCurve, Parameters, tie};
 
 const POINTS: [[f64; 2]; 6] = [[2.1, 0.9], [1.1, 2.0], [-0.1, 1.1], [0.9, 0.1], [1.8, 1.6], [0.3, 0.2]];
 
-fn circle() -> Result<FittedCurve<'static, f64, impl Curve<f64>>, CurveError> {
+fn circle() -> Result<FittedCurve<'static, f64>, CurveError> {
     let parameters = Parameters::new([("east", 0.8), ("north", 0.8), ("radius", 1.0), ("area", 0.0)])
         .tie("area", tie!(|radius| pi * radius * radius; pi = PI));
     parameters.minimize(POINTS.len(), |[east, north, radius, _area], r| {

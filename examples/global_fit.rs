@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use marquardt::curve::{FTest, GlobalCurve, GlobalError, f_test};
+use marquardt::curve::{FTest, GlobalError, f_test};
 use marquardt::{CurveFit, Dual, FittedCurve, GlobalFit, Tie};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -38,7 +38,7 @@ fn measure() -> [Sample; 3] {
     })
 }
 
-fn fit<'a>(samples: &'a [Sample], shared: &[&str]) -> Result<FittedCurve<'a, f64, GlobalCurve<'a, f64>>, GlobalError> {
+fn fit<'a>(samples: &'a [Sample], shared: &[&str]) -> Result<FittedCurve<'a, f64>, GlobalError> {
     let all = samples.iter().fold(GlobalFit::new(), |all, Sample { name, hours, activity }| {
         all.data_set(name, CurveFit::new(decay, hours, activity, [1.0, 0.1]).names(["amplitude", "rate"]))
     });

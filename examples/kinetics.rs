@@ -9,7 +9,6 @@
 
 use ivp::prelude::{FirstOrderSystem, Ivp, Method};
 use marquardt::autodiff::Difference;
-use marquardt::curve::Curve;
 use marquardt::{CurveError, CurveFit, EvaluationError, FittedCurve};
 
 /// When the blood was looked at, after 100 mg were taken. The data are simulated with normal errors: absorption = 0.8, vmax = 11, km = 9,
@@ -36,7 +35,7 @@ fn simulate(hours: &[f64], b: &[f64], blood: &mut [f64]) -> Result<(), Evaluatio
     solution.map(|solution| blood.iter_mut().zip(&solution.y).for_each(|(blood, amounts)| *blood = amounts[1]))
 }
 
-fn fit() -> Result<FittedCurve<'static, f64, impl Curve<f64>>, CurveError> {
+fn fit() -> Result<FittedCurve<'static, f64>, CurveError> {
     let fit = CurveFit::numeric_rows(simulate, Difference::Central, &HOURS, &MILLIGRAMS, &[1.0, 10.0, 10.0]);
     let fit = fit.accuracy(1e-10).names(["absorption", "vmax", "km"]);
     fit.bounds("absorption", 0.0..).bounds("vmax", 0.0..).bounds("km", 1e-3..).fit()

@@ -4,7 +4,6 @@
 //! cargo run --release --example scipy_fits
 //! ```
 
-use marquardt::curve::Curve;
 use marquardt::{CurveError, CurveFit, FittedCurve, Loss, model};
 
 /// The name of a fit, and the value and standard error of each of its parameters.
@@ -32,7 +31,7 @@ fn fits() -> Result<Vec<Fit>, CurveError> {
     ])
 }
 
-fn numbers(fit: FittedCurve<'_, f64, impl Curve<f64>>) -> Vec<[f64; 2]> {
+fn numbers(fit: FittedCurve<'_, f64>) -> Vec<[f64; 2]> {
     fit.parameters().iter().map(|parameter| [parameter.value, parameter.standard_error]).collect()
 }
 

@@ -12,7 +12,7 @@ use super::problem::CurveProblem;
 use super::ranks::{agreed, check_equal, summed};
 use super::robust::Robustness;
 use super::robust_sums::RobustSums;
-use super::{Curve, CurveError};
+use super::{AnyCurve, CurveError};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
 use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
@@ -20,9 +20,8 @@ use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
 
 /// All that a fit goes by.
-#[derive(Debug, Clone)]
-pub(super) struct CheckedFit<'a, T: Real, C> {
-    pub(super) curve: C,
+pub(super) struct CheckedFit<'a, T: Real> {
+    pub(super) curve: AnyCurve<'a, T>,
     pub(super) data: Data<'a, T>,
     /// Of the responses to a row; empty unless they were given.
     pub(super) response_names: Vec<String>,
@@ -36,7 +35,7 @@ pub(super) struct CheckedFit<'a, T: Real, C> {
     pub(super) observer: Option<IterationObserver<T>>,
 }
 
-impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
+impl<T: Real> CheckedFit<'_, T> {
     /// A robust loss goes with the rest.
     pub(super) fn check_robust(&self, robust: &Robustness<T>) -> Result<(), CurveError> {
         let conflict = |first, reason| Err(CurveError::Conflict { first, second: "a robust loss", reason });
@@ -175,8 +174,8 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
     }
 
     /// The least-squares problem.
-    pub(super) fn curve_problem(&self) -> CurveProblem<'_, T, C> {
-        CurveProblem::new(&self.curve, &self.data, &self.map, &self.likelihood)
+    pub(super) fn curve_problem(&self) -> CurveProblem<'_, T> {
+        CurveProblem::new(&*self.curve, &self.data, &self.map, &self.likelihood)
     }
 
     /// Solves from these parameters, all of the curve's. So are those of the report.
@@ -202,7 +201,7 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
-        let mut curve_problem = CurveProblem::new(&self.curve, data, map, &self.likelihood);
+        let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
         let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
@@ -223,7 +222,7 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
 
     /// All parameters where none of them is free, and the cost there. Collective.
     pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
-        let mut curve_problem = CurveProblem::new(&self.curve, &self.data, map, &self.likelihood);
+        let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
         let evaluated = curve_problem.residuals(&[], 0, &mut r);
         let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of(0, &r)]))?;
@@ -249,7 +248,7 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
             }
             // Ranks know in words alone what went wrong on one of them.
             SolveError::Rank(_) => {
-                let mut curve_problem = CurveProblem::new(&self.curve, &self.data, map, &self.likelihood);
+                let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
                 let (m, free) = (curve_problem.residual_count(), map.gather(start));
                 let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
                 let own = curve_problem.linearize(&free, 0, &mut r, &mut jacobian).map(|()| {
@@ -273,7 +272,7 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
         let mut curve_problem = match robust {
             Some(_) => self.least_squares(&map),
-            None => CurveProblem::new(&self.curve, &self.data, &map, &self.likelihood),
+            None => CurveProblem::new(&*self.curve, &self.data, &map, &self.likelihood),
         };
         let observations = self.informative_count();
         let padding = observations.next_multiple_of(self.data.outputs()) - observations;

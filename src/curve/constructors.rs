@@ -27,11 +27,11 @@ use crate::real::Real;
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub fn curve_fit<'a, T: Real, const N: usize>(
-    curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Sync + 'a,
+    curve: impl Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync + 'a,
     x: impl Into<Rows<'a, T>>,
     y: impl Into<Rows<'a, T>>,
     start: [T; N],
-) -> Result<FittedCurve<'a, T, impl Curve<T> + 'a>, CurveError> {
+) -> Result<FittedCurve<'a, T>, CurveError> {
     CurveFit::new(curve, x, y, start).fit()
 }
 
@@ -42,7 +42,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Every operation carries all derivatives along, one point at a time. A [`Model`], also one by [`model!`](crate::model!), takes
     /// several points at once and works many derivatives out backwards: next to it, a closure of 3 parameters takes about 1.2 times
     /// as long, of 8 parameters 2.5 times, of 60 parameters 12 times.
-    pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Sync + 'a>(
+    pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync + 'a>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -64,7 +64,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((plane.parameters()[0].value - 2.0).abs() < 0.1);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Sync>(
+    pub fn with_predictors<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -92,7 +92,11 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameter("frequency").unwrap().value - 2.0).abs() < 0.03);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn with_responses<const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Sync>(
+    pub fn with_responses<
+        const N: usize,
+        const K: usize,
+        F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Send + Sync,
+    >(
         curve: F,
         x: impl Into<Rows<'a, T>>,
         y: impl Into<Rows<'a, T>>,
@@ -123,7 +127,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameters()[0].value - 1.0).abs() < 1e-2);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn numeric<F: Fn(&[T], &[T]) -> T + Sync>(
+    pub fn numeric<F: Fn(&[T], &[T]) -> T + Send + Sync>(
         response: F,
         difference: Difference,
         x: impl Into<Rows<'a, T>>,
@@ -168,7 +172,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameter("capacity").unwrap().value - 12.0).abs() < 0.3);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn numeric_rows<F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Sync>(
+    pub fn numeric_rows<F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync>(
         responses: F,
         difference: Difference,
         x: impl Into<Rows<'a, T>>,
@@ -180,7 +184,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Sync>
+impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync>
     CurveFit<'_, T, FromNumericRows<T, F>>
 {
     /// How accurate the responses are relative to their size, such as the relative tolerance of an integrator: differences take steps

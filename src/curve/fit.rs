@@ -1,6 +1,7 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
-use super::{Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
+use super::{AnyCurve, Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
+use crate::precision::Compiled;
 use crate::problem::{Loss, RobustLoss};
 use crate::real::Real;
 use crate::solver::{IterationRecord, LevenbergMarquardt, SolveError};
@@ -73,7 +75,23 @@ pub struct CurveFit<'a, T: Real, C> {
 type Guess<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
 
 /// The checked fit, and the robust loss that was asked for.
-type CheckedRobust<'a, T, C> = (CheckedFit<'a, T, C>, Option<Robustness<T>>);
+type CheckedRobust<'a, T> = (CheckedFit<'a, T>, Option<Robustness<T>>);
+
+/// Fits of any curve, compiled once for each float.
+struct Fits<'a>(PhantomData<&'a ()>);
+
+impl<'a> Compiled for Fits<'a> {
+    type Call<T: Real> = CurveFit<'a, T, AnyCurve<'a, T>>;
+    type Output<T: Real> = Result<FittedCurve<'a, T>, CurveError>;
+
+    fn in_single(fit: Self::Call<f32>) -> Self::Output<f32> {
+        fit.fit_boxed()
+    }
+
+    fn in_double(fit: Self::Call<f64>) -> Self::Output<f64> {
+        fit.fit_boxed()
+    }
+}
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits any [`Curve`].
@@ -311,16 +329,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///
     /// [`CurveError`] names what is wrong with the data, the parameters or the start. A solve that started always returns
     /// its best point; see [`FittedCurve::report`] for why it ended.
-    pub fn fit(self) -> Result<FittedCurve<'a, T, C>, CurveError> {
-        let (mut checked, robust) = self.checked()?;
-        let start: Vec<T> = checked.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let solved = match robust {
-            Some(robust) => checked.solve_robust(robust, &start),
-            None => checked.solve(&start),
-        };
-        let report = solved.map_err(|error| checked.explain(error, &start))?;
-        checked.observer = None;
-        FittedCurve::new(checked, report)
+    pub fn fit(self) -> Result<FittedCurve<'a, T>, CurveError>
+    where
+        C: 'a,
+    {
+        T::run_compiled::<Fits<'a>>(self.boxed()?)
     }
 
     /// The same with something changed about its curve.
@@ -370,8 +383,52 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.robust.is_some()
     }
 
+    /// The same for a curve of any kind, whose start is a guess no longer. Collective.
+    pub(super) fn boxed(mut self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
+    where
+        C: 'a,
+    {
+        if let Some(guess) = self.guess {
+            let [x, y] = self.data.sample()?;
+            self.start = guess(&self.curve, &x, &y);
+        }
+        Ok(CurveFit {
+            curve: Box::new(self.curve),
+            data: self.data,
+            start: self.start,
+            guess: None,
+            names: self.names,
+            response_names: self.response_names,
+            options: self.options,
+            data_covariance: self.data_covariance,
+            absolute_sigma: self.absolute_sigma,
+            mask: self.mask,
+            nan_policy: self.nan_policy,
+            likelihood: self.likelihood,
+            robust: self.robust,
+            variable_projection: self.variable_projection,
+            solver: self.solver,
+            observer: self.observer,
+        })
+    }
+}
+
+impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
+    /// Fits.
+    fn fit_boxed(self) -> Result<FittedCurve<'a, T>, CurveError> {
+        let (mut checked, robust) = self.checked()?;
+        let start: Vec<T> = checked.map.parameters.iter().map(|parameter| parameter.start).collect();
+        let solved = match robust {
+            Some(robust) => checked.solve_robust(robust, &start),
+            None => checked.solve(&start),
+        };
+        let report = solved.map_err(|error| checked.explain(error, &start))?;
+        checked.observer = None;
+        FittedCurve::new(checked, report)
+    }
+
     /// Checks everything. Collective.
-    pub(super) fn checked(mut self) -> Result<CheckedRobust<'a, T, C>, CurveError> {
+    pub(super) fn checked(mut self) -> Result<CheckedRobust<'a, T>, CurveError> {
         let robust = self.robust.take();
         let checked = self.unchecked()?;
         checked.check_equal(robust.as_ref())?;
@@ -382,18 +439,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Checks each part for itself. Collective.
-    pub(super) fn unchecked(mut self) -> Result<CheckedFit<'a, T, C>, CurveError> {
-        if let Some(guess) = self.guess {
-            let [x, y] = self.data.sample()?;
-            self.start = guess(&self.curve, &x, &y);
-        }
+    pub(super) fn unchecked(self) -> Result<CheckedFit<'a, T>, CurveError> {
         let ranks = self.data.ranks().clone();
         let checked = agreed(&ranks, self.own_checked())?;
         Ok(CheckedFit { data: checked.data.counted()?, ..checked })
     }
 
     /// Checks what this rank has.
-    fn own_checked(self) -> Result<CheckedFit<'a, T, C>, CurveError> {
+    fn own_checked(self) -> Result<CheckedFit<'a, T>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
         let CurveFit { absolute_sigma, likelihood, variable_projection, solver, observer, response_names, .. } = self;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::checked_fit::CheckedFit;
 use super::data::Data;
-use super::global_curve::{AnyCurve, GlobalCurve, Part};
+use super::global_curve::{GlobalCurve, Part};
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
@@ -48,7 +48,7 @@ pub struct GlobalFit<'a, T: Real> {
 /// A data set and its curve.
 struct DataSet<'a, T: Real> {
     name: String,
-    checked: Result<CheckedFit<'a, T, AnyCurve<'a, T>>, CurveError>,
+    checked: Result<CheckedFit<'a, T>, CurveError>,
 }
 
 /// Why data sets cannot be fitted together.
@@ -126,13 +126,13 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     /// [share the rows](CurveFit::communicator) of one data set, they share those of all, and this is collective.
     pub fn data_set<'s: 'a, C>(mut self, name: &str, fit: CurveFit<'s, T, C>) -> Self
     where
-        C: Curve<T> + Send + Sync + 'a,
+        C: Curve<T> + 'a,
     {
         let checked = if fit.is_robust() {
             let (first, second) = ("a data set of a global fit", "a robust loss of its own");
             Err(CurveError::Conflict { first, second, reason: "its scale is for the residuals of all to say" })
         } else {
-            fit.unchecked().map(CheckedFit::boxed)
+            fit.boxed().and_then(CurveFit::unchecked)
         };
         self.sets.push(DataSet { name: name.to_owned(), checked });
         self
@@ -154,7 +154,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     /// [`GlobalError`] names what is wrong with a data set, or what does not go together. Sigma is for all data sets or for
     /// none, and so is [`absolute_sigma`](CurveFit::absolute_sigma).
     pub fn curve_fit(self) -> Result<CurveFit<'a, T, GlobalCurve<'a, T>>, GlobalError> {
-        let mut sets: Vec<(String, CheckedFit<'a, T, AnyCurve<'a, T>>)> = Vec::with_capacity(self.sets.len());
+        let mut sets: Vec<(String, CheckedFit<'a, T>)> = Vec::with_capacity(self.sets.len());
         for DataSet { name, checked } in self.sets {
             if sets.iter().any(|(other, _)| *other == name) {
                 return Err(GlobalError::DuplicateDataSet { name });
@@ -188,37 +188,17 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     /// # Errors
     ///
     /// As [`curve_fit`](Self::curve_fit), and as [`CurveFit::fit`].
-    pub fn fit(self) -> Result<FittedCurve<'a, T, GlobalCurve<'a, T>>, GlobalError> {
+    pub fn fit(self) -> Result<FittedCurve<'a, T>, GlobalError> {
         Ok(self.curve_fit()?.fit()?)
     }
 }
 
-impl<'a, T: Real, C: Curve<T> + Send + Sync + 'a> CheckedFit<'a, T, C> {
-    /// The same for a curve of any kind.
-    fn boxed(self) -> CheckedFit<'a, T, AnyCurve<'a, T>> {
-        let CheckedFit { curve, data, response_names, map, likelihood, .. } = self;
-        let CheckedFit { absolute_sigma, variable_projection, solver, observer, .. } = self;
-        let curve: AnyCurve<'a, T> = Box::new(curve);
-        CheckedFit {
-            curve,
-            data,
-            response_names,
-            map,
-            likelihood,
-            absolute_sigma,
-            variable_projection,
-            solver,
-            observer,
-        }
-    }
-}
-
-type Named<'a, T> = (String, CheckedFit<'a, T, AnyCurve<'a, T>>);
+type Named<'a, T> = (String, CheckedFit<'a, T>);
 
 /// Residuals of all data sets can be added up.
 fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
     let Some(((first, one), others)) = sets.split_first() else { return Err(GlobalError::NoDataSets) };
-    let is_uniform = |checked: &CheckedFit<'_, T, AnyCurve<'_, T>>| matches!(checked.data.noise, Noise::Uniform);
+    let is_uniform = |checked: &CheckedFit<'_, T>| matches!(checked.data.noise, Noise::Uniform);
     for (second, other) in others {
         let what = if one.data.ranks().size() != other.data.ranks().size() {
             "other ranks share its rows"
@@ -249,7 +229,7 @@ fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(),
         if others.is_empty() {
             return Err(GlobalError::NotShared { name: name.clone(), of: of() });
         }
-        let parameter = |checked: &CheckedFit<'_, T, AnyCurve<'_, T>>| {
+        let parameter = |checked: &CheckedFit<'_, T>| {
             checked.map.parameters.iter().find(|parameter| parameter.name == *name).cloned()
         };
         for (second, other) in others {

@@ -3,12 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::Curve;
+use super::{AnyCurve, Curve};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-
-/// A curve of any kind.
-pub(super) type AnyCurve<'a, T> = Box<dyn Curve<T> + Send + Sync + 'a>;
 
 /// The curves of several data sets, some of whose parameters are the same; made by [`GlobalFit`](crate::GlobalFit).
 ///
@@ -99,6 +96,10 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
 
     fn data_set_names(&self) -> Vec<String> {
         self.parts.iter().map(|part| part.name.clone()).collect()
+    }
+
+    fn as_global(&self) -> Option<&GlobalCurve<'_, T>> {
+        Some(self)
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {

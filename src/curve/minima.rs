@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::checked_fit::CheckedFit;
 use super::failure::FitFailure;
-use super::{Curve, CurveError, FittedCurve, MultiStartError};
+use super::{CurveError, FittedCurve, MultiStartError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
 use crate::problem::LeastSquares;
@@ -15,9 +15,9 @@ use crate::solver::{Report, SolveError};
 const SAME: f64 = 1e-2;
 
 /// The result of fits from many starts.
-pub struct Minima<'a, T: Real, C> {
+pub struct Minima<'a, T: Real> {
     /// The best fit.
-    pub best: FittedCurve<'a, T, C>,
+    pub best: FittedCurve<'a, T>,
     /// All minima found, the lowest first.
     pub minima: Vec<Minimum<T>>,
     /// The starts that did not lead to a minimum, in their order.
@@ -48,17 +48,17 @@ pub struct FailedStart<T> {
     pub cost: T,
 }
 
-impl<T: Real, C> fmt::Debug for Minima<'_, T, C> {
+impl<T: Real> fmt::Debug for Minima<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Minima { best, minima, failed } = self;
         f.debug_struct("Minima").field("best", best).field("minima", minima).field("failed", failed).finish()
     }
 }
 
-impl<'a, T: Real, C: Curve<T>> Minima<'a, T, C> {
+impl<'a, T: Real> Minima<'a, T> {
     /// Sorts what came of each start. The best fit is a converged one, unless there is none. Collective.
     pub(super) fn gather(
-        checked: CheckedFit<'a, T, C>,
+        checked: CheckedFit<'a, T>,
         starts: Vec<Vec<T>>,
         reports: Vec<Result<Report<T>, SolveError>>,
     ) -> Result<Self, MultiStartError> {
@@ -104,7 +104,7 @@ struct Basin<T> {
 }
 
 impl<T: Real> Basin<T> {
-    fn new<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, report: &Report<T>, rounding: T) -> Self {
+    fn new(checked: &CheckedFit<'_, T>, report: &Report<T>, rounding: T) -> Self {
         let (mut curve_problem, free) = (checked.curve_problem(), checked.map.gather(&report.x));
         let m = curve_problem.residual_count();
         let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * free.len()]);
@@ -136,7 +136,7 @@ impl<T: Real> Basin<T> {
 }
 
 /// Largest sum of squared residuals of a perfect fit. Collective.
-fn rounding<T: Real, C: Curve<T>>(checked: &CheckedFit<'_, T, C>) -> Result<T, CurveError> {
+fn rounding<T: Real>(checked: &CheckedFit<'_, T>) -> Result<T, CurveError> {
     let mut squares = [checked.data.squared_responses()];
     checked.data.ranks().all_sum(&mut squares)?;
     let unit = T::from_f64(64.0) * T::EPSILON;
@@ -144,10 +144,7 @@ fn rounding<T: Real, C: Curve<T>>(checked: &CheckedFit<'_, T, C>) -> Result<T, C
 }
 
 /// The minima that differ, of ends in the order of their costs. Collective.
-fn distinct<T: Real, C: Curve<T>>(
-    checked: &CheckedFit<'_, T, C>,
-    ends: &[Report<T>],
-) -> Result<Vec<Minimum<T>>, CurveError> {
+fn distinct<T: Real>(checked: &CheckedFit<'_, T>, ends: &[Report<T>]) -> Result<Vec<Minimum<T>>, CurveError> {
     let rounding = rounding(checked)?;
     let mut basins: Vec<Basin<T>> = Vec::new();
     for report in ends {

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod any_curve;
 mod checked_fit;
 mod comparison;
 mod constructors;
@@ -76,6 +77,7 @@ mod summary;
 mod table;
 mod tie;
 
+pub use any_curve::AnyCurve;
 pub use comparison::{Compared, Comparison, ComparisonError};
 pub use constructors::curve_fit;
 pub use criteria::Criteria;

@@ -1,5 +1,6 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
+use super::GlobalCurve;
 use super::models::AnyModel;
 use super::{Formula, model_rows};
 use crate::autodiff::{Difference, Dual};
@@ -37,7 +38,7 @@ use crate::scalar::Scalar;
 /// assert!((fit.parameter("b1").unwrap().value - 2.0).abs() < 0.1);
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
-pub trait Model<T: Real>: Sync {
+pub trait Model<T: Real>: Send + Sync {
     /// The library evaluates the model for several points or fits at once; otherwise for one after the other, which is for models so
     /// large that copies of them for all registers would take minutes to compile.
     const IN_LANES: bool = true;
@@ -70,7 +71,7 @@ pub trait Model<T: Real>: Sync {
 ///
 /// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the
 /// derivatives by hand. With the feature `rayon`, many rows are evaluated on all cores.
-pub trait Curve<T: Real>: Sync {
+pub trait Curve<T: Real>: Send + Sync {
     /// Number of parameters.
     fn parameter_count(&self) -> usize;
 
@@ -93,6 +94,12 @@ pub trait Curve<T: Real>: Sync {
     /// The names of the data sets, where a row of predictors begins with the number of its set, counted from 0; else none.
     fn data_set_names(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The curves of several data sets, where it is made of them.
+    #[doc(hidden)]
+    fn as_global(&self) -> Option<&GlobalCurve<'_, T>> {
+        None
     }
 
     /// Fills `y` with the responses to rows of `width` predictors, row after row.
@@ -245,7 +252,7 @@ fn dual_linearize<T: Real, const N: usize, const K: usize>(
 #[derive(Debug, Clone, Copy)]
 pub struct FromClosure<F, const N: usize>(pub(super) F);
 
-impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Sync> Curve<T> for FromClosure<F, N> {
+impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync> Curve<T> for FromClosure<F, N> {
     fn parameter_count(&self) -> usize {
         N
     }
@@ -272,7 +279,7 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Sync>
 #[derive(Debug, Clone, Copy)]
 pub struct FromVector<F, const N: usize, const K: usize>(pub(super) F);
 
-impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Sync> Curve<T>
+impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K] + Send + Sync> Curve<T>
     for FromVector<F, N, K>
 {
     fn parameter_count(&self) -> usize {
@@ -316,7 +323,7 @@ impl<T: Real, F> FromNumeric<T, F> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T]) -> T + Sync> Curve<T> for FromNumeric<T, F> {
+impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, F> {
     fn parameter_count(&self) -> usize {
         self.bounds.len()
     }

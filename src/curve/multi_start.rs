@@ -91,7 +91,7 @@ impl From<RankError> for MultiStartError {
     }
 }
 
-impl<'a, T: Real, C: Curve<T> + Sync> CurveFit<'a, T, C> {
+impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Fits from many starts, on all cores with the feature `rayon`, to find the lowest minimum and the others.
     ///
     /// ```
@@ -117,7 +117,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> CurveFit<'a, T, C> {
     }
 }
 
-impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
+impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
     /// How many starts there are; 32 by default. The first is that of the fit itself.
     pub fn starts(self, starts: usize) -> Self {
         MultiStart { starts, ..self }
@@ -165,9 +165,12 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
     ///
     /// [`MultiStartError`] names what is wrong with the data, the parameters or their ranges, or holds what every start
     /// failed by. A start that fails while others do not is none, but counted in the result.
-    pub fn run(self) -> Result<Minima<'a, T, C>, MultiStartError> {
+    pub fn run(self) -> Result<Minima<'a, T>, MultiStartError>
+    where
+        C: 'a,
+    {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
-        let (mut checked, robust) = fit.checked()?;
+        let (mut checked, robust) = fit.boxed()?.checked()?;
         checked.observer = None;
         let ranks = checked.data.ranks();
         let starts = agreed(ranks, starts(&checked.map, &ranges, count, seed))?;
@@ -175,7 +178,7 @@ impl<'a, T: Real, C: Curve<T> + Sync> MultiStart<'a, T, C> {
         let observer = observer.filter(|_| ranks.is_root());
         let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
         let (done, all) = (AtomicUsize::new(0), if judges_scale { 2 * count } else { count });
-        let solve_all = |checked: &CheckedFit<'a, T, C>| {
+        let solve_all = |checked: &CheckedFit<'a, T>| {
             checked.for_each_solve(count, |index| {
                 let report = checked.solve(&starts[index]);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;

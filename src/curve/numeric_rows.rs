@@ -31,7 +31,9 @@ impl<T: Real, F> FromNumericRows<T, F> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Sync> Curve<T> for FromNumericRows<T, F> {
+impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync> Curve<T>
+    for FromNumericRows<T, F>
+{
     fn parameter_count(&self) -> usize {
         self.bounds.len()
     }

@@ -133,8 +133,8 @@ impl<T: Real, const N: usize> Parameters<T, N> {
     pub fn minimize<'a>(
         self,
         residuals: usize,
-        evaluate: impl Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Sync + 'a,
-    ) -> Result<FittedCurve<'a, T, impl Curve<T> + 'a>, CurveError> {
+        evaluate: impl Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Send + Sync + 'a,
+    ) -> Result<FittedCurve<'a, T>, CurveError> {
         self.fit(FromResiduals::new(evaluate, residuals), residuals)
     }
 
@@ -162,8 +162,8 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self,
         residuals: usize,
         difference: Difference,
-        evaluate: impl Fn(&[T], &mut [T]) -> Result<(), EvaluationError> + Sync + 'a,
-    ) -> Result<FittedCurve<'a, T, impl Curve<T> + 'a>, CurveError> {
+        evaluate: impl Fn(&[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync + 'a,
+    ) -> Result<FittedCurve<'a, T>, CurveError> {
         let of_rows = move |x: &[T], b: &[T], y: &mut [T]| {
             let mut all = vec![T::from_f64(f64::NAN); residuals];
             evaluate(b, &mut all)?;
@@ -172,7 +172,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self.fit(FromNumericRows::new(of_rows, N, 1, difference), residuals)
     }
 
-    fn fit<'a, C: Curve<T>>(self, curve: C, residuals: usize) -> Result<FittedCurve<'a, T, C>, CurveError> {
+    fn fit<'a>(self, curve: impl Curve<T> + Send + 'a, residuals: usize) -> Result<FittedCurve<'a, T>, CurveError> {
         let Parameters { named, options, is_absolute, robust, solver } = self;
         let (names, start): (Vec<String>, Vec<T>) = named.into_iter().unzip();
         let data = Data::zeros(residuals, is_absolute);

@@ -12,8 +12,8 @@ use crate::real::Real;
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
 /// share, they are this rank's; rank 0 has the priors.
-pub(super) struct CurveProblem<'p, T: Real, C> {
-    curve: &'p C,
+pub(super) struct CurveProblem<'p, T: Real> {
+    curve: &'p dyn Curve<T>,
     data: &'p Data<'p, T>,
     map: &'p ParameterMap<T>,
     likelihood: &'p Likelihood<T>,
@@ -29,9 +29,9 @@ pub(super) struct CurveProblem<'p, T: Real, C> {
     probe: Probe<T>,
 }
 
-impl<'p, T: Real, C: Curve<T>> CurveProblem<'p, T, C> {
+impl<'p, T: Real> CurveProblem<'p, T> {
     pub(super) fn new(
-        curve: &'p C,
+        curve: &'p dyn Curve<T>,
         data: &'p Data<'p, T>,
         map: &'p ParameterMap<T>,
         likelihood: &'p Likelihood<T>,
@@ -159,7 +159,7 @@ impl<'p, T: Real, C: Curve<T>> CurveProblem<'p, T, C> {
 }
 
 /// All parameters are up to date.
-impl<T: Real, C: Curve<T>> ConcurrentRows<T> for CurveProblem<'_, T, C> {
+impl<T: Real> ConcurrentRows<T> for CurveProblem<'_, T> {
     fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
         let cost = self.residuals_here(first, r)?;
         Ok(self.cost_or(cost, r))
@@ -177,7 +177,7 @@ impl<T: Real, C: Curve<T>> ConcurrentRows<T> for CurveProblem<'_, T, C> {
     }
 }
 
-impl<T: Real, C: Curve<T>> LeastSquares<T> for CurveProblem<'_, T, C> {
+impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
     fn parameter_count(&self) -> usize {
         self.map.free().len()
     }

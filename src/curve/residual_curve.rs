@@ -46,7 +46,9 @@ pub(super) fn fill_negatives<T: Real>(x: &[T], residuals: &[T], y: &mut [T]) -> 
     Ok(())
 }
 
-impl<T: Real, const N: usize, F: Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Sync> Curve<T> for FromResiduals<F, N> {
+impl<T: Real, const N: usize, F: Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Send + Sync> Curve<T>
+    for FromResiduals<F, N>
+{
     fn parameter_count(&self) -> usize {
         N
     }

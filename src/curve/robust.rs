@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Curve;
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
@@ -52,7 +51,7 @@ struct Search<T> {
 
 impl<T: Real> Search<T> {
     /// Collective.
-    fn begin<C: Curve<T>>(checked: &CheckedFit<'_, T, C>) -> Result<Self, SolveError> {
+    fn begin(checked: &CheckedFit<'_, T>) -> Result<Self, SolveError> {
         let mut squares = [checked.data.squared_responses()];
         checked.data.ranks().all_sum(&mut squares)?;
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
@@ -81,7 +80,7 @@ impl<T: Real> Search<T> {
     }
 }
 
-impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
+impl<T: Real> CheckedFit<'_, T> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
@@ -165,7 +164,7 @@ impl<T: Real, C: Curve<T>> CheckedFit<'_, T, C> {
     }
 
     /// The problem without a likelihood: whitened residuals, and their squares.
-    pub(super) fn least_squares<'p>(&'p self, map: &'p ParameterMap<T>) -> CurveProblem<'p, T, C> {
+    pub(super) fn least_squares<'p>(&'p self, map: &'p ParameterMap<T>) -> CurveProblem<'p, T> {
         CurveProblem::new(&self.curve, &self.data, map, &Likelihood::Gaussian)
     }
 }

@@ -1,6 +1,5 @@
 //! Sums that standard errors under a robust loss are made of.
 
-use super::Curve;
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
@@ -22,7 +21,7 @@ pub(super) struct RobustSums<T> {
 
 impl<T: Real> RobustSums<T> {
     /// At these parameters; `None` where the loss is not robust. Collective.
-    pub(super) fn at<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
+    pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
         let Likelihood::Robust(loss, scale) = &checked.likelihood else { return Ok(None) };
         let own = checked.whitened_residuals(at).map(|residuals| {
             let mut sums = [T::ZERO; 3];

@@ -21,7 +21,7 @@ fn fit<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64> + 'a
 
 /// Standard errors of the bootstrap over those of the fit.
 #[track_caller]
-fn assert_near<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, bootstrap: &Bootstrap<f64>, tolerance: f64) {
+fn assert_near(fit: &FittedCurve<'_, f64>, bootstrap: &Bootstrap<f64>, tolerance: f64) {
     assert!(bootstrap.failed().is_empty(), "{:?}", bootstrap.failed());
     for (parameter, error) in fit.parameters().iter().zip(bootstrap.standard_errors()) {
         let ratio = error / parameter.standard_error;
@@ -34,8 +34,7 @@ fn assert_near<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, bootstrap: &Bootstr
 fn standard_errors_are_near_the_asymptotic_ones() {
     let (x, y) = data();
     let fit = fit(&x, &y).fit().unwrap();
-    let run =
-        |resampling: marquardt::curve::Resampling<'_, '_, f64, _>| resampling.replicates(200).seed(1).run().unwrap();
+    let run = |resampling: marquardt::curve::Resampling<'_, '_, f64>| resampling.replicates(200).seed(1).run().unwrap();
     let residuals = run(fit.bootstrap());
     assert_near(&fit, &residuals, 0.17);
     assert_near(&fit, &run(fit.bootstrap().parametric()), 0.17);

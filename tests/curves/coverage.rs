@@ -11,7 +11,7 @@ const X: [f64; 10] = [0.0, 0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0];
 /// How often the 95 % intervals of all parameters contain their true values, over simulated data with normal noise of
 /// these standard deviations about `curve`; and how often those of normal quantiles would.
 fn coverage<const N: usize>(
-    curve: impl Fn(f64, [Dual<f64, N>; N]) -> Dual<f64, N> + Copy + Sync,
+    curve: impl Fn(f64, [Dual<f64, N>; N]) -> Dual<f64, N> + Copy + Send + Sync,
     truth: [f64; N],
     sigma: impl Fn(usize) -> f64,
     absolute: bool,

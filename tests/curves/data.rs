@@ -12,10 +12,7 @@ type Decay = fn(f64, [Dual<f64, 2>; 2]) -> Dual<f64, 2>;
 
 const DECAY: Decay = |x, [a, k]| a * (-k * x).exp();
 
-fn figures<C>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64>
-where
-    C: marquardt::curve::Curve<f64>,
-{
+fn figures(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     assert!(fit.report().is_converged(), "{fit}");
     fit.parameters().iter().flat_map(|parameter| [parameter.value, parameter.standard_error]).collect()
 }

@@ -65,7 +65,7 @@ impl Curve<f64> for DecayByHand {
 }
 
 /// Value and standard error of each parameter.
-fn figures<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<[f64; 2]> {
+fn figures(fit: &FittedCurve<'_, f64>) -> Vec<[f64; 2]> {
     assert!(fit.report().is_converged(), "{fit}");
     fit.parameters().iter().map(|parameter| [parameter.value, parameter.standard_error]).collect()
 }
@@ -144,7 +144,7 @@ fn several_predictors_keep_to_their_columns() {
     }
 }
 
-fn names<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<String> {
+fn names(fit: &FittedCurve<'_, f64>) -> Vec<String> {
     fit.parameters().iter().map(|parameter| parameter.name.clone()).collect()
 }
 

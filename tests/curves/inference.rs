@@ -1,6 +1,6 @@
 //! What statistics of a fit have in common whatever the data: units, orders, limits and degenerate cases.
 
-use marquardt::curve::{Comparison, ComparisonError, Curve, StatisticsError, f_test};
+use marquardt::curve::{Comparison, ComparisonError, StatisticsError, f_test};
 use marquardt::{CurveFit, Dual, FittedCurve, Loss, Tie, curve_fit};
 use ndarray::Array2;
 use proptest::collection::vec;
@@ -21,7 +21,7 @@ fn responses(noise: &[f64]) -> Vec<f64> {
     X.iter().zip(noise).map(|(x, noise)| 3.0 * (1.0 - (-0.6 * x).exp()) + 1.0 + 0.1 * noise).collect()
 }
 
-fn fit<'a>(y: &'a [f64], sigma: Option<&'a [f64]>, absolute: bool) -> FittedCurve<'a, f64, impl Curve<f64> + 'a> {
+fn fit<'a>(y: &'a [f64], sigma: Option<&'a [f64]>, absolute: bool) -> FittedCurve<'a, f64> {
     let fit = CurveFit::new(rise, &X, y, [3.0, 0.6, 1.0]).names(["a", "k", "c"]).absolute_sigma(absolute);
     let sigma = sigma.or(absolute.then_some(&[1.0; 9]));
     let fit = if let Some(sigma) = sigma { fit.sigma(sigma) } else { fit };
@@ -138,7 +138,7 @@ proptest! {
 }
 
 /// Every number that there is of a fit.
-fn numbers<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn numbers(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     let mut all = vec![fit.chi_square(), fit.deviance(), fit.residual_sum_of_squares(), fit.log_likelihood()];
     all.extend([fit.aic(), fit.aicc(), fit.bic()]);
     all.extend(
@@ -160,7 +160,7 @@ fn numbers<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
     all
 }
 
-fn assert_no_nan<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) {
+fn assert_no_nan(fit: &FittedCurve<'_, f64>) {
     let all = numbers(fit);
     assert!(all.iter().all(|number| !number.is_nan()), "{all:?}");
 }

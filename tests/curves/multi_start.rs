@@ -20,7 +20,7 @@ fn frequency<'a>(x: &'a [f64], y: &'a [f64]) -> CurveFit<'a, f64, impl Curve<f64
     CurveFit::new(|x, [w]| (w * x).sin(), x, y, [0.6]).names(["frequency"])
 }
 
-fn assert_accounted_for<C: Curve<f64>>(minima: &Minima<'_, f64, C>, starts: usize) {
+fn assert_accounted_for(minima: &Minima<'_, f64>, starts: usize) {
     assert_eq!(minima.minima.iter().map(|minimum| minimum.starts).sum::<usize>() + minima.failed.len(), starts);
     assert!(minima.minima.is_sorted_by(|a, b| a.cost <= b.cost));
     assert_eq!(minima.best.report().x, minima.minima[0].parameters);

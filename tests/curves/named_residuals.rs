@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use marquardt::autodiff::Difference;
-use marquardt::curve::{Curve, ParameterState};
+use marquardt::curve::ParameterState;
 use marquardt::{CurveError, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Parameters, SolveError, Tie, tie};
 
 use crate::reference::Reference;
@@ -15,7 +15,7 @@ fn circle(
     reference: &Reference,
     sigma: f64,
     set: fn(Parameters<f64, 4>) -> Parameters<f64, 4>,
-) -> FittedCurve<'static, f64, impl Curve<f64> + use<>> {
+) -> FittedCurve<'static, f64> {
     let [x, y] = ["x", "y"].map(|name| reference.of("points", name).to_vec());
     let parameters = Parameters::new(START).tie("area", tie!(|radius| pi * radius * radius; pi = PI));
     let fit = set(parameters).minimize(x.len(), move |[east, north, radius, _], r| {
@@ -34,7 +34,7 @@ fn near(found: f64, expected: f64) {
 #[test]
 fn the_fit_is_lmfits() {
     let reference = Reference::read("minimizer.csv");
-    let check = |case: &str, fit: FittedCurve<'static, f64, _>| {
+    let check = |case: &str, fit: FittedCurve<'static, f64>| {
         assert!(fit.report().is_converged(), "{fit}");
         let of = |quantity| reference.of(case, quantity);
         for (index, parameter) in fit.parameters().iter().enumerate() {
@@ -52,7 +52,7 @@ fn the_fit_is_lmfits() {
 }
 
 /// Profile intervals and criteria, where the noise is judged by the residuals.
-fn fit_intervals(reference: &Reference, case: &str, fit: &FittedCurve<'static, f64, impl Curve<f64>>) {
+fn fit_intervals(reference: &Reference, case: &str, fit: &FittedCurve<'static, f64>) {
     if case == "absolute" {
         return;
     }

@@ -162,7 +162,7 @@ fn responses_with_a_prior_fill_up_their_last_group() {
 fn what_is_said_of_parameters_is_checked() {
     let message = |fit: Result<_, CurveError>| match fit {
         Ok(_) => String::new(),
-        Err::<marquardt::FittedCurve<'_, f64, _>, _>(error) => error.to_string(),
+        Err::<marquardt::FittedCurve<'_, f64>, _>(error) => error.to_string(),
     };
     assert_eq!(message(decay().fix("d").fit()), "there is no parameter d; there are a, k, c");
     assert_eq!(

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_4, TAU};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use marquardt::curve::{Curve, FromModel, IntervalEnd, ProfileError, StatisticsError};
+use marquardt::curve::{Curve, IntervalEnd, ProfileError, StatisticsError};
 use marquardt::solver::{CancelToken, Status};
 use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Scalar, Tie, curve_fit};
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ use crate::certified::Certified;
 use crate::nist::{self, DataSet};
 use crate::reference::Reference;
 
-fn certified(model: nist::Model) -> FittedCurve<'static, f64, FromModel<Certified>> {
+fn certified(model: nist::Model) -> FittedCurve<'static, f64> {
     let set: &'static DataSet = Box::leak(Box::new(DataSet::load(model)));
     let x: &'static Vec<f64> = Box::leak(Box::new(set.x.concat()));
     CurveFit::model(Certified(model, set.certified.len()), x, &set.y, &set.starts[1]).fit().unwrap()

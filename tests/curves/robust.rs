@@ -19,11 +19,11 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn values<C: marquardt::curve::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn values(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     fit.parameters().iter().map(|parameter| parameter.value).collect()
 }
 
-fn errors<C: marquardt::curve::Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn errors(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     fit.parameters().iter().map(|parameter| parameter.standard_error).collect()
 }
 
@@ -191,7 +191,7 @@ fn the_report_accounts_for_the_search_for_the_scale() {
         CurveFit::new(decay, &x, &y, [4.0, 0.5]).robust(Loss::Tukey).solver(solver).fit().unwrap()
     };
     let whole = fit(LevenbergMarquardt::new());
-    let evaluations = |fit: &FittedCurve<'_, f64, _>| {
+    let evaluations = |fit: &FittedCurve<'_, f64>| {
         let evaluations = fit.report().evaluations;
         evaluations.residuals + evaluations.jacobians
     };

@@ -1,7 +1,7 @@
 //! Statistics of fits against numbers in 34 digits that agree with lmfit, SciPy, statsmodels and R, which
 //! `tests/reference/generate_curve.py` wrote down and says how they are defined.
 
-use marquardt::curve::{BandPoint, Comparison, Curve, Interval, StatisticsError, f_test, likelihood_ratio_test};
+use marquardt::curve::{BandPoint, Comparison, Interval, StatisticsError, f_test, likelihood_ratio_test};
 use marquardt::statistics::{self, Test};
 use marquardt::{CurveFit, Dual, FittedCurve, Model, ScalarOf, Tie};
 use ndarray::Array2;
@@ -50,12 +50,12 @@ impl Case {
     }
 }
 
-fn values<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn values(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     assert!(fit.report().is_converged(), "{fit}");
     fit.parameters().iter().map(|parameter| parameter.value).collect()
 }
 
-fn errors<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn errors(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     fit.parameters().iter().map(|parameter| parameter.standard_error).collect()
 }
 
@@ -148,7 +148,7 @@ const DECAY: [&str; 3] = ["a", "k", "c"];
 const START: [f64; 3] = [5.0, 0.7, 0.8];
 
 /// What weighted and correlated data have in common; the first fit takes the noise for relative, the other for absolute.
-fn check_weighted<C: Curve<f64>>(case: &Case, relative: &FittedCurve<'_, f64, C>, absolute: &FittedCurve<'_, f64, C>) {
+fn check_weighted(case: &Case, relative: &FittedCurve<'_, f64>, absolute: &FittedCurve<'_, f64>) {
     for fit in [relative, absolute] {
         case.check("parameters", &values(fit), 1e-12);
         case.check_one("chi_square", fit.chi_square(), 1e-12);
@@ -244,7 +244,7 @@ fn poisson() {
     check_counts(&case, &fit);
 }
 
-fn check_counts<C: Curve<f64>>(case: &Case, fit: &FittedCurve<'_, f64, C>) {
+fn check_counts(case: &Case, fit: &FittedCurve<'_, f64>) {
     case.check("standard_errors", &errors(fit), 1e-12);
     case.check("mean", &fit.fitted().to_vec(), 1e-12);
     case.check("residuals_pearson", &fit.whitened_residuals(), 1e-12);

@@ -1,13 +1,13 @@
 //! Fits that are saved and loaded.
 
-use marquardt::curve::{Comparison, Curve, StoredFit, StoredFitError};
+use marquardt::curve::{Comparison, StoredFit, StoredFitError};
 use marquardt::models::{ExponentialDecay, Gaussian, Guess, Linear, Named, Polynomial};
 use marquardt::{CurveFit, FittedCurve, Formula, GlobalFit, Loss, Model, Real, ScalarOf, Tie};
 use ndarray::Array2;
 use serde_json::Value;
 
 /// Everything that a loaded fit says is what the fit says, to the last bit.
-fn assert_same<T: Real, C: Curve<T>>(fit: &FittedCurve<'_, T, C>, loaded: &StoredFit<T>, at: &Array2<T>) {
+fn assert_same<T: Real>(fit: &FittedCurve<'_, T>, loaded: &StoredFit<T>, at: &Array2<T>) {
     // NaN is what it is.
     assert_eq!(format!("{:?}", loaded.summary()), format!("{:?}", fit.summary()));
     assert_eq!(loaded.to_string(), fit.to_string());
@@ -34,7 +34,7 @@ fn assert_same<T: Real, C: Curve<T>>(fit: &FittedCurve<'_, T, C>, loaded: &Store
     }
 }
 
-fn reloaded<T: Real, C: Curve<T>>(fit: &FittedCurve<'_, T, C>) -> StoredFit<T> {
+fn reloaded<T: Real>(fit: &FittedCurve<'_, T>) -> StoredFit<T> {
     StoredFit::from_json(&fit.to_stored().to_json()).unwrap()
 }
 

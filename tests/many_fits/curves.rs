@@ -1,6 +1,6 @@
 //! Models, random data of theirs, and single fits to compare with.
 
-use marquardt::curve::{Curve, ManyFits};
+use marquardt::curve::ManyFits;
 use marquardt::number::Number;
 use marquardt::{Bounds, Dual, FitMany, FittedCurve, Model, Real, ScalarOf, model};
 use ndarray::Array2;
@@ -246,7 +246,7 @@ pub fn largest_cosine<T: Real, const N: usize>(
 
 /// One of many fits is this one: the same cost to 1e-8, the same standard errors to 1e-5, the same parameters to 1e-4 of
 /// those.
-pub fn assert_same<C: Curve<f64>>(fits: &ManyFits<f64>, row: usize, fit: &FittedCurve<f64, C>) {
+pub fn assert_same(fits: &ManyFits<f64>, row: usize, fit: &FittedCurve<f64>) {
     assert!(fits.status[row].is_converged() && fit.report().is_converged(), "{row}: {}\n{fit}", fits.status[row]);
     let (cost, expected) = (fits.cost[row], fit.report().cost);
     assert!((cost - expected).abs() <= 1e-8 * expected, "{row}: {cost} and {expected}\n{fit}");

@@ -24,7 +24,7 @@ fn data(rows: Range<usize>) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Values, standard errors and what is said of the fit as a whole.
-fn numbers<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Vec<f64> {
+fn numbers(fit: &FittedCurve<'_, f64>) -> Vec<f64> {
     let parameters = fit.parameters().iter().flat_map(|parameter| [parameter.value, parameter.standard_error]);
     let whole = [fit.report().cost, fit.residual_standard_deviation().unwrap(), fit.degrees_of_freedom() as f64];
     parameters.chain(whole).collect()

@@ -38,7 +38,7 @@ fn compare(tolerance: f64, fit: impl Fn(&Communicator, Range<usize>) -> Vec<f64>
 }
 
 /// All that a fit says of all rows.
-fn numbers<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>, x: &[f64]) -> Vec<f64> {
+fn numbers(fit: &FittedCurve<'_, f64>, x: &[f64]) -> Vec<f64> {
     assert!(fit.report().is_converged(), "{fit}");
     let summary = fit.summary();
     let mut numbers = vec![fit.number_of_observations() as f64, fit.degrees_of_freedom() as f64];
@@ -103,7 +103,7 @@ fn a_relative_noise_and_one_sigma_for_all() {
     });
 }
 
-fn numbers_of_derived<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> [f64; 2] {
+fn numbers_of_derived(fit: &FittedCurve<'_, f64>) -> [f64; 2] {
     let life = fit.derived(&marquardt::Tie::new(["k"], |[k]| k.recip())).unwrap();
     [life.value, life.standard_error]
 }

@@ -224,7 +224,7 @@ pub fn run(bytes: &[u8]) -> bool {
 }
 
 /// Refuses a fit that is said to have converged, and has not.
-fn check(case: &Case, fit: &FittedCurve<'_, f64, Counted<'_>>) -> bool {
+fn check(case: &Case, fit: &FittedCurve<'_, f64>) -> bool {
     let report = fit.report();
     let described = || format!("{}\n{} from {:?}, loss {:?}", report, case.model, case.start, case.loss);
     assert!(!fit.summary().to_string().is_empty());

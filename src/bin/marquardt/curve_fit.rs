@@ -53,16 +53,16 @@ pub fn build<'a>(
 }
 
 /// A fit, and the minima that were found if there was more than one start.
-pub struct Solved<'a, C> {
-    pub fit: FittedCurve<'a, f64, C>,
+pub struct Solved<'a> {
+    pub fit: FittedCurve<'a, f64>,
     pub minima: Option<Table>,
 }
 
 /// Fits under the loss, and from as many starts, as the arguments ask for.
-pub fn solve<'a, C: Curve<f64> + Sync>(
+pub fn solve<'a, C: Curve<f64> + 'a>(
     fit: CurveFit<'a, f64, C>,
     method: &MethodArguments,
-) -> Result<Solved<'a, C>, MultiStartError> {
+) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
     let mut search = prepared(fit, method).multi_start().starts(starts).seed(method.seed).progress();
     for Bounds { name, low, high } in &method.range {
@@ -79,10 +79,10 @@ pub fn solve<'a, C: Curve<f64> + Sync>(
 }
 
 /// Fits under the loss that the arguments ask for, from one start.
-pub fn solve_from_start<'a, C: Curve<f64> + Sync>(
+pub fn solve_from_start<'a, C: Curve<f64> + 'a>(
     fit: CurveFit<'a, f64, C>,
     method: &MethodArguments,
-) -> Result<Solved<'a, C>, MultiStartError> {
+) -> Result<Solved<'a>, MultiStartError> {
     Ok(Solved { fit: prepared(fit, method).fit()?, minima: None })
 }
 

@@ -1,7 +1,7 @@
 //! Intervals by profiles and by resampling.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{Curve, IntervalEnd, ParameterState};
+use marquardt::curve::{IntervalEnd, ParameterState};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -20,8 +20,8 @@ pub struct Inference {
 
 impl Inference {
     /// The intervals that are asked for.
-    pub fn of<C: Curve<f64> + Sync>(
-        fit: &FittedCurve<'_, f64, C>,
+    pub fn of(
+        fit: &FittedCurve<'_, f64>,
         profile: bool,
         replicates: Option<usize>,
         seed: u64,
@@ -32,7 +32,7 @@ impl Inference {
     }
 }
 
-fn profiles<C: Curve<f64>>(fit: &FittedCurve<'_, f64, C>) -> Result<Table, Failure> {
+fn profiles(fit: &FittedCurve<'_, f64>) -> Result<Table, Failure> {
     let mut table = Table::new(["parameter", "value", "low", "high", "note"]);
     for parameter in fit.parameters() {
         if matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied) {
@@ -61,11 +61,7 @@ fn note(end: &str, kind: IntervalEnd) -> Option<String> {
     Some(format!("{end}: {reason}"))
 }
 
-fn bootstrap<C: Curve<f64> + Sync>(
-    fit: &FittedCurve<'_, f64, C>,
-    replicates: usize,
-    seed: u64,
-) -> Result<Table, Failure> {
+fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: usize, seed: u64) -> Result<Table, Failure> {
     let run = fit.bootstrap().replicates(replicates).seed(seed).cancel_token(interrupt::token()).progress();
     let found = run.run()?;
     let mut table = Table::new(["parameter", "value", "standard_error", "bias", "low", "high"]);

@@ -4,7 +4,7 @@ use super::FittedCurve;
 use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
-use crate::curve::{Curve, Rows, StatisticsError};
+use crate::curve::{Rows, StatisticsError};
 use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
@@ -22,7 +22,7 @@ pub struct BandPoint<T> {
     pub high: T,
 }
 
-impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
+impl<'a, T: Real> FittedCurve<'a, T> {
     /// The band that contains the curve at each of these predictors with probability `level`, taken for itself: by the
     /// derivatives of the curve and the covariance of all parameters. Row after row, and the responses of a row together.
     ///

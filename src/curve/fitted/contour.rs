@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
-use crate::curve::{Curve, StatisticsError};
+use crate::curve::StatisticsError;
 use crate::real::Real;
 use crate::statistics::distributions::pair_quantile;
 
@@ -29,7 +29,7 @@ pub struct ContourPoint<T> {
     pub end: IntervalEnd,
 }
 
-impl<T: Real, C: Curve<T> + Sync> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// The joint region of two parameters at a level, such as 0.95: where the others, fitted again, bring `χ²` so low that
     /// `(χ² − χ²_min) / s²` is below twice the quantile of `F(2, n − p)`, or that of `χ²₂` where the noise is known.
     ///

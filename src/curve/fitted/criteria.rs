@@ -5,15 +5,15 @@ use std::f64::consts::PI;
 use statrs::function::gamma::ln_gamma;
 
 use super::FittedCurve;
+use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
 use crate::curve::likelihood::Likelihood;
-use crate::curve::{Criteria, Curve};
 use crate::distributed::CommunicatorError;
 use crate::real::Real;
 use crate::statistics::distributions::chi_squared_tail;
 use crate::statistics::{Test, half_deviance};
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Responses that were fitted, and priors, each of which is an observation of its parameter.
     pub fn number_of_observations(&self) -> usize {
         self.number_of_responses() + self.checked.map.priors().count()

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::FittedCurve;
-use crate::curve::global_curve::GlobalCurve;
-use crate::curve::{Curve, Rows};
+use crate::curve::Rows;
+use crate::curve::global_curve::Part;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
@@ -23,14 +23,15 @@ pub struct FittedDataSet<T> {
     pub residuals: Vec<T>,
 }
 
-impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
-    /// The data sets of a global fit, in the order in which they were added.
+impl<T: Real> FittedCurve<'_, T> {
+    /// The data sets of a global fit, in the order in which they were added; none of another fit.
     ///
     /// # Errors
     ///
     /// The curve's own error when it cannot be evaluated.
     pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
-        let (data, curve) = (&self.checked.data, &self.checked.curve);
+        let Some(curve) = self.checked.curve.as_global() else { return Ok(Vec::new()) };
+        let data = &self.checked.data;
         let (all, outputs) = (self.responses(), data.outputs());
         let of_run = |(part, rows): (usize, Range<usize>)| {
             let responses = rows.start * outputs..rows.end * outputs;
@@ -52,14 +53,14 @@ impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
         T: 'x,
     {
         let x: Rows<'x, T> = x.into();
-        let curve = &self.checked.curve;
-        let part = curve.parts.iter().find(|part| part.name == name);
+        let parts = self.checked.curve.as_global().map_or(&[] as &[Part<'_, T>], |curve| &curve.parts);
+        let part = parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name}")))?;
         let (rows, found, width) = (x.count(), x.width(), part.width);
         if found != width {
             return Err(format!("the curve of {name} has {width} predictors, not {found}").into());
         }
-        let mut y = vec![T::ZERO; rows * curve.response_count()];
+        let mut y = vec![T::ZERO; rows * part.curve.response_count()];
         part.curve.responses(&x.into_flat(), width, &part.own(&self.report.x), &mut y)?;
         Ok(y)
     }

@@ -6,7 +6,7 @@ use crate::kernels::vector::all_finite;
 use crate::real::Real;
 use crate::solver::Covariance;
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// A quantity computed from parameters, with the standard error that it inherits from them, by exact derivatives and
     /// the whole covariance. It is infinite where the quantity depends on a parameter that the data do not determine.
     ///

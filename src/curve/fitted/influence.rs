@@ -2,7 +2,7 @@
 
 use super::FittedCurve;
 use super::basis::Basis;
-use crate::curve::{Curve, StatisticsError};
+use crate::curve::StatisticsError;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
@@ -30,7 +30,7 @@ pub struct Influence<T> {
     pub cooks_distance: Vec<T>,
 }
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Leverage, studentised residuals and Cook's distance of each response.
     ///
     /// # Errors

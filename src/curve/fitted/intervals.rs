@@ -4,7 +4,7 @@ use super::{FittedCurve, FittedParameter};
 use crate::curve::{Estimate, Interval, StatisticsError};
 use crate::real::Real;
 
-impl<T: Real, C> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// The interval that contains the true value of a parameter with probability `level`, such as 0.95: the value, give or
     /// take the standard error times a quantile of Student's t distribution, or of the normal one where the noise is
     /// known ([`absolute_sigma`](crate::CurveFit::absolute_sigma), or counts).

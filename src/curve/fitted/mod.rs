@@ -33,10 +33,10 @@ use std::sync::OnceLock;
 
 use ndarray::ArrayView1;
 
-use super::Curve;
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
+
 use super::{CurveError, ParameterState, Rows};
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -68,8 +68,8 @@ pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 /// rows, and the same on all ranks. What there is one of for each row, such as residuals or the points of a plot, is of this
 /// rank's rows. [Profiles](Self::profile) and [contours](Self::contour) are collective. What takes all rows at once there is
 /// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
-pub struct FittedCurve<'a, T: Real, C> {
-    pub(super) checked: CheckedFit<'a, T, C>,
+pub struct FittedCurve<'a, T: Real> {
+    pub(super) checked: CheckedFit<'a, T>,
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
@@ -97,9 +97,9 @@ pub struct FittedParameter<T> {
     pub state: ParameterState,
 }
 
-impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
+impl<'a, T: Real> FittedCurve<'a, T> {
     /// The fit where a solve has ended. Collective.
-    pub(super) fn new(checked: CheckedFit<'a, T, C>, report: Report<T>) -> Result<Self, CurveError> {
+    pub(super) fn new(checked: CheckedFit<'a, T>, report: Report<T>) -> Result<Self, CurveError> {
         let robust = RobustSums::at(&checked, &report.x).map_err(CovarianceError::Evaluation)?;
         let covariance = checked.covariance(&report, robust.as_ref())?;
         let errors = covariance.standard_errors();
@@ -188,7 +188,7 @@ impl<'a, T: Real, C: Curve<T>> FittedCurve<'a, T, C> {
     }
 }
 
-impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
+impl<T: Real> fmt::Debug for FittedCurve<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FittedCurve { parameters, report, covariance, .. } = self;
         f.debug_struct("FittedCurve")
@@ -199,7 +199,7 @@ impl<T: Real, C> fmt::Debug for FittedCurve<'_, T, C> {
     }
 }
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     fn totals(&self) -> &Totals<T> {
         self.totals.get_or_init(|| Totals::of(self).expect("a rank alone waits for no other"))
     }
@@ -210,7 +210,7 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 }
 
-impl<T: Real, C: Curve<T>> fmt::Display for FittedCurve<'_, T, C> {
+impl<T: Real> fmt::Display for FittedCurve<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.summary().fmt(f)
     }

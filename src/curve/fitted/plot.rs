@@ -6,7 +6,7 @@ use super::plot_points::PlotPoint;
 use crate::curve::{Curve, Plot, PlotError, Series};
 use crate::real::Real;
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature
     /// `plot`.
     ///

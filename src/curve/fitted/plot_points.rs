@@ -23,7 +23,7 @@ pub(in crate::curve) struct PlotPoint {
     pub(in crate::curve) is_outlier: bool,
 }
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Predictors in a row, besides the number of its data set.
     pub(super) fn own_predictors(&self) -> usize {
         self.checked.data.width().saturating_sub(usize::from(self.has_data_sets()))

@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::FittedCurve;
 use super::ray::{Ray, RayPoint, free_parameter, step_of};
+use crate::curve::StatisticsError;
 use crate::curve::estimate::quantile;
-use crate::curve::{Curve, StatisticsError};
 use crate::real::Real;
 use crate::solver::{SolveError, Status};
 
@@ -143,7 +143,7 @@ impl ProfileError {
     }
 }
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// The values of a parameter that the data do not reject at a level, such as 0.95: those where the others, fitted
     /// again, bring `χ²` so low that `(χ² − χ²_min) / s²` is below the quantile of `F(1, n − p)`, or of `χ²₁` where the
     /// noise is known. It is exact for linear curves, does not depend on how the curve is parametrised, and needs not be

@@ -2,8 +2,8 @@
 
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
+use crate::curve::StatisticsError;
 use crate::curve::parameter::Role;
-use crate::curve::{Curve, StatisticsError};
 use crate::real::Real;
 use crate::solver::{Report, SolveError, Status};
 use crate::statistics::root;
@@ -24,8 +24,8 @@ const GAP: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-12;
 
 /// A line through the optimum in the space of the held parameters.
-pub(super) struct Ray<'f, 'a, T: Real, C> {
-    fit: &'f FittedCurve<'a, T, C>,
+pub(super) struct Ray<'f, 'a, T: Real> {
+    fit: &'f FittedCurve<'a, T>,
     /// Indices of the held parameters, and their change with a unit of the way.
     held: Vec<(usize, f64)>,
     /// Change of all parameters with a unit of the way, if the curve were linear.
@@ -54,7 +54,7 @@ pub(super) struct RayPoint<T> {
 }
 
 /// The index of a free parameter.
-pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str) -> Result<usize, ProfileError> {
+pub(super) fn free_parameter<T: Real>(fit: &FittedCurve<'_, T>, name: &str) -> Result<usize, ProfileError> {
     let map = &fit.checked.map;
     let index = map.index(name).ok_or_else(|| fit.no_such_parameter(name))?;
     let is = match map.parameters[index].role {
@@ -66,7 +66,7 @@ pub(super) fn free_parameter<T: Real, C>(fit: &FittedCurve<'_, T, C>, name: &str
 }
 
 /// The standard error of a parameter, or something of its size where the data do not determine it, or a bound holds it.
-pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> f64 {
+pub(super) fn step_of<T: Real>(fit: &FittedCurve<'_, T>, index: usize) -> f64 {
     let error = fit.parameters[index].standard_error.to_f64();
     let value = fit.parameters[index].value.to_f64().abs();
     if error.is_finite() && error > 0.0 {
@@ -78,7 +78,7 @@ pub(super) fn step_of<T: Real, C>(fit: &FittedCurve<'_, T, C>, index: usize) -> 
     }
 }
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
@@ -92,9 +92,9 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 }
 
-impl<'f, 'a, T: Real, C: Curve<T>> Ray<'f, 'a, T, C> {
+impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
     /// The line on which these parameters change by so much with a unit of the way.
-    pub(super) fn new(fit: &'f FittedCurve<'a, T, C>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
+    pub(super) fn new(fit: &'f FittedCurve<'a, T>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
         let variance = fit.unit_of_chi_square().ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
         let (size, epsilon) = (fit.squares.responses, T::EPSILON.to_f64());
@@ -319,7 +319,7 @@ fn is_stationary<T: Real>(report: &Report<T>) -> bool {
 
 /// How all parameters follow the held ones if the curve is linear, `C_·h C_hh⁻¹ d`, and the way `1/√(dᵀ C_hh⁻¹ d)`, by the
 /// covariance `C` of the parameters; what it does not say is taken for zero, and for one.
-fn linear<T: Real, C>(fit: &FittedCurve<'_, T, C>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
+fn linear<T: Real>(fit: &FittedCurve<'_, T>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
     let matrix = fit.covariance.matrix();
     let of = |i: usize, j: usize| matrix[[i, j]].to_f64();
     let weights = match *held {

@@ -8,9 +8,9 @@ use thiserror::Error;
 use super::FittedCurve;
 use super::bootstrap::{Bootstrap, FailedReplicate};
 use super::synthetic::{Scheme, Source};
+use crate::curve::FitFailure;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
-use crate::curve::{Curve, FitFailure};
 use crate::parallel;
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -26,8 +26,8 @@ const REPLICATES: usize = 1000;
 /// | [`residuals`](Self::residuals) (the default) | residuals, put on the fitted curve | the curve is right, and the noise alike everywhere but for its sigma |
 /// | [`cases`](Self::cases) | rows of the data | the rows are a random sample |
 /// | [`parametric`](Self::parametric) (the default of counts) | normal noise, or Poisson counts, about the fitted curve | the curve and the distribution are right |
-pub struct Resampling<'f, 'a, T: Real, C> {
-    fit: &'f FittedCurve<'a, T, C>,
+pub struct Resampling<'f, 'a, T: Real> {
+    fit: &'f FittedCurve<'a, T>,
     replicates: usize,
     scheme: Option<Scheme>,
     seed: u64,
@@ -65,7 +65,7 @@ pub enum BootstrapError {
     Evaluation(#[from] EvaluationError),
 }
 
-impl<'a, T: Real, C: Curve<T> + Sync> FittedCurve<'a, T, C> {
+impl<'a, T: Real> FittedCurve<'a, T> {
     /// The uncertainty of the parameters by fits to resampled data (Efron 1979; Davison & Hinkley 1997, *Bootstrap methods
     /// and their application*), on all cores with the feature `rayon`.
     ///
@@ -81,12 +81,12 @@ impl<'a, T: Real, C: Curve<T> + Sync> FittedCurve<'a, T, C> {
     /// assert!(rate.contains(fit.parameters()[1].value));
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn bootstrap(&self) -> Resampling<'_, 'a, T, C> {
+    pub fn bootstrap(&self) -> Resampling<'_, 'a, T> {
         Resampling { fit: self, replicates: REPLICATES, scheme: None, seed: 0, observer: None, cancel: None }
     }
 }
 
-impl<'f, T: Real, C: Curve<T> + Sync> Resampling<'f, '_, T, C> {
+impl<'f, T: Real> Resampling<'f, '_, T> {
     /// How many data sets are drawn; 1,000 by default.
     pub fn replicates(self, replicates: usize) -> Self {
         Resampling { replicates, ..self }

@@ -1,11 +1,10 @@
 //! Residuals of the curve, and tests of them.
 
 use super::FittedCurve;
-use crate::curve::Curve;
 use crate::real::Real;
 use crate::statistics::{self, Test};
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Observed minus fitted responses, row after row; of this rank's rows.
     pub fn residuals(&self) -> Vec<T> {
         self.checked.data.y().iter().zip(self.responses()).map(|(&observed, &fitted)| observed - fitted).collect()

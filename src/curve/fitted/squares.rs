@@ -33,7 +33,7 @@ pub(super) struct Squares<T> {
 
 impl<T: Real> Squares<T> {
     /// The sums at the point where a solve has ended. Collective.
-    pub(super) fn at<C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T]) -> Result<Self, CurveError> {
+    pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Self, CurveError> {
         let (data, ranks) = (&checked.data, checked.data.ranks());
         let typical = typical_sigma(data)?;
         let own = Own::at(checked, at, typical).map_err(CovarianceError::Evaluation);
@@ -65,7 +65,7 @@ struct Own {
 
 impl Own {
     /// The responses of the curve are evaluated in blocks, and not kept.
-    fn at<T: Real, C: Curve<T>>(checked: &CheckedFit<'_, T, C>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
+    fn at<T: Real>(checked: &CheckedFit<'_, T>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
         let (data, is_of_counts) = (&checked.data, matches!(checked.likelihood, Likelihood::Poisson));
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {

@@ -2,12 +2,12 @@
 
 use super::FittedCurve;
 use super::plot_points::PlotPoint;
-use crate::curve::global_curve::{GlobalCurve, Part};
+use crate::curve::global_curve::Part;
 use crate::curve::stored::{Parts, StoredFit};
 use crate::curve::{Curve, FitSummary, FittedParameter};
 use crate::real::Real;
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// The fit to be saved, feature `serde`: see [`StoredFit`].
     pub fn to_stored(&self) -> StoredFit<T> {
         let points = self.plot_points().filter(|_| self.checked.curve.data_set_names().is_empty());
@@ -34,12 +34,13 @@ impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
     }
 }
 
-impl<T: Real> FittedCurve<'_, T, GlobalCurve<'_, T>> {
+impl<T: Real> FittedCurve<'_, T> {
     /// One data set of a global fit to be saved, feature `serde`: its curve, its parameters by the names of the whole fit, and the
     /// statistics of the whole fit. `None` if there is no data set of this name.
     pub fn data_set_to_stored(&self, name: &str) -> Option<StoredFit<T>> {
-        let number = self.checked.curve.parts.iter().position(|part| part.name == name)?;
-        let part = &self.checked.curve.parts[number];
+        let parts = &self.checked.curve.as_global()?.parts;
+        let number = parts.iter().position(|part| part.name == name)?;
+        let part = &parts[number];
         let n = self.parameters.len();
         let mut selection = vec![T::ZERO; part.parameters.len() * n];
         part.parameters.iter().enumerate().for_each(|(row, &index)| selection[row * n + index] = T::ONE);

@@ -5,7 +5,7 @@ use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::parameter::{Parameter, Role};
 use crate::curve::{
-    CorrelationSummary, Curve, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
+    CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,
 };
 use crate::real::Real;
@@ -16,7 +16,7 @@ const LEVEL: f64 = 0.95;
 /// Correlations weaker than this are not worth a line in the report.
 const WORTH_PRINTING: f64 = 0.1;
 
-impl<T: Real, C: Curve<T>> FittedCurve<'_, T, C> {
+impl<T: Real> FittedCurve<'_, T> {
     /// Everything that the report shows, as plain numbers and texts: to print, to write as Markdown or, with the feature
     /// `json`, as JSON.
     ///

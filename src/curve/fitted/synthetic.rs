@@ -5,9 +5,9 @@ use std::iter::zip;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
+use crate::curve::CurveError;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
-use crate::curve::{Curve, CurveError};
 use crate::real::Real;
 use crate::statistics::random::{below, stream};
 
@@ -53,7 +53,7 @@ impl<'p, T: Real> Source<'p, T> {
         Source { data, fitted, from: From::Residuals(errors) }
     }
 
-    pub(super) fn cases<C: Curve<T>>(checked: &'p CheckedFit<'_, T, C>) -> Self {
+    pub(super) fn cases(checked: &'p CheckedFit<'_, T>) -> Self {
         let free = checked.map.free().len().saturating_sub(checked.map.priors().count());
         Source { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
     }

@@ -1,7 +1,6 @@
 //! Terms of the likelihood, summed over all responses of a fit.
 
 use super::FittedCurve;
-use crate::curve::Curve;
 use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
 use crate::problem::shared_mad_scale;
@@ -26,7 +25,7 @@ pub(super) struct Totals<T> {
 
 impl<T: Real> Totals<T> {
     /// The sums over the data of a fit. Collective.
-    pub(super) fn of<C: Curve<T>>(fit: &FittedCurve<'_, T, C>) -> Result<Self, CommunicatorError> {
+    pub(super) fn of(fit: &FittedCurve<'_, T>) -> Result<Self, CommunicatorError> {
         let (data, is_of_counts) = (&fit.checked.data, fit.is_of_counts());
         let ranks = data.ranks();
         let [deviance, log_likelihood] = if is_of_counts { fit.of_counts() } else { [0.0; 2] };

@@ -3,7 +3,6 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use marquardt::curve::Curve;
 use marquardt::models::{
     ExponentialDecay, ExponentialGaussian, Gaussian, Linear, Moffat, Named, Sine, SkewedGaussian, Voigt,
 };
@@ -73,11 +72,7 @@ fn assert_small(what: &str, work: impl Fn() + Sync) {
 
 /// A fit needs little, and derivatives alone less.
 #[track_caller]
-fn assert_small_fit<'a, T: Real, C: Curve<T> + 'a>(
-    what: &str,
-    x: &[T],
-    fit: impl Fn() -> FittedCurve<'a, T, C> + Sync,
-) {
+fn assert_small_fit<'a, T: Real>(what: &str, x: &[T], fit: impl Fn() -> FittedCurve<'a, T> + Sync) {
     assert_small(what, || drop(fit()));
     let derivatives = depth(&fit, |fit| drop(fit.confidence_band(x, 0.95)));
     assert_within(limits()[1], &format!("derivatives of {what}"), derivatives);
