@@ -54,6 +54,8 @@ pub struct CurveFit<'a, T: Real, C> {
     start: Vec<T>,
     /// Function that finds the start, without knowing of bounds.
     guess: Option<Guess<T, C>>,
+    /// The start is a guess, which is moved within bounds.
+    is_guessed: bool,
     names: Option<Vec<String>>,
     /// Of the responses to a row; empty unless they are given.
     response_names: Vec<String>,
@@ -101,6 +103,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             data: Data::new(x.into(), y.into()),
             start: start.to_vec(),
             guess: None,
+            is_guessed: false,
             names: None,
             response_names: Vec::new(),
             options: Vec::new(),
@@ -375,7 +378,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Its start is a guess, to be moved within bounds.
     pub(super) fn with_guess(self, guess: Guess<T, C>) -> Self {
-        CurveFit { guess: Some(guess), ..self }
+        CurveFit { guess: Some(guess), is_guessed: true, ..self }
     }
 
     /// It has a robust loss.
@@ -397,6 +400,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             data: self.data,
             start: self.start,
             guess: None,
+            is_guessed: self.is_guessed,
             names: self.names,
             response_names: self.response_names,
             options: self.options,
@@ -510,7 +514,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
                 of == name && matches!(option, ParameterOption::Start(_) | ParameterOption::Fix(Some(_)))
             })
         };
-        for parameter in parameters.iter_mut().filter(|parameter| self.guess.is_some() && !was_said(&parameter.name)) {
+        for parameter in parameters.iter_mut().filter(|parameter| self.is_guessed && !was_said(&parameter.name)) {
             parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);
         }
         Ok(parameters)
