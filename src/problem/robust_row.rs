@@ -31,7 +31,13 @@ impl<T: Real> RobustRow<T> {
             return RobustRow { residual: r, root: T::ONE, cost: r * r };
         }
         let [rho, slope, curvature] = loss_at(loss, scale, r);
-        let cost = T::from_f64(0.5) * scale * scale * rho;
+        Self::of_derivatives(r, slope, curvature, T::from_f64(0.5) * scale * scale * rho)
+    }
+
+    /// The residual `r` under a loss that costs so much there, with this second derivative, and with the first derivative
+    /// `slope · r`.
+    #[inline]
+    pub(crate) fn of_derivatives(r: T, slope: T, curvature: T, cost: T) -> Self {
         let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(curvature);
         if curvature == T::ZERO || slope == T::ZERO {
             return RobustRow { residual: T::ZERO, root: T::ZERO, cost };

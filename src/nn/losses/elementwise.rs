@@ -1,5 +1,6 @@
 //! Losses that are a mean over the outputs.
 
+use crate::problem::RobustRow;
 use crate::real::Real;
 
 /// Fills the samples' losses with the mean over outputs of `loss(output, target)`.
@@ -25,22 +26,38 @@ pub(super) fn gradients<T: Real>(
     }
 }
 
-/// Iteratively reweighted least squares for the mean of `ρ(e)` over the errors `e`: with `weight(e) = ρ′(e) / e`, the root
-/// is `s = √weight` and the residual `s e`, so that `s r` is the gradient.
-pub(super) fn reweighted<T: Real>(
+/// Fills residuals and roots for the mean of `½ weight e²` over the errors `e`.
+pub(super) fn squares<T: Real>(
     outputs: &[T],
     width: usize,
     targets: &[T],
     residuals: &mut [T],
     roots: &mut [T],
-    weight: impl Fn(T) -> T,
+    weight: T,
 ) {
-    let share = T::from_f64(1.0 / width as f64);
+    let root = (T::from_f64(1.0 / width as f64) * weight).sqrt();
     let errors = outputs.iter().zip(targets).map(|(&y, &t)| y - t);
     for ((r, s), e) in residuals.iter_mut().zip(roots).zip(errors) {
-        *s = (share * weight(e)).sqrt();
-        *r = *s * e;
+        *s = root;
+        *r = root * e;
     }
+}
+
+/// Fills residuals and roots for the mean of a robust loss of the errors `e`, given its first derivative divided by `e`, and its
+/// second: by the rows that robust fits have.
+pub(super) fn robust<T: Real>(
+    outputs: &[T],
+    width: usize,
+    targets: &[T],
+    residuals: &mut [T],
+    roots: &mut [T],
+    derivatives: impl Fn(T) -> [T; 2],
+) {
+    curved(outputs, width, targets, residuals, roots, |y, t| {
+        let [slope, curvature] = derivatives(y - t);
+        let row = RobustRow::of_derivatives(y - t, slope, curvature, T::ZERO);
+        (row.residual, row.root)
+    });
 }
 
 /// Fills residuals and roots for the mean of a convex loss, given both for each `(output, target)`.

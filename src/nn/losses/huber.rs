@@ -8,8 +8,8 @@ use crate::real::Real;
 ///
 /// Outliers pull with a constant force, so that a few of them do not decide the fit.
 ///
-/// Levenberg–Marquardt sees it by iteratively reweighted least squares: an error beyond `delta` has the weight
-/// `delta / |e|`. The gradient is exact, and steps are judged by the loss itself.
+/// Levenberg–Marquardt sees it by the rows of [`Loss::Huber`](crate::Loss::Huber) in fits: an error beyond `delta` has the
+/// curvature `½ delta / |e|`. The gradient is exact, and steps are judged by the loss itself.
 ///
 /// ```
 /// use marquardt::nn::{Huber, Loss};
@@ -77,8 +77,9 @@ impl<T: Real> Loss<T> for Huber<T> {
 impl<T: Real> GaussNewton<T> for Huber<T> {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         let delta = self.delta;
-        let weight = |e: T| if e.abs() > delta { delta / e.abs() } else { T::ONE };
-        elementwise::reweighted(outputs, width, targets, residuals, roots, weight);
+        elementwise::robust(outputs, width, targets, residuals, roots, |e| {
+            if e.abs() > delta { [delta / e.abs(), T::ZERO] } else { [T::ONE; 2] }
+        });
     }
 }
 

@@ -6,8 +6,8 @@ use crate::real::Real;
 /// The mean over outputs of `ln cosh e`: about `½e²` for small errors and `|e| − ln 2` for large ones, and smooth
 /// everywhere.
 ///
-/// Levenberg–Marquardt sees it by iteratively reweighted least squares, with the weights `tanh(e) / e`. The gradient is
-/// exact, and steps are judged by the loss itself.
+/// Levenberg–Marquardt sees its second derivative `1 − tanh² e`, but at least half of `tanh(e) / e`, as of the robust losses of
+/// fits. The gradient is exact, and steps are judged by the loss itself.
 ///
 /// ```
 /// use marquardt::nn::{LogCosh, Loss};
@@ -54,8 +54,10 @@ impl<T: Real> Loss<T> for LogCosh {
 
 impl<T: Real> GaussNewton<T> for LogCosh {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        let weight = |e: T| if e == T::ZERO { T::ONE } else { e.tanh() / e };
-        elementwise::reweighted(outputs, width, targets, residuals, roots, weight);
+        elementwise::robust(outputs, width, targets, residuals, roots, |e| {
+            let tanh = e.tanh();
+            [if e == T::ZERO { T::ONE } else { tanh / e }, T::ONE - tanh * tanh]
+        });
     }
 }
 
