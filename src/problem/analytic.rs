@@ -21,9 +21,18 @@ use crate::real::Real;
 ///         for i in 0..3 {
 ///             r[i] = distance[i] - x[2];
 ///         }
-///     }
-///     Ok(())
-/// });
+///         if let Some(jacobian) = jacobian {
+///             for (i, row) in jacobian.chunks_exact_mut(3).enumerate() {
+///                 let p = points[i];
+///                 row.copy_from_slice(&[
+///                     (x[0] - p[0]) / distance[i],
+///                     (x[1] - p[1]) / distance[i],
+///                     -1.0,
+///                 ]);
+///             }
+///         }
+///         Ok(())
+///     });
 /// let report = LevenbergMarquardt::new().minimize(&mut circle, &[0.3, -0.4, 2.0])?;
 /// assert!((report.x[2] - 1.0).abs() < 1e-12);
 /// # Ok::<(), marquardt::SolveError>(())
