@@ -4,6 +4,8 @@
 //! cargo bench --bench fits
 //! cargo bench --bench fits -- misra1a
 //! cargo bench --bench fits -- formula
+//! cargo bench --bench fits -- closures
+//! cargo bench --bench fits -- long_data
 //! ```
 
 #[path = "problems/mod.rs"]
@@ -108,6 +110,84 @@ mod formula {
     #[divan::bench(sample_count = 20)]
     fn of_text(bencher: Bencher) {
         bench(bencher, Formula::parse("a*exp(-k*x) + c").expect("a formula"));
+    }
+}
+
+/// A sum of peaks as a closure, and as a model.
+mod closures {
+    use marquardt::Dual;
+
+    use super::*;
+
+    const POINTS: usize = 5_000;
+
+    fn workload<const N: usize>() -> (OverlappingGaussians, [f64; N]) {
+        let workload = OverlappingGaussians::new(N / 3, POINTS, SEED);
+        let start = workload.start(SEED, Difficulty::Easy).try_into().expect("three parameters a peak");
+        (workload, start)
+    }
+
+    #[divan::bench(consts = [3, 9, 60], sample_count = 10)]
+    fn closure<const N: usize>(bencher: Bencher) {
+        let (workload, start) = workload::<N>();
+        let samples = workload.samples();
+        let peaks = |x: f64, b: [Dual<f64, N>; N]| {
+            let mut sum = Dual::constant(0.0);
+            for peak in b.chunks_exact(3) {
+                let away = (-peak[1] + x) / peak[2];
+                sum += peak[0] * (away * away * -0.5).exp();
+            }
+            sum
+        };
+        bencher.bench_local(|| CurveFit::new(peaks, &samples.x, &samples.y, black_box(start)).fit());
+    }
+
+    #[divan::bench(consts = [3, 9, 60], sample_count = 10)]
+    fn model<const N: usize>(bencher: Bencher) {
+        let (workload, start) = workload::<N>();
+        let samples = workload.samples();
+        bencher.bench_local(|| CurveFit::model(Peaks(N / 3), &samples.x, &samples.y, black_box(&start)).fit());
+    }
+}
+
+/// 20 peaks, 60 parameters, 100,000 points.
+mod long_data {
+    use marquardt::Covariance;
+
+    use super::*;
+
+    const POINTS: usize = 100_000;
+
+    fn start_from(bencher: Bencher, difficulty: Difficulty) {
+        let workload = OverlappingGaussians::new(20, POINTS, SEED);
+        let start = workload.start(SEED, difficulty);
+        bencher.bench_local(|| fit(&mut Analytic(&workload), &start));
+    }
+
+    #[divan::bench(sample_count = 3)]
+    fn easy_start(bencher: Bencher) {
+        start_from(bencher, Difficulty::Easy);
+    }
+
+    #[divan::bench(sample_count = 3)]
+    fn hard_start(bencher: Bencher) {
+        start_from(bencher, Difficulty::Hard);
+    }
+
+    #[divan::bench(sample_count = 5)]
+    fn covariance(bencher: Bencher) {
+        let workload = OverlappingGaussians::new(20, POINTS, SEED);
+        bencher.bench_local(|| Covariance::at(&mut Analytic(&workload), black_box(workload.truth())));
+    }
+
+    /// A fit of a million points, which is not timed.
+    #[divan::bench(sample_count = 10)]
+    fn printing(bencher: Bencher) {
+        let workload = OverlappingGaussians::new(1, 1_000_000, SEED);
+        let start = workload.start(SEED, Difficulty::Easy);
+        let samples = workload.samples();
+        let fit = CurveFit::model(Peaks(1), &samples.x, &samples.y, &start).fit().expect("the start is valid");
+        bencher.bench_local(|| black_box(&fit).to_string());
     }
 }
 

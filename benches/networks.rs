@@ -136,9 +136,21 @@ mod sinc {
         Workload::<T>::step(bencher, &[1, 20, 1], 1000, LevenbergMarquardt::new());
     }
 
+    #[divan::bench(types = [f32, f64])]
+    fn accelerated_step<T: Real>(bencher: Bencher<'_, '_>) {
+        let accelerated = LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+        Workload::<T>::step(bencher, &[1, 20, 1], 1000, accelerated);
+    }
+
     #[divan::bench]
     fn plain_step(bencher: Bencher<'_, '_>) {
         Workload::<f64>::step(bencher, &[1, 20, 1], 1000, plain());
+    }
+
+    #[divan::bench(sample_count = 20, types = [f32, f64])]
+    fn step_on_20_000_rows<T: Real>(bencher: Bencher<'_, '_>) {
+        let accelerated = LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+        Workload::<T>::step(bencher, &[1, 20, 1], 20_000, accelerated);
     }
 
     #[divan::bench(sample_count = 20, types = [f32, f64])]

@@ -63,7 +63,7 @@ const DUALS: [[usize; 2]; 6] = [[10, 20], [64, 64], [64, 784], [200, 784], [640,
 const REFLECTED: [usize; 4] = [16, 32, 60, 128];
 
 /// Sizes of systems.
-const SYSTEMS: [usize; 14] = [4, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 500, 640, 1000];
+const SYSTEMS: [usize; 16] = [2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 500, 640, 1000, 2000];
 
 fn main() -> ExitCode {
     if env::args().any(|argument| argument == ONE_SET) {

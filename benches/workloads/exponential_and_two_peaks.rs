@@ -23,6 +23,18 @@ impl ExponentialAndTwoPeaks {
     /// The first of Gauss1's starting points.
     pub const START: [f64; 8] = [97.0, 0.009, 100.0, 65.0, 20.0, 70.0, 178.0, 16.5];
 
+    /// The certified least-squares parameters of Gauss1.
+    pub const CERTIFIED: [f64; 8] = [
+        9.877_821_087_1e1,
+        1.049_727_651_7e-2,
+        1.004_899_063_3e2,
+        6.748_111_127_6e1,
+        2.312_977_336_0e1,
+        7.199_450_300_4e1,
+        1.789_980_502_1e2,
+        1.838_938_902_5e1,
+    ];
+
     /// Standard deviation of the noise, Gauss1's.
     pub const NOISE: f64 = 2.5;
 
@@ -32,6 +44,20 @@ impl ExponentialAndTwoPeaks {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let observe = |&x: &f64| Self::model(&Self::TRUTH, x).0 + noise.sample(&mut random);
         Self { samples: Samples::of(evenly_spaced(1.0, 250.0, points), observe) }
+    }
+
+    /// NIST's Gauss1: 250 published observations.
+    pub fn gauss1() -> Self {
+        let file = include_str!("../../tests/nist/Gauss1.dat");
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for line in file.lines().skip_while(|line| !line.starts_with("Data:   y")).skip(1) {
+            let numbers: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+            let &[observed, place] = &numbers[..] else { continue };
+            y.push(observed);
+            x.push(place);
+        }
+        assert_eq!(x.len(), 250, "the file has changed");
+        Self { samples: Samples { x, y } }
     }
 
     /// The observations.

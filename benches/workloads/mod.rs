@@ -9,6 +9,7 @@
 //! | [`Misra1a`] | 2 | 14 | overhead of a tiny fit, digits against certified values |
 //! | [`ExponentialAndTwoPeaks`] | 8 | any | the everyday curve fit, from short to long data |
 //! | [`OverlappingGaussians`] | 3 a peak | any | a big dense fit, easy or hard by its start |
+//! | [`Dense`] | any | any | linear algebra alone |
 //! | [`ManyCurves`] of [`GaussianPeaks`] | 4 | any, 64 by custom | thousands of small fits, their starts off by half |
 //! | [`ManyCurves`] of [`Decays`] | 4 | likewise | the same, with a curve that is harder to tell from its background |
 //!
@@ -17,6 +18,7 @@
 #![allow(dead_code, unused_imports, reason = "no single user takes every workload")]
 
 mod decays;
+mod dense;
 mod exponential_and_two_peaks;
 mod gaussian_peaks;
 mod many_curves;
@@ -25,6 +27,7 @@ mod overlapping_gaussians;
 mod samples;
 
 pub use decays::Decays;
+pub use dense::Dense;
 pub use exponential_and_two_peaks::ExponentialAndTwoPeaks;
 pub use gaussian_peaks::GaussianPeaks;
 pub use many_curves::{BadRow, Family, ManyCurves, OneCurve};

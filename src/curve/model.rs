@@ -4,6 +4,7 @@ use super::GlobalCurve;
 use super::models::AnyModel;
 use super::{Formula, model_rows};
 use crate::autodiff::{Difference, Dual};
+use crate::kernels::simd::{self, Kernel};
 use crate::number::ScalarOf;
 use crate::problem::{AutoDiff, EvaluationError, LeastSquares, Residuals};
 use crate::real::Real;
@@ -228,22 +229,31 @@ fn dual_responses<T: Real, const N: usize, const K: usize>(
     }
 }
 
-/// Fills `y` as [`dual_responses`] does, and `jacobian` with their derivatives.
-fn dual_linearize<T: Real, const N: usize, const K: usize>(
-    curve: impl Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K],
-    x: &[T],
+/// Fills `y` as [`dual_responses`] does, and `jacobian` with their derivatives, a tangent in each lane of the registers where the
+/// closure is inlined.
+struct DualRows<'a, T, F, const N: usize, const K: usize> {
+    curve: F,
+    x: &'a [T],
     width: usize,
-    b: &[T],
-    y: &mut [T],
-    jacobian: &mut [T],
-) {
-    let b = std::array::from_fn(|j| Dual::variable(b[j], j));
-    let rows = rows(x, width, y.len() / K);
-    for ((y, block), x) in y.chunks_exact_mut(K).zip(jacobian.chunks_exact_mut(K * N)).zip(rows) {
-        let responses = curve(x, b);
-        y.copy_from_slice(&responses.map(|response| response.value));
-        for (row, response) in block.chunks_exact_mut(N).zip(responses) {
-            row.copy_from_slice(&response.gradient);
+    b: &'a [T],
+    y: &'a mut [T],
+    jacobian: &'a mut [T],
+}
+
+impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [Dual<T, N>; K]> Kernel
+    for DualRows<'_, T, F, N, K>
+{
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let DualRows { curve, x, width, b, y, jacobian } = self;
+        let b = std::array::from_fn(|j| Dual::variable(b[j], j));
+        let rows = rows(x, width, y.len() / K);
+        for ((y, block), x) in y.chunks_exact_mut(K).zip(jacobian.chunks_exact_mut(K * N)).zip(rows) {
+            let responses = curve(x, b);
+            y.copy_from_slice(&responses.map(|response| response.value));
+            for (row, response) in block.chunks_exact_mut(N).zip(responses) {
+                row.copy_from_slice(&response.gradient);
+            }
         }
     }
 }
@@ -270,7 +280,7 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Send 
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        dual_linearize(|x, b| [(self.0)(x, b)], x, width, b, y, jacobian);
+        simd::run(DualRows { curve: |x: &[T], b| [(self.0)(x, b)], x, width, b, y, jacobian });
         Ok(())
     }
 }
@@ -303,7 +313,7 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        dual_linearize(&self.0, x, width, b, y, jacobian);
+        simd::run(DualRows { curve: &self.0, x, width, b, y, jacobian });
         Ok(())
     }
 }

@@ -9,20 +9,27 @@ use super::tile::{Tile, eliminate, scaled};
 use super::triangular::is_sound;
 use crate::real::Real;
 
-/// Rows and columns of a block: the fastest in both precisions and in every set of registers, larger blocks in wider registers
-/// included, as most of the time goes into the blocks on the diagonal.
+/// Rows and columns of a block: the fastest on the diagonal in both precisions and in every set of registers.
 const ROWS: usize = 4;
 const WIDE: usize = 8;
+
+/// The same to the right of the diagonal, where four registers of sums would have to wait for each other.
+const FAR: usize = 2 * WIDE;
+
+/// Sixteen sums of each row fit the registers: 512 bits of double precision, or 256 of single.
+const fn are_far_blocks_wide<T>(tall: usize) -> bool {
+    tall >= if size_of::<T>() == size_of::<f32>() { 4 } else { 8 }
+}
 
 /// A panel of rows of the factorisation `A = LDLᵀ`. `A` is row-major and given by its lower triangle, from which the
 /// contributions of the rows above the panel have been subtracted; the panel's rows of the strict upper triangle are
 /// overwritten with those of `Lᵀ`. `pivots` holds the diagonal of `A`, by which the pivots are judged, and is overwritten with
 /// `D`. `sound` turns `false` at the first pivot that is not, and the factorisation ends there.
 ///
-/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries are [summed in registers](Tile), first those of the panel's own columns, then
-/// strips of `WIDE` columns to the right, which stay in the first-level cache. The last block of a row starts early enough to
-/// be whole: entries that it repeats come out the same, and those that it writes to the lower triangle or to the diagonal are
-/// not read again. The panel must end at column `WIDE` or later.
+/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries, or [`FAR`] away from the diagonal, are [summed in registers](Tile), first those
+/// of the panel's own columns, then strips of columns to the right, which stay in the first-level cache. The last block of a row starts
+/// early enough to be whole: entries that it repeats come out the same, and those that it writes to the lower triangle or to the
+/// diagonal are not read again. The panel must end at column `WIDE` or later.
 pub(super) struct Panel<'a, T> {
     pub(super) a: &'a mut [T],
     pub(super) pivots: &'a mut [T],
@@ -39,37 +46,57 @@ pub(super) fn room(rows: usize) -> usize {
 
 impl<T: Real> Kernel for Panel<'_, T> {
     #[inline(always)]
-    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
-        let Range { start, end } = self.rows;
-        // Rows that do not fill a block come first, where sums are short.
-        let whole = start + (end - start) % ROWS;
-        *self.sound = true;
-        for top in start..whole {
-            *self.sound = *self.sound && self.diagonal_block::<1, FUSED>(top);
-        }
-        for top in (whole..end).step_by(ROWS) {
-            *self.sound = *self.sound && self.diagonal_block::<ROWS, FUSED>(top);
-        }
-        if !*self.sound {
-            return;
-        }
-        let n = self.pivots.len();
-        for left in (end..n).step_by(WIDE) {
-            let left = left.min(n - WIDE);
-            for top in start..whole {
-                self.block::<1, FUSED>(top, left);
-            }
-            for top in (whole..end).step_by(ROWS) {
-                self.block::<ROWS, FUSED>(top, left);
-            }
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        if const { are_far_blocks_wide::<T>(TALL) } {
+            self.factorise::<FAR, FUSED>();
+        } else {
+            self.factorise::<WIDE, FUSED>();
         }
     }
 }
 
 impl<T: Real> Panel<'_, T> {
+    /// Fills all rows, in blocks of `W` columns to the right of the diagonal.
+    #[inline(always)]
+    fn factorise<const W: usize, const FUSED: bool>(mut self) {
+        let Range { start, end } = self.rows;
+        // Rows that do not fill a block come first, where sums are short.
+        let whole = start + (end - start) % ROWS;
+        *self.sound = true;
+        for top in start..whole {
+            *self.sound = *self.sound && self.diagonal_block::<1, W, FUSED>(top);
+        }
+        for top in (whole..end).step_by(ROWS) {
+            *self.sound = *self.sound && self.diagonal_block::<ROWS, W, FUSED>(top);
+        }
+        if !*self.sound {
+            return;
+        }
+        let n = self.pivots.len();
+        let whole_blocks = end + (n - end) / W * W;
+        for left in (end..whole_blocks).step_by(W) {
+            self.strip::<W, FUSED>(whole, left);
+        }
+        for left in (whole_blocks..n).step_by(WIDE) {
+            self.strip::<WIDE, FUSED>(whole, left.min(n - WIDE));
+        }
+    }
+
+    /// Fills the columns from `left` on, to the right of the panel; the rows from `whole` on come in blocks.
+    #[inline(always)]
+    fn strip<const W: usize, const FUSED: bool>(&mut self, whole: usize, left: usize) {
+        let Range { start, end } = self.rows;
+        for top in start..whole {
+            self.block::<1, W, FUSED>(top, left);
+        }
+        for top in (whole..end).step_by(ROWS) {
+            self.block::<ROWS, W, FUSED>(top, left);
+        }
+    }
+
     /// Fills `TALL` rows from `top` on in the columns of the panel; `false` if a pivot is not sound.
     #[inline(always)]
-    fn diagonal_block<const TALL: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
+    fn diagonal_block<const TALL: usize, const W: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
         let end = self.rows.end;
         self.fill_factors::<TALL>(top);
         let (is_sound, after) = if top + WIDE <= end {
@@ -78,8 +105,12 @@ impl<T: Real> Panel<'_, T> {
             (self.corner::<TALL, TALL, FUSED>(top), top + TALL)
         };
         if is_sound {
-            for left in (after..end).step_by(WIDE) {
-                self.block::<TALL, FUSED>(top, left.min(end - WIDE));
+            let whole_blocks = after + end.saturating_sub(after) / W * W;
+            for left in (after..whole_blocks).step_by(W) {
+                self.block::<TALL, W, FUSED>(top, left);
+            }
+            for left in (whole_blocks..end).step_by(WIDE) {
+                self.block::<TALL, WIDE, FUSED>(top, left.min(end - WIDE));
             }
         }
         is_sound
@@ -123,16 +154,16 @@ impl<T: Real> Panel<'_, T> {
 
     /// Fills a block to the right of the diagonal.
     #[inline(always)]
-    fn block<const TALL: usize, const FUSED: bool>(&mut self, top: usize, left: usize) {
+    fn block<const TALL: usize, const W: usize, const FUSED: bool>(&mut self, top: usize, left: usize) {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
-        let mut sums = self.sums::<TALL, WIDE, FUSED>(top, left);
+        let mut sums = self.sums::<TALL, W, FUSED>(top, left);
         let (inverses, factors) = self.work.split_at(end - start);
         let inverses = &inverses[top - start..][..TALL];
         let factors = &factors[(top - start) * (end - start)..].as_chunks::<TALL>().0[top - start..][..TALL];
         eliminate!(sums, factors, |i| {
             sums.0[i] = scaled(&sums.0[i], inverses[i]);
-            self.a[(top + i) * n + left..][..WIDE].copy_from_slice(&sums.0[i]);
+            self.a[(top + i) * n + left..][..W].copy_from_slice(&sums.0[i]);
         });
     }
 
@@ -178,18 +209,18 @@ mod tests {
     }
 
     /// Factorises all rows as one panel; returns `D`.
-    fn factorise<const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
+    fn factorise<const TALL: usize, const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
         let mut pivots: Vec<f64> = a.iter().step_by(n + 1).copied().collect();
         let (mut work, mut sound) = (vec![0.0; room(n)], false);
         let kernel = Panel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
-        kernel.run::<ROWS, FUSED>();
+        kernel.run::<TALL, FUSED>();
         sound.then_some(pivots)
     }
 
     type Factorise = fn(&mut [f64], usize) -> Option<Vec<f64>>;
 
     /// Copies for sets of registers.
-    const COPIES: [Factorise; 2] = [factorise::<false>, factorise::<true>];
+    const COPIES: [Factorise; 3] = [factorise::<2, false>, factorise::<4, true>, factorise::<8, true>];
 
     #[test]
     fn the_factors_multiply_to_the_matrix() {

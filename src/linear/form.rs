@@ -66,11 +66,13 @@ impl LinearForm {
     ];
 
     /// Whether the Jacobian is only multiplied by.
+    #[inline]
     pub(crate) fn multiplies(self) -> bool {
         self == LinearForm::FactoredDual || self.is_iterative()
     }
 
     /// Whether the system is solved by iteration.
+    #[inline]
     pub(crate) fn is_iterative(self) -> bool {
         matches!(self, LinearForm::ConjugateGradients | LinearForm::TruncatedConjugateGradients)
     }
@@ -90,17 +92,20 @@ impl LinearForm {
     }
 
     /// Whether a Jacobian of blocks is what it takes.
+    #[inline]
     pub(crate) fn takes_blocks(self) -> bool {
         use LinearForm::{Cgnr, IterativeSchur, Schur, SparseCholesky};
         matches!(self, SparseCholesky | Cgnr | Schur | IterativeSchur)
     }
 
     /// Whether systems with a Jacobian of blocks are solved to a tolerance.
+    #[inline]
     pub(crate) fn iterates(self) -> bool {
         matches!(self, LinearForm::Cgnr | LinearForm::IterativeSchur)
     }
 
     /// Whether rows of the whole Jacobian are formed.
+    #[inline]
     pub(crate) fn forms_rows(self) -> bool {
         !(self.multiplies() || self.takes_blocks())
     }

@@ -188,13 +188,16 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
         for (j, (dual, &value)) in dual_x.iter_mut().zip(x).enumerate() {
             *dual = Dual::variable(value, j.wrapping_sub(column));
         }
-        let width = W.min(n - column);
         for (block, (r, jacobian)) in r.chunks_mut(strip).zip(jacobian.chunks_mut(strip * n)).enumerate() {
             let duals = &mut dual_r[..r.len()];
             function.evaluate(dual_x, first + block * strip, duals)?;
             for ((dual, r), row) in duals.iter().zip(r).zip(jacobian.chunks_exact_mut(n)) {
                 *r = dual.value;
-                row[column..column + width].copy_from_slice(&dual.gradient[..width]);
+                // Whole strips are copied in registers; the length of the last one is known at run time alone.
+                match row[column..].first_chunk_mut::<W>() {
+                    Some(whole) => *whole = dual.gradient,
+                    None => row[column..].copy_from_slice(&dual.gradient[..n - column]),
+                }
             }
         }
     }

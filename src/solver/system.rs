@@ -13,9 +13,9 @@ pub(super) struct System<'a, T: Real, S: Shape<T>> {
     pub(super) model: &'a mut S::Model,
     pub(super) bounds: Option<&'a mut BoxConstrained<T, S>>,
     /// The current point.
-    pub(super) x: &'a [T],
-    pub(super) d: &'a [T],
-    pub(super) step: &'a mut [T],
+    x: &'a S::Vector,
+    d: &'a S::Vector,
+    step: &'a mut S::Vector,
     /// `λ` is at least this.
     pub(super) minimum: T,
     pub(super) factorizations: &'a mut usize,
@@ -39,9 +39,9 @@ where
             products: problem.products(),
             model: &mut self.model,
             bounds: self.bounds.as_mut(),
-            x: self.x.as_ref(),
-            d: self.d.as_ref(),
-            step: self.step.as_mut(),
+            x: &self.x,
+            d: &self.d,
+            step: &mut self.step,
             minimum: self.rule.minimum_damping,
             factorizations: &mut self.evaluations.factorizations,
             tried: &mut self.tried,
@@ -54,7 +54,9 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     #[inline]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         let lambda = lambda.max(self.minimum);
-        let System { products, model, x, d, step, factorizations, tried, .. } = self;
+        let System { products, model, factorizations, tried, .. } = self;
+        // Of a length that the compiler knows where the shape does.
+        let (x, d, step) = (self.x.as_ref(), self.d.as_ref(), self.step.as_mut());
         **tried = lambda;
         match &mut self.bounds {
             None => {
@@ -66,23 +68,25 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
                 bounds.solve(model, x, (lambda, d), step, factorizations)?;
             }
         }
-        let length = self.model.length(self.d, self.step);
+        let length = model.length(d, step);
         if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
     }
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
         let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
-        let squared = self.model.inverse_form(reborrow(&mut self.products), self.d, held, self.step);
-        squared / self.model.length(self.d, self.step)
+        let (d, step) = (self.d.as_ref(), self.step.as_ref());
+        let squared = self.model.inverse_form(reborrow(&mut self.products), d, held, step);
+        squared / self.model.length(d, step)
     }
 
     #[inline]
     fn gradient_norm(&mut self) -> T {
+        let (x, d) = (self.x.as_ref(), self.d.as_ref());
         let Some(bounds) = &self.bounds else {
-            return self.model.gradient_norm(reborrow(&mut self.products), self.d);
+            return self.model.gradient_norm(reborrow(&mut self.products), d);
         };
-        let columns = self.model.gradient().iter().zip(self.x.iter().zip(self.d)).enumerate();
+        let columns = self.model.gradient().iter().zip(x.iter().zip(d)).enumerate();
         let free = columns.filter(|&(j, (&derivative, (&x, _)))| bounds.holds(j, x, derivative).is_none());
         free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
     }

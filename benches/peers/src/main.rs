@@ -10,10 +10,13 @@
 //! derivatives (by dual numbers where the crate insists on making its own). Data are built beforehand; building the
 //! crate's problem from them is part of a fit, as it is for its user.
 //!
+//! The column "ratio" has the time of each line over that of the best peer that got within 1e-8 of the least sum of squares; less than one
+//! is faster than all of them.
+//!
 //! Thousands of small fits are timed as a whole; marquardt's derivatives are automatic there, the others' by hand.
 //!
 //! To add a contestant, write a file with a `fn(&W, &[f64]) -> Fit` (see [`contest::Contestant`]) and name it in the
-//! lists below; the first of a list is the one that the others are compared with.
+//! lists below. Those whose names begin with "marquardt" are no peers.
 
 mod basin;
 mod contest;
@@ -35,17 +38,20 @@ use std::error::Error;
 use contest::{Contest, Contestant, Effort};
 use marquardt::Lockstep;
 use problems::Formula;
-use workloads::{Decays, Difficulty, ExponentialAndTwoPeaks, GaussianPeaks, ManyCurves, Misra1a, OverlappingGaussians};
+use workloads::{Decays, Dense, Difficulty, ExponentialAndTwoPeaks, GaussianPeaks, ManyCurves, Misra1a, OverlappingGaussians};
 
 /// A workload's name, and how it is run.
 type Entry = (&'static str, fn(&str));
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 10] = [
     ("misra1a", misra1a),
+    ("gauss1", gauss1),
     ("exponential_and_two_peaks_250", |name| exponential_and_two_peaks(name, 250, Effort { rounds: 25, fits: 100 })),
     ("exponential_and_two_peaks_2000", |name| exponential_and_two_peaks(name, 2_000, Effort { rounds: 25, fits: 15 })),
     ("exponential_and_two_peaks_20000", |name| exponential_and_two_peaks(name, 20_000, Effort { rounds: 25, fits: 1 })),
-    ("overlapping_gaussians", overlapping_gaussians),
+    ("overlapping_gaussians_easy", |name| overlapping_gaussians(name, Difficulty::Easy)),
+    ("overlapping_gaussians_hard", |name| overlapping_gaussians(name, Difficulty::Hard)),
+    ("dense", dense),
     ("gaussian_peaks", many_fits::<GaussianPeaks>),
     ("decays", many_fits::<Decays>),
 ];
@@ -86,14 +92,27 @@ fn misra1a(name: &str) {
     ]);
 }
 
+fn gauss1(name: &str) {
+    two_peaks(Contest {
+        title: format!("{name}: NIST's data, 8 parameters, 250 rows, start 1"),
+        workload: ExponentialAndTwoPeaks::gauss1(),
+        start: ExponentialAndTwoPeaks::START.to_vec(),
+        certified: Some(ExponentialAndTwoPeaks::CERTIFIED.to_vec()),
+        effort: Effort { rounds: 25, fits: 100 },
+    });
+}
+
 fn exponential_and_two_peaks(name: &str, points: usize, effort: Effort) {
-    let contest = Contest {
+    two_peaks(Contest {
         title: format!("{name}: 8 parameters, {points} rows"),
         workload: ExponentialAndTwoPeaks::new(points, SEED),
         start: ExponentialAndTwoPeaks::START.to_vec(),
         certified: None,
         effort,
-    };
+    });
+}
+
+fn two_peaks(contest: Contest<ExponentialAndTwoPeaks>) {
     contest.run(&[
         Contestant::new("marquardt", marquardt::analytic),
         Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
@@ -105,17 +124,35 @@ fn exponential_and_two_peaks(name: &str, points: usize, effort: Effort) {
     ]);
 }
 
-fn overlapping_gaussians(name: &str) {
+fn overlapping_gaussians(name: &str, difficulty: Difficulty) {
     let workload = OverlappingGaussians::new(20, 100_000, SEED);
     let contest = Contest {
-        title: format!("{name}: 20 peaks, 60 parameters, 100,000 rows, easy start"),
-        start: workload.start(SEED, Difficulty::Easy),
+        title: format!("{name}: 20 peaks, 60 parameters, 100,000 rows"),
+        start: workload.start(SEED, difficulty),
         workload,
         certified: None,
         effort: Effort { rounds: 3, fits: 1 },
     };
     contest.run(&[
         Contestant::new("marquardt, model, derivatives automatic", marquardt::peaks),
+        Contestant::new("marquardt, analytic", marquardt::analytic),
+        Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
+        Contestant::new("rmpfit, analytic", rmpfit::analytic),
+        Contestant::new("basin, faer Cholesky", basin::faer),
+        Contestant::new("basin, faer Cholesky, relative tests", basin::faer_relative),
+    ]);
+}
+
+fn dense(name: &str) {
+    let workload = Dense::new(100_000, 101, SEED);
+    let contest = Contest {
+        title: format!("{name}: a stored matrix, 101 parameters, 100,000 rows"),
+        start: workload.start(),
+        workload,
+        certified: None,
+        effort: Effort { rounds: 3, fits: 1 },
+    };
+    contest.run(&[
         Contestant::new("marquardt, analytic", marquardt::analytic),
         Contestant::new("levenberg-marquardt, Dyn", levenberg_marquardt::dynamic),
         Contestant::new("rmpfit, analytic", rmpfit::analytic),

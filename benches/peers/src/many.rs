@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::contest::is_peer;
 use crate::reference::refined;
 use crate::table;
 use crate::workloads::{Family, ManyCurves, OneCurve, Workload};
@@ -29,19 +30,20 @@ impl<'a> Contestant<'a> {
     }
 }
 
-/// Times all contestants and prints a table, the first of them the measure of the others.
+/// Times all contestants and prints a table, the best peer the measure of all.
 pub fn run<F: Family>(title: &str, curves: &ManyCurves<F>, contestants: &[Contestant]) {
     let records = records(contestants);
     let found: Vec<&[f64]> = records.iter().map(|record| &record.parameters[..]).collect();
     let least = least_sums_of_squares(curves, &found);
-    let measure = records[0].best();
+    let peers = contestants.iter().zip(&records).filter(|(contestant, _)| is_peer(contestant.name));
+    let measure = peers.map(|(_, record)| record.best()).min();
     let rows = contestants.iter().zip(&records).map(|(contestant, record)| {
         let excesses = excesses(curves, &record.parameters, &least);
         table::ManyRow {
             name: contestant.name,
             median: record.median(),
             best: record.best(),
-            ratio: record.best().div_duration_f64(measure),
+            ratio: measure.map(|measure| record.best().div_duration_f64(measure)),
             solved: excesses.iter().filter(|&&excess| excess <= contestant.tolerance).count(),
             excess: excesses.into_iter().fold(0.0, worse),
         }

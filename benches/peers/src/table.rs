@@ -10,8 +10,8 @@ pub struct Row {
     pub median: Duration,
     /// Shortest time of a fit.
     pub best: Duration,
-    /// Median time in those of the first contestant.
-    pub ratio: f64,
+    /// Median time in that of the best peer, where one solved it.
+    pub ratio: Option<f64>,
     /// Correct digits of the worst parameter.
     pub digits: f64,
     /// Relative excess of the sum of squares over the least that any contestant found.
@@ -28,8 +28,8 @@ pub struct ManyRow {
     pub median: Duration,
     /// Shortest time of all fits.
     pub best: Duration,
-    /// Shortest time in those of the first contestant.
-    pub ratio: f64,
+    /// Shortest time in that of the best peer.
+    pub ratio: Option<f64>,
     /// Fits at the least cost that is known.
     pub solved: usize,
     /// Largest relative excess over it.
@@ -74,7 +74,7 @@ pub fn print_graph(title: &str, rows: impl Iterator<Item = GraphRow>) {
             continue;
         };
         let iterations = iterations.map_or_else(|| "–".to_owned(), |count| count.to_string());
-        let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        let ratio = readable_ratio(ratio);
         let (elapsed, cpu) = (readable(elapsed), readable(cpu));
         println!(
             "| {name:<50} | {cost:>14.8e} | {excess:>8.1e} | {iterations:>10} | {elapsed:>9} | {cpu:>9} | {ratio:>6} |"
@@ -91,8 +91,8 @@ pub fn print_many(title: &str, rows: impl Iterator<Item = ManyRow>) {
     );
     println!("|{:-<52}|{:->10}:|{:->10}:|{:->7}:|{:->7}:|{:->13}:|", "", "", "", "", "", "");
     for ManyRow { name, median, best, ratio, solved, excess } in rows {
-        let (median, best) = (readable(median), readable(best));
-        println!("| {name:<50} | {median:>9} | {best:>9} | {ratio:>6.2} | {solved:>6} | {excess:>12.1e} |");
+        let (median, best, ratio) = (readable(median), readable(best), readable_ratio(ratio));
+        println!("| {name:<50} | {median:>9} | {best:>9} | {ratio:>6} | {solved:>6} | {excess:>12.1e} |");
     }
 }
 
@@ -110,12 +110,17 @@ pub fn print(title: &str, rows: impl Iterator<Item = Row>) {
 }
 
 fn print_row(row: &Row) {
-    let Row { name, ratio, digits, excess, .. } = row;
-    let (median, best) = (readable(row.median), readable(row.best));
+    let Row { name, digits, excess, .. } = row;
+    let (median, best, ratio) = (readable(row.median), readable(row.best), readable_ratio(row.ratio));
     let evaluations = row.evaluations.map_or_else(|| "–".to_owned(), |count| count.to_string());
     println!(
-        "| {name:<50} | {median:>9} | {best:>9} | {ratio:>6.2} | {digits:>6.1} | {excess:>10.1e} | {evaluations:>5} |"
+        "| {name:<50} | {median:>9} | {best:>9} | {ratio:>6} | {digits:>6.1} | {excess:>10.1e} | {evaluations:>5} |"
     );
+}
+
+/// Two decimals; a dash for none.
+fn readable_ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
 /// Three digits or more, in the unit that suits.
