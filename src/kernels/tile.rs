@@ -66,7 +66,7 @@ pub(super) fn plus_multiple<T: Real, const WIDE: usize, const FUSED: bool>(
 pub(super) fn scaled<T: Real, const WIDE: usize>(row: &[T; WIDE], factor: T) -> [T; WIDE] {
     let mut products = *row;
     for product in &mut products {
-        *product = *product * factor;
+        *product *= factor;
     }
     products
 }
@@ -76,7 +76,7 @@ pub(super) fn scaled<T: Real, const WIDE: usize>(row: &[T; WIDE], factor: T) -> 
 pub(super) fn difference<T: Real, const WIDE: usize>(row: &[T; WIDE], other: &[T; WIDE]) -> [T; WIDE] {
     let mut rest = *row;
     for k in 0..WIDE {
-        rest[k] = rest[k] - other[k];
+        rest[k] -= other[k];
     }
     rest
 }
