@@ -56,6 +56,22 @@ impl<T: Real> Term<T> {
     /// Starts a reverse sweep with the gradient of the loss with respect to the output.
     pub(crate) fn seed_gradient(&self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, buffers: &mut LossBuffers<T>) {
         self.weighted().find_gradients(&self.outputs(tile, workspace), buffers);
+        self.put_seed(tile, workspace, buffers);
+    }
+
+    /// Loss of the tile. Starts a reverse sweep with its gradient, as [`seed_gradient`](Self::seed_gradient) does.
+    pub(crate) fn loss_and_seed(
+        &self,
+        tile: &Tile<'_, T>,
+        workspace: &mut Workspace<T>,
+        buffers: &mut LossBuffers<T>,
+    ) -> T {
+        let loss = self.weighted().value_and_gradients(&self.outputs(tile, workspace), buffers);
+        self.put_seed(tile, workspace, buffers);
+        loss
+    }
+
+    fn put_seed(&self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, buffers: &LossBuffers<T>) {
         let (adjoint, add) = workspace.seed(tile, self.output);
         let numbers = adjoint.len();
         put(adjoint, add, buffers.gradients(numbers).iter().copied());

@@ -1,7 +1,7 @@
 //! A loss with a weight, on rows of outputs: its value, its gradient, and how Levenberg–Marquardt sees it.
 
 use super::arithmetic::put;
-use super::losses::{CurvatureRoot, Loss, Reduction};
+use super::losses::{CentredRoot, CurvatureRoot, Loss, Reduction};
 use crate::kernels::vector::{add_rows_times, dot};
 use crate::real::Real;
 
@@ -79,11 +79,22 @@ impl<T: Real> WeightedLoss<'_, T> {
         scale_rows(gradients, outputs.width, outputs.weights, self.share(outputs.mean_over));
     }
 
+    /// Loss of the samples. Leaves its gradients with respect to the outputs in the buffers.
+    pub(crate) fn value_and_gradients(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) -> T {
+        let Outputs { values, width, targets, .. } = *outputs;
+        let losses = &mut buffers.losses[..outputs.weights.len()];
+        let gradients = &mut buffers.gradients[..values.len()];
+        self.loss.values_and_gradients(values, width, targets, losses, gradients);
+        let share = self.share(outputs.mean_over);
+        scale_rows(gradients, width, outputs.weights, share);
+        share * dot(losses, outputs.weights)
+    }
+
     /// The form of the roots that Levenberg–Marquardt multiplies by, and how many numbers they have for each sample.
     pub(crate) fn root(&self, width: usize) -> (CurvatureRoot, usize) {
         let form = self.loss.least_squares().map_or(CurvatureRoot::Diagonal, |seen| seen.root());
-        // Of a single output, there is but one form.
-        let form = if width == 1 { CurvatureRoot::Diagonal } else { form };
+        // A matrix of a single number is a diagonal.
+        let form = if width == 1 && form == CurvatureRoot::Full { CurvatureRoot::Diagonal } else { form };
         (form, form.numbers(width))
     }
 
@@ -99,12 +110,22 @@ impl<T: Real> WeightedLoss<'_, T> {
     ) {
         let Some(seen) = self.loss.least_squares() else { return };
         let (width, root_share) = (outputs.width, self.share(outputs.mean_over).sqrt());
-        let (_, root_width) = self.root(width);
+        let (form, root_width) = self.root(width);
         let residuals = &mut buffers.residuals[..outputs.values.len()];
         let roots = &mut buffers.roots[..outputs.weights.len() * root_width];
         seen.residuals(outputs.values, width, outputs.targets, residuals, roots);
         scale_rows(residuals, width, outputs.root_weights, root_share);
-        scale_rows(roots, root_width, outputs.root_weights, root_share);
+        match form {
+            CurvatureRoot::Diagonal | CurvatureRoot::Full => {
+                scale_rows(roots, root_width, outputs.root_weights, root_share);
+            }
+            CurvatureRoot::Centred => {
+                for (root, &weight) in roots.chunks_exact_mut(root_width).zip(outputs.root_weights) {
+                    let factor = weight * root_share;
+                    root[..width].iter_mut().for_each(|s| *s *= factor);
+                }
+            }
+        }
         if width == group {
             return r.copy_from_slice(residuals);
         }
@@ -118,7 +139,7 @@ impl<T: Real> WeightedLoss<'_, T> {
     pub(crate) fn seed_row(&self, buffers: &LossBuffers<T>, width: usize, row: usize, adjoint: &mut [T]) {
         let (form, root_width) = self.root(width);
         let roots = &buffers.roots[..adjoint.len() / width * root_width];
-        if width == 1 {
+        if width == 1 && form == CurvatureRoot::Diagonal {
             adjoint.copy_from_slice(roots);
             return;
         }
@@ -129,6 +150,7 @@ impl<T: Real> WeightedLoss<'_, T> {
                     adjoint[row] = root[row];
                 }
                 CurvatureRoot::Full => adjoint.copy_from_slice(&root[row * width..(row + 1) * width]),
+                CurvatureRoot::Centred => CentredRoot::new(root).row(row, adjoint),
             }
         }
     }
@@ -157,6 +179,7 @@ impl<T: Real> WeightedLoss<'_, T> {
                     }
                     add_rows_times(adjoint, root, factors);
                 }
+                CurvatureRoot::Centred => CentredRoot::new(root).transposed_times(factors, adjoint, add),
             }
         }
     }
@@ -188,6 +211,7 @@ impl<T: Real> WeightedLoss<'_, T> {
                 CurvatureRoot::Full => {
                     put(derivatives, false, root.chunks_exact(width).map(|row| dot(row, change)));
                 }
+                CurvatureRoot::Centred => CentredRoot::new(root).times(change, derivatives),
             }
         }
     }

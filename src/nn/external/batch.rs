@@ -261,8 +261,7 @@ impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
         self.linearize_at(x)?;
         let memory = &mut *self.memory;
         let compared = Self::compared(self.batch, memory.width, 0..memory.samples, &memory.outputs);
-        let loss = self.loss.value(&compared, &mut memory.buffers);
-        self.loss.find_gradients(&compared, &mut memory.buffers);
+        let loss = self.loss.value_and_gradients(&compared, &mut memory.buffers);
         gradients.clear();
         self.model.pull(memory.buffers.gradients(memory.outputs.len()), gradients.flat_mut())?;
         Ok(loss)

@@ -1,6 +1,6 @@
 //! Categorical cross-entropy.
 
-use super::softmax::Softmax;
+use super::softmax::{self, Softmax};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -35,24 +35,18 @@ impl<T: Real> Loss<T> for CategoricalCrossentropy {
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
         let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
-        for (loss, (logits, targets)) in losses.iter_mut().zip(rows) {
-            let softmax = Softmax::new(logits);
-            // A class without a target may be infinitely improbable.
-            let pairs = logits.iter().zip(targets).filter(|&(_, &t)| t > T::ZERO);
-            *loss = pairs.map(|(&z, &t)| t * softmax.surprise(z)).sum();
+        for (to, (logits, targets)) in losses.iter_mut().zip(rows) {
+            *to = loss(logits, targets, &Softmax::new(logits));
         }
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
-        for (gradients, (logits, targets)) in gradients.chunks_exact_mut(width).zip(rows) {
-            let softmax = Softmax::new(logits);
-            let total: T = targets.iter().copied().sum();
-            for (class, (gradient, (&z, &t))) in gradients.iter_mut().zip(logits.iter().zip(targets)).enumerate() {
-                // p Σt − t, without the cancellation where both are nearly one.
-                *gradient = softmax.probability(z) * (total - t) - softmax.others(class, z) * t;
-            }
-        }
+        softmax::gradients(outputs, width, of(targets, width), gradients, |_, _, _| {});
+    }
+
+    fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
+        let see = |row: usize, logits: &[T], softmax| losses[row] = loss(logits, &targets[row * width..], &softmax);
+        softmax::gradients(outputs, width, of(targets, width), gradients, see);
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -62,17 +56,24 @@ impl<T: Real> Loss<T> for CategoricalCrossentropy {
 
 impl<T: Real> GaussNewton<T> for CategoricalCrossentropy {
     fn root(&self) -> CurvatureRoot {
-        CurvatureRoot::Full
+        CurvatureRoot::Centred
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
-        let seen = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(width * width));
-        for ((residuals, root), (logits, targets)) in seen.zip(rows) {
-            let total = targets.iter().copied().sum();
-            Softmax::new(logits).root_of_curvature(logits, total, |class| targets[class], residuals, root);
-        }
+        softmax::residuals(outputs, width, of(targets, width), residuals, roots);
     }
+}
+
+/// The sum of a row's targets, and each of them.
+fn of<T: Real>(targets: &[T], width: usize) -> (impl Fn(usize) -> T, impl Fn(usize, usize) -> T) {
+    let row = move |row: usize| &targets[row * width..(row + 1) * width];
+    (move |index| row(index).iter().copied().sum(), move |index, class| row(index)[class])
+}
+
+fn loss<T: Real>(logits: &[T], targets: &[T], softmax: &Softmax<T>) -> T {
+    // A class without a target may be infinitely improbable.
+    let pairs = logits.iter().zip(targets).filter(|&(_, &t)| t > T::ZERO);
+    pairs.map(|(&z, &t)| t * softmax.surprise(z)).sum()
 }
 
 #[cfg(test)]

@@ -24,10 +24,12 @@ use crate::real::Real;
 /// // Three classes, equally likely, of which the first is right: p = (⅓, ⅓, ⅓).
 /// let seen = Loss::<f64>::least_squares(&SparseCategoricalCrossentropy).unwrap();
 /// assert!(!seen.is_exact());
-/// assert_eq!(seen.root(), CurvatureRoot::Full);
-/// let (mut r, mut root) = ([0.0; 3], [0.0; 9]);
+/// assert_eq!(seen.root(), CurvatureRoot::Centred);
+/// let (mut r, mut root) = ([0.0; 3], [0.0; 6]);
 /// seen.residuals(&[0.0; 3], 3, &[0.0], &mut r, &mut root);
-/// let column = |j: usize| [root[j], root[3 + j], root[6 + j]];
+/// let (s, p) = root.split_at(3);
+/// let entry = |k: usize, j: usize| s[k] * (f64::from(u8::from(k == j)) - p[j]);
+/// let column = |j: usize| [entry(0, j), entry(1, j), entry(2, j)];
 /// let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 /// assert!((dot(column(0), r) - (1.0 / 3.0 - 1.0)).abs() < 1e-15);
 /// assert!((dot(column(0), column(0)) - 2.0 / 9.0).abs() < 1e-15);
@@ -60,6 +62,9 @@ pub enum CurvatureRoot {
     /// A matrix of `width` rows and columns for each sample, row after row: row `k` says how residual `k` changes with each
     /// of the outputs.
     Full,
+    /// `R = diag(s) (I − 𝟙pᵀ)` for numbers `p` that sum to one: the change of an output less the mean of all changes under `p`.
+    /// `2 width` numbers for each sample, `s` and then `p`.
+    Centred,
 }
 
 impl CurvatureRoot {
@@ -68,6 +73,7 @@ impl CurvatureRoot {
         match self {
             CurvatureRoot::Diagonal => width,
             CurvatureRoot::Full => width * width,
+            CurvatureRoot::Centred => 2 * width,
         }
     }
 }

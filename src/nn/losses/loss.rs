@@ -91,6 +91,13 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Their gradients with respect to the outputs, in the shape of the outputs.
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]);
 
+    /// The samples' losses and their gradients, where both are cheaper at once. The same as one after the other, which is the
+    /// default.
+    fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
+        self.values(outputs, width, targets, losses);
+        self.gradients(outputs, width, targets, gradients);
+    }
+
     /// How Levenberg–Marquardt sees it; `None`, which is the default, if not at all.
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
         None

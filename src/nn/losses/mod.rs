@@ -2,6 +2,7 @@
 
 mod binary_crossentropy;
 mod categorical_crossentropy;
+mod centred_root;
 mod elementwise;
 mod gauss_newton;
 mod half_sum_of_squares;
@@ -16,6 +17,7 @@ mod sparse_categorical_crossentropy;
 
 pub use binary_crossentropy::BinaryCrossentropy;
 pub use categorical_crossentropy::CategoricalCrossentropy;
+pub(crate) use centred_root::CentredRoot;
 pub use gauss_newton::{CurvatureRoot, GaussNewton};
 pub use half_sum_of_squares::HalfSumOfSquares;
 pub use huber::Huber;
@@ -29,7 +31,7 @@ pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 /// Properties of every loss.
 #[cfg(test)]
 mod testing {
-    use super::{CurvatureRoot, Loss};
+    use super::{CentredRoot, CurvatureRoot, Loss};
     use crate::real::Real;
 
     /// Gradients against central differences of the values.
@@ -68,12 +70,19 @@ mod testing {
         let mut residuals = vec![nan; outputs.len()];
         let mut roots = vec![nan; outputs.len() / width * seen.root().numbers(width)];
         seen.residuals(outputs, width, targets, &mut residuals, &mut roots);
-        if seen.root() == CurvatureRoot::Full {
-            return (residuals, roots);
-        }
         let mut full = vec![T::ZERO; outputs.len() * width];
-        for (k, root) in roots.into_iter().enumerate() {
-            full[k * width + k % width] = root;
+        match seen.root() {
+            CurvatureRoot::Full => return (residuals, roots),
+            CurvatureRoot::Diagonal => {
+                for (k, root) in roots.into_iter().enumerate() {
+                    full[k * width + k % width] = root;
+                }
+            }
+            CurvatureRoot::Centred => {
+                for (k, row) in full.chunks_exact_mut(width).enumerate() {
+                    CentredRoot::new(&roots[k / width * 2 * width..][..2 * width]).row(k % width, row);
+                }
+            }
         }
         (residuals, full)
     }

@@ -1,6 +1,6 @@
 //! Categorical cross-entropy from class numbers.
 
-use super::softmax::Softmax;
+use super::softmax::{self, Softmax};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -35,20 +35,19 @@ impl<T: Real> Loss<T> for SparseCategoricalCrossentropy {
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
         for (loss, (logits, label)) in losses.iter_mut().zip(outputs.chunks_exact(width).zip(targets)) {
-            *loss = Softmax::new(logits).surprise(logits[label.to_f64() as usize]);
+            *loss = Softmax::new(logits).surprise(logits[class_of(*label)]);
         }
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        let rows = outputs.chunks_exact(width).zip(targets);
-        for (gradients, (logits, label)) in gradients.chunks_exact_mut(width).zip(rows) {
-            let softmax = Softmax::new(logits);
-            for (gradient, &z) in gradients.iter_mut().zip(logits) {
-                *gradient = softmax.probability(z);
-            }
-            let class = label.to_f64() as usize;
-            gradients[class] = -softmax.others(class, logits[class]);
-        }
+        softmax::gradients(outputs, width, of(targets), gradients, |_, _, _| {});
+    }
+
+    fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
+        let see = |row: usize, logits: &[T], softmax: Softmax<T>| {
+            losses[row] = softmax.surprise(logits[class_of(targets[row])]);
+        };
+        softmax::gradients(outputs, width, of(targets), gradients, see);
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -58,18 +57,21 @@ impl<T: Real> Loss<T> for SparseCategoricalCrossentropy {
 
 impl<T: Real> GaussNewton<T> for SparseCategoricalCrossentropy {
     fn root(&self) -> CurvatureRoot {
-        CurvatureRoot::Full
+        CurvatureRoot::Centred
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        let rows = outputs.chunks_exact(width).zip(targets);
-        let seen = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(width * width));
-        for ((residuals, root), (logits, label)) in seen.zip(rows) {
-            let label = label.to_f64() as usize;
-            let target = |class| if class == label { T::ONE } else { T::ZERO };
-            Softmax::new(logits).root_of_curvature(logits, T::ONE, target, residuals, root);
-        }
+        softmax::residuals(outputs, width, of(targets), residuals, roots);
     }
+}
+
+/// One, which a row's targets sum to, and each of them: one for the class that was given.
+fn of<T: Real>(labels: &[T]) -> (impl Fn(usize) -> T, impl Fn(usize, usize) -> T) {
+    (|_| T::ONE, |row, class| if class == class_of(labels[row]) { T::ONE } else { T::ZERO })
+}
+
+fn class_of<T: Real>(label: T) -> usize {
+    label.to_f64() as usize
 }
 
 #[cfg(test)]

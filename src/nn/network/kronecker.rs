@@ -116,8 +116,7 @@ impl<T: Real> Network<T> {
             workspace.forward_once(&tile, &loss_nodes[0], keep);
             workspace.clear_derivatives();
             for term in &*terms {
-                loss += term.loss(&tile, workspace, buffers);
-                term.seed_gradient(&tile, workspace, buffers);
+                loss += term.loss_and_seed(&tile, workspace, buffers);
             }
             workspace.reverse(&tile, marks, &mut GradientSums(gradients));
             let Some(FactorSample { factors, signs: source, .. }) = sample.as_deref_mut().filter(|_| is_sampled) else {

@@ -153,8 +153,7 @@ impl<T: Real> Network<T> {
             workspace.forward(&tile, &loss_nodes[set]);
             workspace.clear_derivatives();
             for term in terms.iter().filter(|term| term.set == set) {
-                loss += term.loss(&tile, workspace, buffers);
-                term.seed_gradient(&tile, workspace, buffers);
+                loss += term.loss_and_seed(&tile, workspace, buffers);
             }
             workspace.reverse(&tile, marks, &mut GradientSums(gradients));
         }

@@ -132,15 +132,17 @@ impl<T: Real> Curvature<T> {
         (0..self.active.len()).find(is_at_fault)
     }
 
-    /// Inverts the factors, with damping `λ` and a block's own weight decay.
+    /// Inverts the factors, with damping `λ` and a block's own weight decay. Returns the effective number of parameters of the
+    /// active blocks, `tr(F (F + λ)⁻¹)` for the damped product `F + λ` of the factors: how many directions the damping leaves.
     ///
     /// # Errors
     ///
     /// [`SingularBlock`] for a factor that has no inverse, whatever the damping.
-    pub(super) fn invert(&mut self, damping: impl Fn(Option<Variable>) -> f64) -> Result<(), SingularBlock> {
+    pub(super) fn invert(&mut self, damping: impl Fn(Option<Variable>) -> f64) -> Result<f64, SingularBlock> {
         let Curvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
         inverses.is_new = true;
         let factors = factors.latest();
+        let mut effective = 0.0;
         for block in 0..active.len() {
             let range = sample.range(block);
             let next = &mut inverses.next[range.clone()];
@@ -156,11 +158,15 @@ impl<T: Real> Curvature<T> {
                 if n == 0 { [1.0, damping] } else { shares(a, (n, full_inputs), g, (m, full_outputs), damping) };
             let fault = || SingularBlock(block);
             let [of_inputs, of_outputs] = shares;
-            invert_factor(a, &factors[inputs.clone()], (n, full_inputs), of_inputs, memory).ok_or_else(fault)?;
+            let rank_of_inputs =
+                invert_factor(a, &factors[inputs.clone()], (n, full_inputs), of_inputs, memory).ok_or_else(fault)?;
             let outputs = &factors[inputs.end..range.end];
-            invert_factor(g, outputs, (m, full_outputs), of_outputs, memory).ok_or_else(fault)?;
+            let rank_of_outputs = invert_factor(g, outputs, (m, full_outputs), of_outputs, memory).ok_or_else(fault)?;
+            if active[block] {
+                effective += if n == 0 { rank_of_outputs } else { rank_of_inputs * rank_of_outputs };
+            }
         }
-        Ok(())
+        Ok(effective)
     }
 
     /// Fills `direction` with the preconditioned gradient, where there is one.
@@ -303,25 +309,29 @@ fn shares<T: Real>(a: &[T], (n, full_a): (usize, bool), g: &[T], (m, full_g): (u
     [pi * damping.sqrt(), damping.sqrt() / pi]
 }
 
-/// Overwrites a copy of a factor with its damped inverse.
+/// Overwrites a copy of a factor with its damped inverse. Returns the factor's effective rank, `n − damping · tr(inverse)`.
 fn invert_factor<T: Real>(
     copy: &mut [T],
     factor: &[T],
     (size, is_full): (usize, bool),
     damping: f64,
     memory: &mut [T],
-) -> Option<()> {
+) -> Option<f64> {
+    let rank = |inverse: &[T], stride: usize, damping: f64| {
+        let trace: f64 = inverse.iter().step_by(stride).map(|number| number.to_f64()).sum();
+        size as f64 - damping * trace
+    };
     if !is_full {
-        let damping = T::from_f64(damping);
-        copy.iter_mut().for_each(|number| *number = (*number + damping).recip());
-        return copy.iter().all(|number| number.is_finite()).then_some(());
+        let more = T::from_f64(damping);
+        copy.iter_mut().for_each(|number| *number = (*number + more).recip());
+        return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, 1, damping));
     }
     let mut damping = damping;
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);
         copy.iter_mut().step_by(size + 1).for_each(|number| *number += more);
         if invert(copy, size, memory) {
-            return Some(());
+            return Some(rank(copy, size + 1, damping));
         }
         damping *= 10.0;
         copy.copy_from_slice(factor);

@@ -41,10 +41,20 @@ pub(super) struct Scalars {
     /// Moving average of the step length.
     pub(super) length: f64,
     pub(super) damping: f64,
+    /// Factor of the damping's share of the loss.
+    pub(super) caution: f64,
+    /// Samples of the batch that the last estimate of the factors is of.
+    pub(super) batch: f64,
     /// Estimates of the factors so far.
     pub(super) estimates: f64,
     /// A step has been made.
     pub(super) is_underway: bool,
+}
+
+impl Default for Scalars {
+    fn default() -> Self {
+        Scalars { loss: 0.0, length: 1.0, damping: 0.0, caution: 1.0, batch: 0.0, estimates: 0.0, is_underway: false }
+    }
 }
 
 impl<T: Real> Memory<T> {
@@ -62,7 +72,7 @@ impl<T: Real> Memory<T> {
             direction: zeros.clone(),
             values: zeros,
             curvature: None,
-            scalars: Scalars { loss: 0.0, length: 1.0, damping: 0.0, estimates: 0.0, is_underway: false },
+            scalars: Scalars::default(),
         }
     }
 

@@ -54,8 +54,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
             state.slots.clear();
             return;
         };
-        let Scalars { loss, length, damping, estimates, is_underway } = memory.scalars;
-        write(1, &mut [loss, length, damping, estimates, f64::from(u8::from(is_underway))].into_iter());
+        let Scalars { loss, length, damping, caution, batch, estimates, is_underway } = memory.scalars;
+        let is_underway = f64::from(u8::from(is_underway));
+        write(1, &mut [loss, length, damping, caution, batch, estimates, is_underway].into_iter());
         let mut written = 2;
         if let Some(curvature) = &memory.curvature {
             write(2, &mut curvature.sample.blocks().iter().flat_map(|block| block.to_numbers()));
@@ -114,12 +115,12 @@ impl<T: Real> Memory<T> {
             }
             _ => return refuse(format!("it has not the slot {}, of {} numbers", SLOTS[0], self.velocity.len())),
         }
-        let &[loss, length, damping, estimates, underway] = numbers_of(state, 1)? else {
-            return refuse("scalars are not five numbers");
+        let &[loss, length, damping, caution, batch, estimates, underway] = numbers_of(state, 1)? else {
+            return refuse("scalars are not seven numbers");
         };
         count("estimates", estimates, MOST)?;
         let is_underway = underway != 0.0;
-        self.scalars = Scalars { loss, length, damping, estimates, is_underway };
+        self.scalars = Scalars { loss, length, damping, caution, batch, estimates, is_underway };
         if state.numbers.len() <= 2 {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::problem::kronecker::cost::WIDEST;
 use crate::real::Real;
 
 /// All hyperparameters.
-pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
+pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
     HyperparameterSpec::new("momentum", 0.5, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
@@ -15,9 +15,10 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
     HyperparameterSpec::new("minimum_damping", 1e-6, HyperparameterDomain::Positive),
     HyperparameterSpec::new("damping", 0.003, HyperparameterDomain::Positive),
     HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("effective_parameters", 0.75, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("factor_decay", 0.95, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("factor_share", 0.25, HyperparameterDomain::Positive),
-    HyperparameterSpec::new("factor_interval", 2.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("factor_interval", 5.0, HyperparameterDomain::Count),
     HyperparameterSpec::new("inverse_interval", 10.0, HyperparameterDomain::Count),
     HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
 ];
@@ -26,7 +27,8 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 12] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum KroneckerStep {
-    /// Damping in proportion to a moving average of the loss; the length is a moving average of the minimum of the quadratic
+    /// Damping in proportion to a moving average of the loss, by a factor that leaves as many effective parameters as a minibatch
+    /// can tell; the length is a moving average of the minimum of the quadratic
     /// model along the preconditioned gradient. Momentum is a hyperparameter.
     #[default]
     Averaged,
@@ -39,7 +41,7 @@ pub enum KroneckerStep {
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     /// In the order of [`HYPERPARAMETERS`].
-    pub(super) hyperparameters: [Hyperparameter; 12],
+    pub(super) hyperparameters: [Hyperparameter; 13],
     /// Patterns of the names of variables that do not decay.
     pub(super) exclusions: Vec<String>,
     pub(super) step: KroneckerStep,
@@ -59,6 +61,7 @@ pub(super) struct Now {
     pub(super) minimum_damping: f64,
     pub(super) damping: f64,
     pub(super) global_clipnorm: f64,
+    pub(super) effective_parameters: f64,
     pub(super) factor_decay: f64,
     pub(super) factor_share: f64,
     /// Steps from one estimate of the factors to the next, from inverse to inverse, and from length to length.
@@ -96,6 +99,7 @@ impl Settings {
             minimum_damping,
             damping,
             global_clipnorm,
+            effective_parameters,
             factor_decay,
             factor_share,
             intervals @ ..,
@@ -108,6 +112,7 @@ impl Settings {
             minimum_damping,
             damping,
             global_clipnorm,
+            effective_parameters,
             factor_decay,
             factor_share,
             intervals: intervals.map(|interval| interval as u64),
@@ -144,7 +149,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
     }
 
-    /// The damping `λ` is so many times the moving average of the loss; 0.03 unless set.
+    /// The damping `λ` of the first step is so many times the loss; 0.03 unless set. Later, the factor of the moving average of the
+    /// loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a thirtieth of this to ten times as
+    /// much.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("loss_damping", share)
     }
@@ -164,6 +171,13 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("global_clipnorm", norm)
     }
 
+    /// Effective number of parameters for each row of a minibatch that the damping aims at; 0.75 unless set. More of them, and
+    /// steps fit the noise of a minibatch; fewer, and steps are shorter than they could be. With 0, the damping stays
+    /// [a fixed part](Self::with_loss_damping) of the loss.
+    pub fn with_effective_parameters(self, per_row: impl Into<Hyperparameter>) -> Self {
+        self.with_hyperparameter("effective_parameters", per_row)
+    }
+
     /// Part of the averaged factors that is kept when new ones come; 0.95 unless set.
     pub fn with_factor_decay(self, decay: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("factor_decay", decay)
@@ -174,7 +188,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("factor_share", share)
     }
 
-    /// Steps from one estimate of the factors to the next; 2 unless set. The first three steps all have one.
+    /// Steps from one estimate of the factors to the next; 5 unless set. The first three steps all have one.
     pub fn with_factor_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("factor_interval", steps as f64)
     }

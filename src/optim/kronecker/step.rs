@@ -23,6 +23,10 @@ const LENGTH_KEPT: f64 = 0.7;
 /// A minibatch with a loss of more than so many times the average has a length computed of its own: one that is averaged over
 /// others, where hardly anything was left to learn, may be far too long for it.
 const SURPRISE: f64 = 2.0;
+/// Exponent of the ratio of effective parameters to those aimed at in the factor of the damping, and bounds of the product of all
+/// factors.
+const CAUTION_EXPONENT: f64 = 1.5;
+const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
 /// The length is at most so many times that of the minibatch, where this is known.
 const LONGEST: f64 = 1.5;
 
@@ -99,6 +103,7 @@ impl<T: Real> Memory<T> {
             }
             curvature.average(now.factor_decay);
             scalars.estimates += 1.0;
+            scalars.batch = curvature.sample.batch() as f64;
         }
         if inverts {
             let decays = &self.decays;
@@ -106,8 +111,11 @@ impl<T: Real> Memory<T> {
                 let decays = variable.is_some_and(|variable| decays[variable.index()]);
                 scalars.damping + if decays { now.weight_decay } else { 0.0 }
             });
-            if let Err(SingularBlock(block)) = inverted {
-                return Err(OptimizerError::SingularFactor { variable: name_of(curvature, block, variables) });
+            match inverted {
+                Ok(effective) => scalars.adjust(effective, now),
+                Err(SingularBlock(block)) => {
+                    return Err(OptimizerError::SingularFactor { variable: name_of(curvature, block, variables) });
+                }
             }
         }
         curvature.precondition(&self.gradients, &mut self.direction);
@@ -159,7 +167,7 @@ impl<T: Real> Memory<T> {
         scalars.damping = match (is_quadratic, scalars.is_underway) {
             (true, true) => scalars.damping,
             (true, false) => now.damping,
-            (false, _) => now.loss_damping * scalars.loss,
+            (false, _) => scalars.caution * now.loss_damping * scalars.loss,
         }
         .max(now.minimum_damping);
         scalars
@@ -310,6 +318,22 @@ impl<T: Real> Memory<T> {
             }
         }
         Ok(factor)
+    }
+}
+
+impl Scalars {
+    /// Adjusts the damping of later steps by the effective number of parameters of this one.
+    ///
+    /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
+    /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
+    /// correlated pixels have few, independent numbers as many as there are.
+    fn adjust(&mut self, effective: f64, now: &Now) {
+        let wanted = now.effective_parameters * self.batch;
+        let factor = (effective / wanted).powf(CAUTION_EXPONENT);
+        if wanted > 0.0 && factor.is_finite() {
+            let [least, most] = CAUTION_BOUNDS;
+            self.caution = (self.caution * factor).clamp(least, most);
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub struct KroneckerFactors<T> {
     places: Vec<[Place; 2]>,
     /// All factors; then the sum of the samples' weights and their number.
     numbers: Vec<T>,
+    /// Samples of the batch that the factors are of.
+    batch: usize,
     /// Room for rows times weights, for ones, and for sums of no use.
     rows: Vec<T>,
     ones: Vec<T>,
@@ -60,10 +62,16 @@ impl<T: Real> KroneckerFactors<T> {
             blocks: blocks.to_vec(),
             places,
             numbers: vec![T::ZERO; end + 2],
+            batch: 0,
             rows: Vec::new(),
             ones: Vec::new(),
             spare: Vec::new(),
         }
+    }
+
+    /// Samples of the batch that the factors are of; zero until they are [finished](Self::finish).
+    pub(crate) fn batch(&self) -> usize {
+        self.batch
     }
 
     /// The blocks.
@@ -202,6 +210,7 @@ impl<T: Real> KroneckerFactors<T> {
     /// Turns sums into factors: means over the weights of the samples for inputs, and for sensitivities the sums that a
     /// batch of `rows` samples would have. Both triangles are filled.
     pub fn finish(&mut self, rows: usize) {
+        self.batch = rows;
         let KroneckerFactors { blocks, places, numbers, .. } = self;
         let end = numbers.len() - 2;
         let (numbers, counts) = numbers.split_at_mut(end);
