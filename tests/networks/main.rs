@@ -9,6 +9,7 @@ mod forms;
 mod gauss_newton;
 mod images;
 mod kronecker;
+mod kronecker_damping;
 mod layers;
 mod optimizers;
 mod physics;

@@ -102,4 +102,25 @@ mod tests {
         let sparse = residuals(&SparseCategoricalCrossentropy, &LOGITS, 3, &[2.0, 0.0, 1.0]);
         assert_eq!(sparse, residuals(&CategoricalCrossentropy, &LOGITS, 3, &probabilities));
     }
+
+    /// Also for more classes than are worked on at a time.
+    #[test]
+    fn both_at_once_are_the_same_as_one_after_the_other() {
+        for width in [1, 3, 16, 64, 200] {
+            let logits: Vec<f64> = (0..4 * width).map(|k| 30.0 * ((k * k) as f64 * 0.7).sin()).collect();
+            let labels = [0.0, (width - 1) as f64, (width / 2) as f64, 0.0];
+            let probabilities: Vec<f64> = (0..4 * width).map(|k| (k % 3) as f64 / width as f64).collect();
+            let losses: [(&dyn Loss<f64>, &[f64]); 2] =
+                [(&SparseCategoricalCrossentropy, &labels), (&CategoricalCrossentropy, &probabilities)];
+            for (loss, targets) in losses {
+                let (mut values, mut gradients) = ([0.0; 4], vec![0.0; 4 * width]);
+                loss.values(&logits, width, targets, &mut values);
+                loss.gradients(&logits, width, targets, &mut gradients);
+                let (mut values_at_once, mut gradients_at_once) = ([1.0; 4], vec![1.0; 4 * width]);
+                loss.values_and_gradients(&logits, width, targets, &mut values_at_once, &mut gradients_at_once);
+                assert_eq!(values, values_at_once);
+                assert_eq!(gradients, gradients_at_once);
+            }
+        }
+    }
 }
