@@ -79,7 +79,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Average cost of a step with Kronecker factors, and its bytes: the gradient; factors of a quarter of the rows in
-    /// every second step, by one more reverse sweep; inverses in every tenth; a tangent sweep, about two forward sweeps, in
+    /// every fifth step, by one more reverse sweep; inverses in every tenth; a tangent sweep, about two forward sweeps, in
     /// every fifth.
     fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
         if self.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
@@ -90,7 +90,7 @@ impl<T: Real> Network<T> {
         let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
         let work = forward
             + self.backward_work(rows)
-            + sample * 0.5
+            + sample * 0.2
             + cost::inverse_work(&blocks) * 0.1
             + cost::precondition_work(&blocks)
             + forward * 0.4
