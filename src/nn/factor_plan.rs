@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::tape::{Operation, Record, Tape};
+use super::RecordedLayer;
+use super::layer_blocks::LayerBlocks;
+use super::tape::Tape;
 use crate::problem::{KroneckerBlock, NotKroneckerFactored};
 use crate::real::Real;
 use crate::variables::{Variable, Variables};
@@ -14,32 +16,10 @@ pub(crate) struct FactorPlan {
     /// The block of each variable; `None` for those that the loss does not depend on, and for a bias that goes with its
     /// weight.
     pub(crate) of_variable: Vec<Option<usize>>,
-    /// Biases that go with a weight, with its block.
-    joined: Vec<(Variable, usize)>,
     /// Blocks with variables that are adjusted.
     pub(crate) active: Vec<bool>,
     /// Rows that factors were estimated from last: tiles begin and end with them.
     pub(crate) sampled: Range<usize>,
-}
-
-/// How a variable is used.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Use {
-    Weight { variable: Variable, bias: Option<Variable>, positions: usize },
-    Bias,
-    Table { positions: usize },
-    Row,
-}
-
-impl Use {
-    fn name(self) -> String {
-        match self {
-            Use::Weight { variable, .. } => format!("a weight of {} × {}", variable.rows(), variable.columns()),
-            Use::Bias => "a bias".to_owned(),
-            Use::Table { .. } => "a table".to_owned(),
-            Use::Row => "a row".to_owned(),
-        }
-    }
 }
 
 impl FactorPlan {
@@ -49,116 +29,25 @@ impl FactorPlan {
         variables: &Variables<T>,
         wanted: &[bool],
     ) -> Result<Self, NotKroneckerFactored> {
-        let mut uses: Vec<Vec<Use>> = vec![Vec::new(); variables.len()];
-        for (Record { operation, width, .. }, _) in tape.records().iter().zip(wanted).filter(|(_, wanted)| **wanted) {
-            match *operation {
-                Operation::Dense { weight, bias, positions, .. } => {
-                    let variable = weight.with_rows(width / positions);
-                    uses[weight.index()].push(Use::Weight { variable, bias, positions });
-                    if let Some(bias) = bias {
-                        uses[bias.index()].push(Use::Bias);
-                    }
-                }
-                Operation::Variable(variable) => uses[variable.index()].push(Use::Row),
-                Operation::Embedding { x, table } => {
-                    uses[table.index()].push(Use::Table { positions: x.width() });
-                }
-                _ => {}
-            }
-        }
-        let mut plan = FactorPlan {
-            blocks: Vec::new(),
-            of_variable: vec![None; variables.len()],
-            joined: Vec::new(),
-            active: Vec::new(),
-            sampled: 0..0,
+        let records = tape.records().iter().zip(wanted).filter(|(_, wanted)| **wanted);
+        let layers: Vec<_> = records.filter_map(|(record, _)| RecordedLayer::of_record(record)).collect();
+        let name = |start| {
+            let variable = variables.iter().find(|variable| variable.range().contains(&start));
+            variable.map_or_else(String::new, |variable| variables.name(variable).to_owned())
         };
-        for variable in variables.iter() {
-            let name = || variables.name(variable).to_owned();
-            if let Some(block) = plan.block(variable, &uses, name)? {
-                plan.of_variable[variable.index()] = Some(plan.blocks.len());
-                plan.blocks.push(block);
-            }
-        }
-        for &(bias, _) in &plan.joined {
-            plan.of_variable[bias.index()] = None;
-        }
-        plan.drop_unused();
-        plan.active = vec![false; plan.blocks.len()];
-        Ok(plan)
-    }
-
-    /// The block of a variable, from all its uses.
-    fn block(
-        &mut self,
-        variable: Variable,
-        uses: &[Vec<Use>],
-        name: impl Fn() -> String,
-    ) -> Result<Option<KroneckerBlock>, NotKroneckerFactored> {
-        let own = &uses[variable.index()];
-        let Some(&first) = own.first() else { return Ok(None) };
-        let same_kind = |other: &&Use| match (first, **other) {
-            (Use::Weight { variable: a, .. }, Use::Weight { variable: b, .. }) => a == b,
-            (Use::Table { .. }, Use::Table { .. }) => true,
-            (Use::Bias | Use::Row, Use::Bias | Use::Row) => true,
-            _ => false,
-        };
-        if let Some(other) = own.iter().find(|other| !same_kind(other)) {
-            return Err(NotKroneckerFactored::TwoUses { variable: name(), first: first.name(), second: other.name() });
-        }
-        let offset = variable.range().start;
-        Ok(Some(match first {
-            Use::Weight { variable: weight, bias, .. } => {
-                let of_use = |used: &Use| match *used {
-                    Use::Weight { bias, positions, .. } => (bias, positions),
-                    _ => (None, 0),
-                };
-                let goes_along = |bias: Variable| {
-                    uses[bias.index()].len() == own.len() && own.iter().all(|used| of_use(used).0 == Some(bias))
-                };
-                let bias = bias.filter(|&bias| goes_along(bias));
-                self.joined.extend(bias.map(|bias| (bias, self.blocks.len())));
-                KroneckerBlock::Dense {
-                    weight: offset,
-                    bias: bias.map(|bias| bias.range().start),
-                    inputs: weight.columns(),
-                    outputs: weight.rows(),
-                    positions: own.iter().map(|used| of_use(used).1).sum(),
-                }
-            }
-            Use::Table { .. } => {
-                let positions = own.iter().map(|used| if let Use::Table { positions } = used { *positions } else { 0 });
-                let (rows, columns) = (variable.rows(), variable.columns());
-                KroneckerBlock::Embedding { table: offset, rows, columns, positions: positions.sum() }
-            }
-            Use::Bias | Use::Row => KroneckerBlock::Diagonal { first: offset, count: variable.len() },
-        }))
-    }
-
-    /// Removes the blocks of biases that go with a weight, which may come before or after it.
-    fn drop_unused(&mut self) {
-        let mut places = Vec::with_capacity(self.blocks.len());
-        let mut kept = Vec::with_capacity(self.blocks.len());
-        for (index, &block) in self.blocks.iter().enumerate() {
-            let is_used = self.of_variable.contains(&Some(index));
-            places.push(kept.len());
-            if is_used {
-                kept.push(block);
-            }
-        }
-        self.of_variable.iter_mut().flatten().for_each(|block| *block = places[*block]);
-        self.joined.iter_mut().for_each(|(_, block)| *block = places[*block]);
-        self.blocks = kept;
+        let LayerBlocks { blocks, .. } = LayerBlocks::new(&layers, name)?;
+        let of_variable =
+            |variable: Variable| blocks.iter().position(|block| block.parameters().next() == Some(variable.range()));
+        let (of_variable, active) = (variables.iter().map(of_variable).collect(), vec![false; blocks.len()]);
+        Ok(FactorPlan { blocks, of_variable, active, sampled: 0..0 })
     }
 
     /// Marks the blocks of the variables that are adjusted.
     pub(crate) fn activate(&mut self, adjusted: impl Iterator<Item = Variable>) {
-        let FactorPlan { of_variable, joined, active, .. } = self;
-        active.fill(false);
+        self.active.fill(false);
         for variable in adjusted {
-            let joined = joined.iter().find(|(bias, _)| *bias == variable).map(|&(_, block)| block);
-            if let Some(block) = of_variable[variable.index()].or(joined) {
-                active[block] = true;
+            for (active, block) in self.active.iter_mut().zip(&self.blocks) {
+                *active |= block.parameters().any(|range| range == variable.range());
             }
         }
     }

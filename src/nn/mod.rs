@@ -27,10 +27,12 @@ mod factor_plan;
 mod factors;
 mod function;
 mod initializer;
+mod layer_blocks;
 mod layers;
 mod losses;
 mod network;
 mod pooling;
+mod recorded_layer;
 mod sequential;
 mod shape;
 mod summary;
@@ -42,7 +44,7 @@ mod window;
 mod work;
 
 pub use error::{BatchArray, BatchError, TapeError};
-pub use external::{External, ExternalBatch, ExternalModel, MixedSamples, RecordedLayer};
+pub use external::{External, ExternalBatch, ExternalModel, ModelError, OutputShape};
 pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
@@ -54,6 +56,7 @@ pub use losses::{
     MeanAbsoluteError, MeanSquaredError, Poisson, Reduction, SparseCategoricalCrossentropy, Targets,
 };
 pub use network::{Network, Predictions};
+pub use recorded_layer::RecordedLayer;
 pub use sequential::{Recording, Sequential};
 pub use shape::Shape;
 pub use summary::{Cost, LayerSummary, StepCost, Summary};

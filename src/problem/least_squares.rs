@@ -245,9 +245,13 @@ impl EvaluationError {
         self.0.downcast_ref()
     }
 
-    /// The error that stopped the evaluation, for who knows its type.
-    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
-        self.0
+    /// The error that stopped the evaluation, if it is of this type; otherwise the evaluation's error again.
+    ///
+    /// # Errors
+    ///
+    /// This error, where another type of error stopped the evaluation.
+    pub fn downcast<E: Error + 'static>(self) -> Result<E, Self> {
+        self.0.downcast().map(|error| *error).map_err(EvaluationError)
     }
 }
 

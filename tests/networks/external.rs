@@ -2,7 +2,7 @@
 
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{
-    External, ExternalModel, Loss, MeanSquaredError, MixedSamples, Network, RecordedLayer, Sequential,
+    External, ExternalModel, Loss, MeanSquaredError, ModelError, Network, RecordedLayer, Sequential,
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, KroneckerStep, Optimizer, OptimizerError};
@@ -391,8 +391,13 @@ fn bad_input_is_refused_by_name() {
     assert!(refused(&mut model, &at, targets).contains("row 4, column 2"));
     model.mixes = true;
     let message = refused(&mut model, &at, values(7, 2));
-    assert_eq!(message, MixedSamples { layer: 1 }.to_string());
-    // The model is as it was to the next batch.
+    assert_eq!(message, ModelError::MixedSamples { parameter: "x[18]".to_owned() }.to_string());
     model.mixes = false;
+    let mut infinite = at.clone();
+    infinite[at.len() - 1] = f64::INFINITY;
+    let message = refused(&mut model, &infinite, values(7, 2));
+    let value = f64::INFINITY;
+    assert_eq!(message, ModelError::NonFiniteOutput { sample: 0, output: 1, value }.to_string());
+    // The model is as it was to the next batch.
     assert!(external.bind(&mut model, (&at, 2), values(7, 2).view(), None).unwrap().is_recorded());
 }

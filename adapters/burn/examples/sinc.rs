@@ -13,7 +13,7 @@ use burn::module::Module;
 use burn::tensor::activation::tanh;
 use burn::tensor::{Device, Tensor};
 use clap::Parser;
-use common::{Data, Options, Race, device, initialize, mean_squared_error, report, tensor, train};
+use common::{Data, Options, Race, data, device, initialize, mean_squared_error, train};
 use marquardt::nn::MeanSquaredError;
 use marquardt_burn::{Linear, LinearConfig};
 
@@ -34,20 +34,12 @@ impl Net {
     }
 }
 
-/// Twenty thousand points from -1 to 1.
-fn data() -> Data {
-    const POINTS: usize = 20_000;
-    let x: Vec<f64> = (0..POINTS).map(|i| (2 * i + 1) as f64 / POINTS as f64 - 1.0).collect();
-    let y: Vec<f64> = x.iter().map(|x| (10.0 * x).sin() / (10.0 * x)).collect();
-    Data { x: tensor::<f64>(x, 1), y: tensor::<f64>(y, 1) }
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    let data = data();
+    let data = Data::new::<f64>(data::sinc());
     let net = initialize::<f64, _>(Net::new(&device()), options.seed);
     let race = Race { title: "burn sinc", data: &data, batch: 1000, epochs: 150, goal: 1e-6, forward: Net::forward };
     let (_, last) = train::<f64, _, _>(&options, &race, net, MeanSquaredError, mean_squared_error)?;
-    report(&options, &last, "");
+    options.report("burn", last, "");
     Ok(())
 }

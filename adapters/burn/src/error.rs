@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, DataError, ExecutionError};
 use marquardt::EvaluationError;
+use marquardt::nn::ModelError;
 use marquardt::optim::OptimizerError;
 use marquardt::variables::VariableError;
 use thiserror::Error;
@@ -41,22 +42,9 @@ pub enum TrainerError {
         /// Name of the layer.
         name: String,
     },
-    /// The outputs of the model are not of the batch that the targets are of.
-    #[error("the targets are of {targets} samples, but the model's outputs have the shape {outputs:?}")]
-    Batch {
-        /// Samples of the targets.
-        targets: usize,
-        /// Shape of the outputs.
-        outputs: Vec<usize>,
-    },
-    /// The closure gives outputs of another shape than when it was called before in the same step.
-    #[error("the model's outputs had the shape {before:?}, and now have {now:?}, in the same step")]
-    ChangingOutputs {
-        /// Shape of the outputs before.
-        before: Vec<usize>,
-        /// Their shape now.
-        now: Vec<usize>,
-    },
+    /// The targets do not fit the outputs, or the outputs or layers are not those of the samples of the batch, each by itself.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The closure goes through other layers than when it was called before in the same step.
     #[error(
         "the model has gone through {before} recorded layers, and now through {now} or others, at the same parameters"
@@ -72,14 +60,6 @@ pub enum TrainerError {
     UnusedParameter {
         /// Name of the parameter.
         name: String,
-    },
-    /// A recorded layer was applied to something that is not of the samples of the batch.
-    #[error("a recorded layer was applied to a tensor of the shape {shape:?}, which is not made of {samples} samples")]
-    LayerInput {
-        /// Shape of the tensor.
-        shape: Vec<usize>,
-        /// Samples of the batch.
-        samples: usize,
     },
     /// A tensor does not hold as many numbers as it should.
     #[error("a tensor has the shape {shape:?} where there should be {expected} numbers")]
@@ -112,12 +92,14 @@ impl From<OptimizerError> for TrainerError {
     }
 }
 
-/// The error of this crate that an evaluation has ended with, or the evaluation's own.
+/// The error of this crate or of the model that an evaluation has ended with, or the evaluation's own.
 impl From<EvaluationError> for TrainerError {
     fn from(error: EvaluationError) -> Self {
-        match error.into_inner().downcast::<TrainerError>() {
-            Ok(own) => *own,
-            Err(other) => TrainerError::Optimizer(OptimizerError::Evaluation(EvaluationError::new(other))),
-        }
+        let error = match error.downcast::<TrainerError>() {
+            Ok(own) => return own,
+            Err(error) => error,
+        };
+        let of_model = error.downcast::<ModelError>().map(TrainerError::Model);
+        of_model.unwrap_or_else(|error| TrainerError::Optimizer(OptimizerError::Evaluation(error)))
     }
 }

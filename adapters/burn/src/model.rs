@@ -5,7 +5,7 @@ use std::rc::Rc;
 use burn::module::Module;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use marquardt::EvaluationError;
-use marquardt::nn::{ExternalModel, RecordedLayer};
+use marquardt::nn::{ExternalModel, ModelError, OutputShape, RecordedLayer};
 
 use crate::element::{dtype, read};
 use crate::places::Places;
@@ -20,8 +20,8 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     module: &'a M,
     places: &'a Rc<Places>,
     forward: &'a mut dyn FnMut(&M) -> Tensor<D>,
-    /// Samples of the targets.
-    samples: usize,
+    /// Shape of the outputs.
+    outputs: OutputShape,
     /// Whether layers are to record.
     records: bool,
     /// Whether there are such layers, as far as is known: where there are none, pulls go through the pass that would record.
@@ -31,8 +31,6 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     /// The point that pulls are of.
     point: Option<Point<T, M, D>>,
     layers: Vec<RecordedLayer>,
-    /// Shape of the outputs.
-    shape: Option<[usize; D]>,
     sensitivities: Vec<T>,
 }
 
@@ -64,19 +62,17 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         random: Option<(u64, Device)>,
         x: &[T],
     ) -> Result<Self, TrainerError> {
-        let (layers, sensitivities) = (Vec::new(), Vec::new());
         let mut model = BurnModel {
             module,
             places,
             forward,
-            samples,
+            outputs: OutputShape::new(samples),
             records,
             has_layers,
             random,
             point: None,
-            layers,
-            shape: None,
-            sensitivities,
+            layers: Vec::new(),
+            sensitivities: Vec::new(),
         };
         model.move_to(x)?;
         Ok(model)
@@ -89,7 +85,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
 
     /// Outputs of a sample.
     pub(crate) fn width(&self) -> usize {
-        self.shape.map_or(0, |shape| shape[1..].iter().product())
+        self.outputs.width()
     }
 
     /// Outputs of a module, with the random numbers of all other passes of the step.
@@ -104,19 +100,19 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
     fn run_plain(&mut self, x: &[T]) -> Result<(Tensor<D>, M), TrainerError> {
         let module = self.places.put(self.module, x, true);
         let output = self.run(&module);
-        self.check_shape(&output)?;
+        self.outputs.check(&output.dims())?;
         Ok((output, module))
     }
 
     /// Outputs with layers that record.
     fn run_recorded(&mut self, x: &[T]) -> Result<Pass<M, D>, TrainerError> {
         let module = self.places.put(self.module, x, !self.has_layers);
-        let (places, samples) = (self.places, self.samples);
+        let (places, samples) = (self.places, self.outputs.samples());
         let (output, record) = record(places, samples, || self.run(&module));
         if let Some(shape) = record.misfit {
-            return Err(TrainerError::LayerInput { shape, samples });
+            return Err(ModelError::LayerInput { shape, samples }.into());
         }
-        self.check_shape(&output)?;
+        self.outputs.check(&output.dims())?;
         Ok(Pass { module, output, layers: record.layers })
     }
 
@@ -147,18 +143,6 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         Ok(())
     }
 
-    fn check_shape(&mut self, output: &Tensor<D>) -> Result<(), TrainerError> {
-        let shape = output.dims();
-        if shape.first() != Some(&self.samples) || shape.contains(&0) {
-            return Err(TrainerError::Batch { targets: self.samples, outputs: shape.to_vec() });
-        }
-        let before = *self.shape.get_or_insert(shape);
-        if before != shape {
-            return Err(TrainerError::ChangingOutputs { before: before.to_vec(), now: shape.to_vec() });
-        }
-        Ok(())
-    }
-
     fn try_outputs(&mut self, x: &[T], outputs: &mut [T]) -> Result<(), TrainerError> {
         if let Some(point) = self.point.as_ref().filter(|point| point.x == x) {
             outputs.copy_from_slice(&point.outputs);
@@ -166,7 +150,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         }
         let module = self.places.put(self.module, x, false);
         let output = self.run(&module);
-        self.check_shape(&output)?;
+        self.outputs.check(&output.dims())?;
         read(output.try_into_data()?, outputs)
     }
 
@@ -209,7 +193,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         let gradients = backward(output, cotangents);
         for (index, recorded) in point.layers.iter().enumerate() {
             self.sensitivities.clear();
-            self.sensitivities.resize(self.samples * recorded.layer.outputs(), T::ZERO);
+            self.sensitivities.resize(self.outputs.samples() * recorded.layer.outputs(), T::ZERO);
             if let Some(gradients) = &gradients {
                 recorded.sensitivities(gradients, &mut self.sensitivities)?;
             }

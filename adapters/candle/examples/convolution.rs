@@ -14,7 +14,7 @@ use std::error::Error;
 use candle_core::{DType, Device, Module, Tensor};
 use candle_nn::{Conv2dConfig, VarBuilder, VarMap};
 use clap::Parser;
-use common::{Options, Race, cross_entropy, initialize, report, train};
+use common::{Options, Race, cross_entropy, initialize, train};
 use images::{accuracy, digits};
 use marquardt::nn::SparseCategoricalCrossentropy;
 use marquardt_candle::{Conv2d, Linear, conv2d, linear};
@@ -53,6 +53,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let title = "candle convolution";
     let race = Race { title, data: &training, batch: 64, epochs: 8, goal: 1e-4, net: &net, varmap: &varmap };
     let last = train::<f32, _>(&options, &race, SparseCategoricalCrossentropy, cross_entropy)?;
-    report(&options, &last, &format!(" accuracy={:.4}", accuracy(&net(&test.x)?, &test.y)?));
+    options.report("candle", last, &format!(" accuracy={:.4}", accuracy(&net(&test.x)?, &test.y)?));
     Ok(())
 }

@@ -14,10 +14,10 @@ use std::error::Error;
 use candle_core::{DType, Device, Module, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use clap::Parser;
-use common::{Options, Race, cross_entropy, initialize, report, train};
+use common::{Options, Race, cross_entropy, initialize, train};
 use images::{accuracy, digits};
 use marquardt::nn::SparseCategoricalCrossentropy;
-use marquardt_candle::{Linear, linear};
+use marquardt_candle::{Linear, linear, tanh};
 
 struct Net {
     hidden: Linear,
@@ -30,7 +30,7 @@ impl Net {
     }
 
     fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        self.output.forward(&self.hidden.forward(x)?.tanh()?)
+        self.output.forward(&tanh(&self.hidden.forward(x)?)?)
     }
 }
 
@@ -44,6 +44,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let race =
         Race { title: "candle digits", data: &training, batch: 64, epochs: 8, goal: 1e-4, net: &net, varmap: &varmap };
     let last = train::<f32, _>(&options, &race, SparseCategoricalCrossentropy, cross_entropy)?;
-    report(&options, &last, &format!(" accuracy={:.4}", accuracy(&net(&test.x)?, &test.y)?));
+    options.report("candle", last, &format!(" accuracy={:.4}", accuracy(&net(&test.x)?, &test.y)?));
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::error::Error;
 use candle_core::{DType, Device, Module, Tensor};
 use candle_nn::{Conv1dConfig, VarBuilder, VarMap};
 use clap::Parser;
-use common::{Data, Options, Race, initialize, mean_squared_error, random, report, train};
+use common::{Data, Options, Race, initialize, mean_squared_error, shuffle, train};
 use marquardt::nn::MeanSquaredError;
 use marquardt_candle::{Conv1d, Embedding, Linear, conv1d, embedding, linear};
 use rand_chacha::ChaCha8Rng;
@@ -76,7 +76,7 @@ fn numeral(mut number: usize) -> Vec<u32> {
 /// Numerals with nothing behind them, and thousandths of their numbers, in a random order.
 fn data(seed: u64) -> candle_core::Result<Data> {
     let mut numbers: Vec<usize> = (1..4000).collect();
-    random::shuffle(&mut numbers, &mut ChaCha8Rng::seed_from_u64(seed));
+    shuffle(&mut numbers, &mut ChaCha8Rng::seed_from_u64(seed));
     let letters = numbers.iter().flat_map(|&number| {
         let mut letters = numeral(number);
         letters.resize(LENGTH, 0);
@@ -101,6 +101,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A numeral is read where its number is the nearest.
     let errors = ((net(&test.x)? - &test.y)? * 1000.0)?.abs()?;
     let right = errors.lt(0.5)?.to_dtype(DType::F32)?.mean_all()?.to_scalar::<f32>()?;
-    report(&options, &last, &format!(" accuracy={right:.4}"));
+    options.report("candle", last, &format!(" accuracy={right:.4}"));
     Ok(())
 }

@@ -12,9 +12,9 @@ use std::error::Error;
 use candle_core::{DType, Device, Module, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use clap::Parser;
-use common::{Data, Options, Race, initialize, mean_squared_error, report, train};
+use common::{Data, Options, Race, data, initialize, mean_squared_error, train};
 use marquardt::nn::MeanSquaredError;
-use marquardt_candle::{Linear, linear};
+use marquardt_candle::{Linear, linear, tanh};
 
 struct Net {
     hidden: Linear,
@@ -27,22 +27,13 @@ impl Net {
     }
 
     fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        self.output.forward(&self.hidden.forward(x)?.tanh()?)
+        self.output.forward(&tanh(&self.hidden.forward(x)?)?)
     }
-}
-
-/// Twenty thousand points from -1 to 1.
-fn data() -> candle_core::Result<Data> {
-    const POINTS: usize = 20_000;
-    let x: Vec<f64> = (0..POINTS).map(|i| (2 * i + 1) as f64 / POINTS as f64 - 1.0).collect();
-    let y: Vec<f64> = x.iter().map(|x| (10.0 * x).sin() / (10.0 * x)).collect();
-    let device = Device::Cpu;
-    Ok(Data { x: Tensor::from_vec(x, (POINTS, 1), &device)?, y: Tensor::from_vec(y, (POINTS, 1), &device)? })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    let data = data()?;
+    let data = Data::new::<f64>(data::sinc())?;
     let varmap = VarMap::new();
     let net = Net::new(VarBuilder::from_varmap(&varmap, DType::F64, &Device::Cpu))?;
     initialize(&varmap, options.seed)?;
@@ -50,6 +41,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let race =
         Race { title: "candle sinc", data: &data, batch: 1000, epochs: 150, goal: 1e-6, net: &net, varmap: &varmap };
     let last = train::<f64, _>(&options, &race, MeanSquaredError, mean_squared_error)?;
-    report(&options, &last, "");
+    options.report("candle", last, "");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Milliseconds of a step, here and of the same network of marquardt's, by turns on the same batches.
+//! Milliseconds of a step, here and of the same network of marquardt's, by turns on the same batches; and the loss that they come to.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo run --release -p marquardt-candle --example timings
@@ -6,32 +6,39 @@
 //!
 //! The least of all steps is what counts on a machine that does other things as well.
 
+#[allow(dead_code, reason = "nothing races here")]
+mod common;
+
 use std::error::Error;
 use std::time::Instant;
 
 use candle_core::{Device, Module, Result, Tensor};
 use candle_nn::{VarBuilder, VarMap};
+use common::{Data, data, mean_squared_error};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::number::Number;
 use marquardt::optim::Optimizer;
 use marquardt::{LevenbergMarquardt, Real, Variables};
-use marquardt_candle::{Element, LeastSquaresTrainer};
-use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use marquardt_candle::{Element, LeastSquaresTrainer, linear, tanh};
+use ndarray::{Array2, s};
 
 /// Milliseconds of the quickest step and of the one in the middle.
-fn summary(mut times: Vec<f64>) -> (f64, f64) {
+fn summary(mut times: Vec<f64>) -> String {
     times.sort_by(f64::total_cmp);
-    (1e3 * times[0], 1e3 * times[times.len() / 2])
+    format!("{:7.3} ms (middle {:7.3})", 1e3 * times[0], 1e3 * times[times.len() / 2])
 }
 
-/// Steps on layers of these sizes with tanh between them, and samples of a smooth function.
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// So many steps on batches of so many samples, with layers of these sizes and an activation between them.
 fn time<T: Element, L: Module>(
     title: &str,
-    sizes: &[usize],
+    (sizes, (x, y)): (&[usize], (Vec<f64>, Vec<f64>)),
     (batch, steps): (usize, usize),
     layer: fn(usize, usize, VarBuilder) -> Result<L>,
+    activation: fn(&Tensor) -> Result<Tensor>,
 ) -> std::result::Result<(), Box<dyn Error>> {
     let varmap = VarMap::new();
     let vb = VarBuilder::from_varmap(&varmap, T::DTYPE, &Device::Cpu);
@@ -41,7 +48,7 @@ fn time<T: Element, L: Module>(
     let forward = |x: &Tensor| {
         let mut y = layers[0].forward(x)?;
         for layer in &layers[1..] {
-            y = layer.forward(&y.tanh()?)?;
+            y = layer.forward(&activation(&y)?)?;
         }
         Ok(y)
     };
@@ -56,49 +63,52 @@ fn time<T: Element, L: Module>(
         let var = varmap.data().lock().map_err(|_| "poisoned")?[variables.name(variable)].clone();
         var.set(&Tensor::from_vec(values, var.shape(), &Device::Cpu)?)?;
     }
+    // In an order without a pattern, since sinc's points are sorted.
+    let samples = y.len();
+    let order: Vec<usize> = (0..samples).map(|i| i * 7919 % samples).collect();
+    let array = |numbers: &[f64]| {
+        let columns = numbers.len() / samples;
+        Array2::from_shape_fn((samples, columns), |(i, j)| <T as Number>::from_f64(numbers[order[i] * columns + j]))
+    };
+    let (x, y) = (array(&x), array(&y));
+    let flat = |numbers: &Array2<T>| numbers.iter().map(|&number| Real::to_f64(number)).collect();
+    let data = Data::new::<T>((flat(&x), flat(&y)))?;
     let mut optimizer = LevenbergMarquardt::<T>::new();
     let mut trainer = LeastSquaresTrainer::<T>::new(&varmap, LevenbergMarquardt::new(), MeanSquaredError)?;
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    let (mut here, mut there) = (Vec::new(), Vec::new());
-    let (mut last, mut is_recorded) = ((T::ZERO, T::ZERO), false);
-    for _ in 0..steps {
-        let x = Array2::from_shape_simple_fn((batch, sizes[0]), || {
-            <T as Number>::from_f64((random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
-        });
-        let y = Array2::from_shape_fn((batch, 1), |(sample, _)| {
-            let row = x.row(sample);
-            <T as Number>::from_f64(
-                row.iter().enumerate().map(|(i, &x)| (Real::to_f64(x) * (1.0 + i as f64)).sin()).sum::<f64>() / 2.0,
-            )
-        });
-        let tensors = (
-            Tensor::from_vec(x.iter().copied().collect(), (batch, sizes[0]), &Device::Cpu)?,
-            Tensor::from_vec(y.iter().copied().collect::<Vec<T>>(), (batch, 1), &Device::Cpu)?,
-        );
+    let (mut here, mut there, mut is_recorded) = (Vec::new(), Vec::new(), false);
+    for step in 0..steps {
+        let first = step % (samples / batch) * batch;
+        let rows = s![first..first + batch, ..];
         let begun = Instant::now();
-        let bound = network.batch(&[x.view()], &[y.view()])?;
-        let own = optimizer.step(bound, &mut variables)?;
+        let bound = network.batch(&[x.slice(rows)], &[y.slice(rows)])?;
+        optimizer.step(bound, &mut variables)?;
         there.push(begun.elapsed().as_secs_f64());
+        let Data { x, y } = data.part(first, batch)?;
         let begun = Instant::now();
-        let report = trainer.step(&tensors.1, || forward(&tensors.0))?;
+        is_recorded = trainer.step(&y, || forward(&x))?.is_recorded;
         here.push(begun.elapsed().as_secs_f64());
-        (last, is_recorded) = ((report.step.loss, own.loss), report.is_recorded);
     }
-    let ((here, here_middle), (there, there_middle)) = (summary(here), summary(there));
+    let ratio = least(&here) / least(&there);
+    let loss =
+        mean_squared_error(&forward(&data.x)?, &data.y)?.to_dtype(candle_core::DType::F64)?.to_scalar::<f64>()?;
+    let own_loss = Real::to_f64(network.evaluate(&variables, &[x.view()], &[y.view()])?);
+    let (here, there) = (summary(here), summary(there));
     println!(
-        "{title:24} recorded={is_recorded:5} here {here:8.3} ms (middle {here_middle:8.3})  own {there:8.3} ms (middle \
-         {there_middle:8.3})  ratio {:6.2}  last losses {:.3e} {:.3e}",
-        here / there,
-        Real::to_f64(last.0),
-        Real::to_f64(last.1),
+        "{title:28} recorded={is_recorded:5} here {here}  own {there}  ratio {ratio:5.2}  losses after {steps} steps {loss:.2e} \
+         {own_loss:.2e}"
     );
     Ok(())
 }
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let recorded = marquardt_candle::linear;
-    time::<f32, _>("friedman 10-32-32-1 f32", &[10, 32, 32, 1], (128, 400), recorded)?;
-    time::<f64, _>("sinc 1-20-1 f64", &[1, 20, 1], (1000, 150), recorded)?;
-    time::<f32, _>("10-256-256-1 f32", &[10, 256, 256, 1], (512, 30), recorded)?;
-    time::<f32, _>("friedman of candle_nn's", &[10, 32, 32, 1], (128, 200), candle_nn::linear)
+    let (small, large) = ([10, 32, 32, 1], [10, 256, 256, 1]);
+    let friedman = || data::friedman(0);
+    let candles = |x: &Tensor| x.tanh();
+    time::<f32, _>("friedman f32", (&small, friedman()), (128, 400), linear, tanh)?;
+    time::<f32, _>("friedman f32, candle's tanh", (&small, friedman()), (128, 400), linear, candles)?;
+    time::<f64, _>("sinc f64", (&[1, 20, 1], data::sinc()), (1000, 150), linear, tanh)?;
+    time::<f64, _>("sinc f64, candle's tanh", (&[1, 20, 1], data::sinc()), (1000, 150), linear, candles)?;
+    time::<f32, _>("10-256-256-1 f32", (&large, friedman()), (512, 30), linear, tanh)?;
+    time::<f32, _>("10-256-256-1, candle's tanh", (&large, friedman()), (512, 30), linear, candles)?;
+    time::<f32, _>("friedman, nothing recorded", (&small, friedman()), (128, 300), candle_nn::linear, candles)
 }

@@ -1,7 +1,7 @@
 //! Errors of a step.
 
 use marquardt::EvaluationError;
-use marquardt::nn::BatchError;
+use marquardt::nn::ModelError;
 use marquardt::optim::OptimizerError;
 use marquardt::variables::VariableError;
 use thiserror::Error;
@@ -33,35 +33,9 @@ pub enum TrainerError {
         /// Where this one is.
         found: candle_core::DeviceLocation,
     },
-    /// The targets or their numbers are not ones of the loss and of the model's outputs.
+    /// The targets do not fit the outputs, or the outputs or layers are not those of the samples of the batch, each by itself.
     #[error(transparent)]
-    Targets(BatchError),
-    /// The outputs of the model are not of the batch that the targets are of.
-    #[error("the targets are of {targets} samples, but the model's outputs have the shape {outputs:?}")]
-    Batch {
-        /// Samples of the targets.
-        targets: usize,
-        /// Shape of the outputs.
-        outputs: Vec<usize>,
-    },
-    /// The closure gives outputs of another shape than when it was called before in the same step.
-    #[error("the model's outputs had the shape {before:?}, and now have {now:?}, in the same step")]
-    ChangingOutputs {
-        /// Shape of the outputs before.
-        before: Vec<usize>,
-        /// Their shape now.
-        now: Vec<usize>,
-    },
-    /// An output is NaN or infinite before the step.
-    #[error("output {output} of sample {sample} is {value} before the step")]
-    NonFiniteOutput {
-        /// The sample, counted from 0.
-        sample: usize,
-        /// The output among those of the sample, counted from 0.
-        output: usize,
-        /// The output.
-        value: f64,
-    },
+    Model(#[from] ModelError),
     /// The closure draws anew what is random.
     #[error(
         "the closure gives other outputs when it is called again with the same weights; draw before the step what is random, or take the \
@@ -85,14 +59,6 @@ pub enum TrainerError {
         /// The layer.
         name: String,
     },
-    /// The outputs of a sample depend on other samples.
-    #[error(
-        "the outputs of some samples depend on what layer `{layer}` computes for others: something after it mixes samples"
-    )]
-    MixedSamples {
-        /// The layer before it.
-        layer: String,
-    },
     /// The closure makes a step itself.
     #[error("a step was made within the closure of a step")]
     Nested,
@@ -101,14 +67,6 @@ pub enum TrainerError {
     UnusedVariable {
         /// Name of the variable.
         name: String,
-    },
-    /// A recorded layer was applied to something that is not of the samples of the batch.
-    #[error("a recorded layer was applied to a tensor of the shape {shape:?}, which is not made of {samples} samples")]
-    LayerInput {
-        /// Shape of the tensor.
-        shape: Vec<usize>,
-        /// Samples of the batch.
-        samples: usize,
     },
     /// candle could not evaluate or differentiate the model.
     #[error(transparent)]
@@ -138,16 +96,14 @@ impl From<OptimizerError> for TrainerError {
     }
 }
 
-/// The error of this crate that an evaluation has ended with, or the evaluation's own.
+/// The error of this crate or of the model that an evaluation has ended with, or the evaluation's own.
 impl From<EvaluationError> for TrainerError {
     fn from(error: EvaluationError) -> Self {
-        let other = match error.into_inner().downcast::<TrainerError>() {
-            Ok(own) => return *own,
-            Err(other) => other,
+        let error = match error.downcast::<TrainerError>() {
+            Ok(own) => return own,
+            Err(error) => error,
         };
-        match other.downcast::<BatchError>() {
-            Ok(batch) => TrainerError::Targets(*batch),
-            Err(other) => TrainerError::Optimizer(OptimizerError::Evaluation(EvaluationError::new(other))),
-        }
+        let of_model = error.downcast::<ModelError>().map(TrainerError::Model);
+        of_model.unwrap_or_else(|error| TrainerError::Optimizer(OptimizerError::Evaluation(error)))
     }
 }

@@ -61,7 +61,8 @@
 //! | `batch_norm`, `BatchNorm` | the same | by running statistics; training mode is refused |
 //! | `Dropout` | the same | masks are held during a step |
 //!
-//! Activations, pooling and arithmetic stay candle's. Outside of steps the layers are candle's to the last bit
+//! Activations, pooling and arithmetic stay candle's. On the processor candle computes hyperbolic tangents one at a time, which can
+//! be half of a step: [`tanh`] and [`sigmoid`] are theirs in vector instructions. Outside of steps the layers are candle's to the last bit
 //! (`Conv1d` to rounding). The first dimension of
 //! what goes into a layer is that of the samples.
 //!
@@ -108,6 +109,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod activation;
 mod batch_norm;
 mod conv;
 #[cfg(test)]
@@ -125,6 +127,7 @@ mod saving;
 mod taps;
 mod trainer;
 
+pub use activation::{sigmoid, tanh};
 pub use batch_norm::{BatchNorm, batch_norm};
 pub use conv::{Conv1d, Conv2d, conv1d, conv1d_no_bias, conv2d, conv2d_no_bias};
 pub use dropout::Dropout;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use candle_core::{Device, Result, Tensor, Var};
-use marquardt::nn::{ExternalModel, RecordedLayer};
+use marquardt::nn::{ExternalModel, OutputShape, RecordedLayer};
 use marquardt::{EvaluationError, Scalar};
 
 use crate::element::{dtype, read};
@@ -30,8 +30,8 @@ pub(crate) struct CandleModel<'a, T> {
     count: usize,
     forward: &'a mut dyn FnMut() -> Result<Tensor>,
     masks: Rc<RefCell<Masks>>,
-    /// Samples of the targets.
-    samples: usize,
+    /// Shape of the outputs.
+    outputs: OutputShape,
     /// Whether layers are to record.
     records: bool,
     /// Values of the variables.
@@ -39,8 +39,6 @@ pub(crate) struct CandleModel<'a, T> {
     /// The pass that pulls go through.
     graph: Option<Graph<T>>,
     layers: Vec<RecordedLayer>,
-    /// Shape of the outputs.
-    shape: Vec<usize>,
     gradient: Vec<T>,
 }
 
@@ -63,7 +61,6 @@ impl<'a, T: Element> CandleModel<'a, T> {
         at: Vec<T>,
     ) -> std::result::Result<Self, TrainerError> {
         let count = at.len();
-        let (layers, shape, gradient) = (Vec::new(), Vec::new(), Vec::new());
         let mut model = CandleModel {
             vars,
             places,
@@ -71,28 +68,16 @@ impl<'a, T: Element> CandleModel<'a, T> {
             count,
             forward,
             masks: Rc::new(RefCell::new(masks)),
-            samples,
+            outputs: OutputShape::new(samples),
             records,
             at,
             graph: None,
-            layers,
-            shape,
-            gradient,
+            layers: Vec::new(),
+            gradient: Vec::new(),
         };
         let x = model.at.clone();
         model.pass(&x)?;
-        model.check_finite()?;
         Ok(model)
-    }
-
-    /// Refuses outputs that are not finite.
-    fn check_finite(&mut self) -> std::result::Result<(), TrainerError> {
-        let Some(graph) = &self.graph else { return Ok(()) };
-        self.gradient.resize(graph.output.elem_count(), T::ZERO);
-        read(&graph.output, &mut self.gradient)?;
-        let Some(place) = self.gradient.iter().position(|&output| !output.is_finite()) else { return Ok(()) };
-        let (sample, output) = (place / self.width(), place % self.width());
-        Err(TrainerError::NonFiniteOutput { sample, output, value: marquardt::Real::to_f64(self.gradient[place]) })
     }
 
     /// Refuses a closure that gives other outputs when it is called again.
@@ -104,27 +89,14 @@ impl<'a, T: Element> CandleModel<'a, T> {
         read(&again, &mut now)?;
         graph.plain.get_or_insert(again);
         let size = before.iter().fold(T::ZERO, |size, &output| Scalar::max(size, output.abs()));
-        let differs = |(&before, &now): (&T, &T)| !((before - now).abs() <= T::EPSILON.sqrt() * size);
+        // Outputs that are not finite are refused for what they are.
+        let differs = |(&before, &now): (&T, &T)| (before - now).abs() > T::EPSILON.sqrt() * size;
         if before.iter().zip(&now).any(differs) { Err(TrainerError::RandomOutputs) } else { Ok(()) }
-    }
-
-    /// Name of the layer at this place among those recorded, taken from its variables.
-    pub(crate) fn layer_name(&self, layer: usize) -> String {
-        let start = match self.layers.get(layer) {
-            Some(&(RecordedLayer::Dense { weight: start, .. } | RecordedLayer::Embedding { table: start, .. })) => {
-                Some(start)
-            }
-            Some(&RecordedLayer::Scale { weight, bias, .. }) => weight.or(bias),
-            _ => None,
-        };
-        let var = start.and_then(|start| self.vars.iter().rfind(|place| place.start <= start));
-        let name = var.map_or("?", |place| place.name.as_str());
-        name.rsplit_once('.').map_or(name, |(layer, _)| layer).to_owned()
     }
 
     /// Outputs of a sample.
     pub(crate) fn width(&self) -> usize {
-        self.shape.iter().skip(1).product()
+        self.outputs.width()
     }
 
     /// Puts numbers into the variables.
@@ -148,7 +120,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
         self.graph = None;
         self.set(x)?;
         let graph = if self.records {
-            let recorder = Recorder::new(self.places.clone(), self.samples, self.token.clone());
+            let recorder = Recorder::new(self.places.clone(), self.outputs.samples(), self.token.clone());
             let (output, layers) = run(&self.masks, Some(recorder), self.forward)?;
             let plain = layers.is_empty().then(|| output.clone());
             Graph { x: x.to_vec(), output, layers, plain }
@@ -156,7 +128,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
             let output = self.plain_pass()?;
             Graph { x: x.to_vec(), plain: Some(output.clone()), output, layers: Vec::new() }
         };
-        self.check_shape(&graph.output)?;
+        self.outputs.check(graph.output.dims())?;
         self.layers.clear();
         self.layers.extend(graph.layers.iter().map(|recorded| recorded.layer));
         self.graph = Some(graph);
@@ -166,22 +138,8 @@ impl<'a, T: Element> CandleModel<'a, T> {
     /// Runs a pass in which nothing is recorded, with the numbers that the variables hold.
     fn plain_pass(&mut self) -> std::result::Result<Tensor, TrainerError> {
         let (output, _) = run(&self.masks, None, self.forward)?;
-        self.check_shape(&output)?;
+        self.outputs.check(output.dims())?;
         Ok(output)
-    }
-
-    fn check_shape(&mut self, output: &Tensor) -> std::result::Result<(), TrainerError> {
-        let shape = output.dims();
-        if shape.first() != Some(&self.samples) || output.elem_count() == 0 {
-            return Err(TrainerError::Batch { targets: self.samples, outputs: shape.to_vec() });
-        }
-        if self.shape.is_empty() {
-            self.shape = shape.to_vec();
-        }
-        if self.shape != shape {
-            return Err(TrainerError::ChangingOutputs { before: self.shape.clone(), now: shape.to_vec() });
-        }
-        Ok(())
     }
 
     /// `Σ cotangents · outputs`, to go back from.
@@ -235,7 +193,7 @@ impl<'a, T: Element> CandleModel<'a, T> {
         for (index, recorded) in graph.layers.iter().enumerate() {
             let outputs = recorded.layer.outputs();
             self.gradient.clear();
-            self.gradient.resize(self.samples * outputs, T::ZERO);
+            self.gradient.resize(self.outputs.samples() * outputs, T::ZERO);
             if let Some(sensitivities) = recorded.take_sensitivities(&gradients) {
                 read(&sensitivities, &mut self.gradient)?;
             }

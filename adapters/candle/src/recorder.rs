@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use candle_core::backprop::GradStore;
 use candle_core::{Device, Result, Tensor, TensorId, Var};
-use marquardt::nn::RecordedLayer;
+use marquardt::nn::{ModelError, RecordedLayer};
 
 use crate::TrainerError;
 use crate::masks::Masks;
@@ -149,7 +149,7 @@ pub(crate) fn places(weight: &Tensor, bias: Option<&Tensor>, rows: usize, shape:
             || !rows.is_multiple_of(samples)
             || shape.first().is_none_or(|&first| !first.is_multiple_of(samples))
         {
-            pass.refusal.get_or_insert(TrainerError::LayerInput { shape: shape.to_vec(), samples });
+            pass.refusal.get_or_insert(ModelError::LayerInput { shape: shape.to_vec(), samples }.into());
             return None;
         }
         Some(Found { weight, bias, positions: rows / samples, token: recorder.token.clone() })

@@ -63,7 +63,7 @@ impl CustomOp2 for Affine {
 }
 
 /// The numbers of a contiguous tensor, by themselves.
-fn copy(storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+pub(crate) fn copy(storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
     let (start, end) = match layout.contiguous_offsets() {
         Some(offsets) => offsets,
         None => candle_core::bail!("a recorded tensor is not contiguous"),

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use candle_core::{Result, Tensor, Var};
 use candle_nn::VarMap;
-use marquardt::nn::{External, Loss, MixedSamples};
-use marquardt::optim::{Optimizer, OptimizerError, OptimizerState, StepReport};
-use marquardt::{EvaluationError, LevenbergMarquardt, Variables};
+use marquardt::nn::{External, Loss};
+use marquardt::optim::{Optimizer, OptimizerState, StepReport};
+use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{ArrayView2, ArrayViewD};
 
 use crate::batch_norm::is_statistic;
@@ -182,15 +182,9 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
         let width = model.width();
         let columns = self.targets.len() / samples.max(1);
         let targets = ArrayView2::from_shape((samples, columns), &self.targets).map_err(candle_core::Error::wrap)?;
-        let mut made = || -> std::result::Result<TrainerReport<T>, OptimizerError> {
-            let mut batch = self.loss.bind(&mut model, (before, width), targets, None)?;
-            let step = self.optimizer.step(&mut batch, &mut self.variables)?;
-            Ok(TrainerReport { step, is_recorded: records && batch.is_recorded() })
-        };
-        made().map_err(|error| match error {
-            OptimizerError::Evaluation(error) => of_evaluation(error, |layer| model.layer_name(layer)),
-            error => error.into(),
-        })
+        let mut batch = self.loss.bind(&mut model, (before, width), targets, None)?;
+        let step = self.optimizer.step(&mut batch, &mut self.variables)?;
+        Ok(TrainerReport { step, is_recorded: records && batch.is_recorded() })
     }
 
     /// A copy of the running statistics.
@@ -229,13 +223,5 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
     /// The variables as the optimizer sees them.
     pub fn variables(&self) -> &Variables<T> {
         &self.variables
-    }
-}
-
-/// The error that an evaluation has ended with; a layer that mixes samples is called by its name.
-fn of_evaluation(error: EvaluationError, name: impl Fn(usize) -> String) -> TrainerError {
-    match error.into_inner().downcast::<MixedSamples>() {
-        Ok(mixed) => TrainerError::MixedSamples { layer: name(mixed.layer) },
-        Err(other) => EvaluationError::new(other).into(),
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::batch::{ExternalBatch, Place};
 use super::memory::Memory;
-use super::model::RecordedLayer;
 use crate::kernels::vector::dot;
+use crate::nn::RecordedLayer;
 use crate::nn::sweep::{fill_signs, row_number};
 use crate::problem::{
     EvaluationError, FactorSample, JacobianProducts, KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares,
@@ -13,71 +13,6 @@ use crate::problem::{
 };
 use crate::real::Real;
 use crate::variables::Gradients;
-
-/// Blocks of recorded layers.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RecordedBlocks {
-    /// The layers that they are of.
-    layers: Vec<RecordedLayer>,
-    blocks: Vec<KroneckerBlock>,
-    /// For each layer the block of its weight or table, and that of a bias that stands alone.
-    places: Vec<[Option<usize>; 2]>,
-}
-
-impl RecordedBlocks {
-    /// Finds the blocks of these layers, unless they are known.
-    pub(super) fn plan(&mut self, layers: &[RecordedLayer]) -> Result<(), NotKroneckerFactored> {
-        if self.layers == layers && !self.blocks.is_empty() {
-            return Ok(());
-        }
-        *self = RecordedBlocks::default();
-        for &layer in layers {
-            let place = match layer {
-                RecordedLayer::Dense { weight, bias, inputs, outputs, positions } => {
-                    [Some(self.add(KroneckerBlock::Dense { weight, bias, inputs, outputs, positions })?), None]
-                }
-                RecordedLayer::Embedding { table, rows, columns, positions } => {
-                    [Some(self.add(KroneckerBlock::Embedding { table, rows, columns, positions })?), None]
-                }
-                RecordedLayer::Scale { weight, bias, width, .. } => {
-                    let mut diagonal = |first: Option<usize>| {
-                        first.map(|first| self.add(KroneckerBlock::Diagonal { first, count: width })).transpose()
-                    };
-                    [diagonal(weight)?, diagonal(bias)?]
-                }
-            };
-            self.places.push(place);
-        }
-        self.layers.extend_from_slice(layers);
-        Ok(())
-    }
-
-    /// The place of a block, which is joined with one of the same parameters.
-    fn add(&mut self, new: KroneckerBlock) -> Result<usize, NotKroneckerFactored> {
-        let overlaps = |other: &KroneckerBlock| {
-            other.parameters().any(|a| new.parameters().any(|b| a.start < b.end && b.start < a.end))
-        };
-        let Some(place) = self.blocks.iter().position(overlaps) else {
-            self.blocks.push(new);
-            return Ok(self.blocks.len() - 1);
-        };
-        let is_same = self.blocks[place].parameters().eq(new.parameters())
-            && self.blocks[place].input_size() == new.input_size()
-            && self.blocks[place].output_size() == new.output_size();
-        match &mut self.blocks[place] {
-            KroneckerBlock::Dense { positions, .. } | KroneckerBlock::Embedding { positions, .. } if is_same => {
-                *positions += new.positions();
-                Ok(place)
-            }
-            KroneckerBlock::Diagonal { .. } if is_same => Ok(place),
-            other => {
-                let variable = format!("parameter {}", other.parameters().next().map_or(0, |range| range.start));
-                let [first, second] = [*other, new].map(|block| format!("{block:?}"));
-                Err(NotKroneckerFactored::TwoUses { variable, first, second })
-            }
-        }
-    }
-}
 
 /// Factors are of all rows, whatever share of them was asked for: a model is asked for the sensitivities of all.
 impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
@@ -133,37 +68,32 @@ impl<T: Real> ExternalBatch<'_, T> {
         signs.resize(samples * width, T::ZERO);
         self.residuals_of(Place::Linearized, 0..samples, &mut signs);
         fill_signs(source, 0..samples, width, &mut signs);
-        let Memory { buffers, seeds, blocks, inputs, .. } = &mut *self.memory;
+        let Memory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
         self.loss.seed_residuals(buffers, width, &signs, (0, width), (seeds, false));
         let root_weights = self.batch.root_weights(&(0..samples));
         factors.begin();
         factors.add_samples(root_weights);
-        let RecordedBlocks { layers, places, .. } = blocks;
         let outcome = self.model.sensitivities(seeds, &mut |index, delta| {
-            let (inputs, [first, second]) = (&inputs[index], places[index]);
-            match layers[index] {
-                RecordedLayer::Dense { .. } => {
-                    if let Some(block) = first {
+            let (inputs, [first, second]) = (&inputs[index], blocks.places[index]);
+            if let Some(block) = first {
+                match layers[index] {
+                    RecordedLayer::Dense { .. } => {
                         factors.add_inputs(block, inputs, root_weights);
                         factors.add_sensitivities(block, delta);
                     }
-                }
-                RecordedLayer::Embedding { .. } => {
-                    if let Some(block) = first {
+                    RecordedLayer::Embedding { .. } => {
                         factors.add_look_ups(block, inputs.iter().map(|&row| row_number(row)), root_weights);
                         factors.add_sensitivities(block, delta);
                     }
-                }
-                RecordedLayer::Scale { .. } => {
-                    if let Some(block) = first {
+                    RecordedLayer::Scale { .. } => {
                         signs.clear();
                         signs.extend(delta.iter().zip(inputs).map(|(&delta, &x)| delta * x));
                         factors.add_gradients(block, &signs, samples);
                     }
-                    if let Some(block) = second {
-                        factors.add_gradients(block, delta, samples);
-                    }
                 }
+            }
+            if let Some(block) = second {
+                factors.add_gradients(block, delta, samples);
             }
         });
         self.memory.along = signs;

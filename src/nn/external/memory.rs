@@ -1,8 +1,8 @@
 //! Memory of steps on an external model.
 
-use super::kronecker::RecordedBlocks;
-use super::model::RecordedLayer;
+use crate::nn::RecordedLayer;
 use crate::nn::factors::{Factors, Place};
+use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
@@ -27,8 +27,8 @@ pub(super) struct Memory<T> {
     pub(super) places: Vec<Place>,
     /// Whether the layers are all that there is to the model.
     pub(super) is_recorded: bool,
-    /// Blocks of Kronecker factors, of these layers.
-    pub(super) blocks: RecordedBlocks,
+    /// Blocks of Kronecker factors, of these layers; none where nobody has asked for them.
+    pub(super) blocks: LayerBlocks,
     /// Random signs, or derivatives of residuals along directions.
     pub(super) along: Vec<T>,
     /// Second derivatives of the outputs along a direction, and that point and direction.
@@ -67,7 +67,7 @@ impl<T: Real> Default for Memory<T> {
             planned: None,
             places: Vec::new(),
             is_recorded: false,
-            blocks: RecordedBlocks::default(),
+            blocks: LayerBlocks::default(),
             along: Vec::new(),
             curvature: Vec::new(),
             curvature_of: None,

@@ -1,15 +1,18 @@
 //! Losses and optimizers for models that another library evaluates and differentiates.
 
 mod batch;
+mod error;
 mod kronecker;
 mod memory;
 mod model;
+mod products;
 
 use ndarray::ArrayView2;
 
-pub use batch::{ExternalBatch, MixedSamples};
+pub use batch::ExternalBatch;
+pub use error::{ModelError, OutputShape};
 use memory::Memory;
-pub use model::{ExternalModel, RecordedLayer};
+pub use model::ExternalModel;
 
 use super::batch::{Batch, Numbers, Schema, Selection, TargetRule, check_weights};
 use super::error::BatchError;
@@ -92,7 +95,8 @@ impl<T: Real> External<T> {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] from a [`BatchError`] for targets or weights that do not fit, from [`MixedSamples`], or from the model.
+    /// [`EvaluationError`] from a [`ModelError`] for targets or weights that do not fit, for outputs that are not finite and for layers
+    /// that mix samples; or from the model.
     pub fn bind<'a>(
         &'a mut self,
         model: &'a mut dyn ExternalModel<T>,
@@ -108,20 +112,22 @@ impl<T: Real> External<T> {
             Targets::NonNegative => TargetRule { width, numbers: Numbers::NonNegative },
             Targets::Labels => TargetRule { width: 1, numbers: Numbers::Classes(width) },
         };
+        let refuse = |error: BatchError| EvaluationError::new(ModelError::from(error));
         let schema = Schema { inputs: Vec::new(), targets: vec![rule], may_be_empty: false };
         let selection = Selection::Range(0..samples);
         if samples == 0 {
-            return Err(EvaluationError::new(BatchError::Empty));
+            return Err(refuse(BatchError::Empty));
         }
         let checked = schema.check_targets(&[targets], &selection, samples);
         let checked =
             checked.and_then(|()| weights.map_or(Ok(()), |weights| check_weights(weights, &selection, samples)));
-        checked.map_err(EvaluationError::new)?;
+        checked.map_err(refuse)?;
         self.batch.fill(&[], &[targets], weights, &selection);
         let loss = WeightedLoss { loss: &*self.loss, weight: T::ONE };
         self.memory.bind(&loss, samples, width);
         let mut batch = ExternalBatch { model, loss, batch: &self.batch, memory: &mut self.memory };
         batch.linearize_at(x)?;
+        batch.check_finite()?;
         Ok(batch)
     }
 }

@@ -6,8 +6,7 @@ use std::ops::Range;
 use super::kept::Kept;
 use super::plan::TableUse;
 use crate::kernels::vector::{add_scaled, dot};
-use crate::nn::sweep::{Tile, Workspace, row_number};
-use crate::nn::tape::Node;
+use crate::nn::sweep::row_number;
 use crate::problem::Work;
 use crate::real::Real;
 
@@ -20,19 +19,6 @@ pub(super) struct LookUp {
     /// Which of the uses it belongs to, and the place of its sensitivities in a row of this use's.
     of: usize,
     start: usize,
-}
-
-/// Lists what a tile looks up, with `before` samples of other ranks before the first.
-pub(super) fn list<T: Real>(
-    (tables, nodes): (&[TableUse], &[[Node; 2]]),
-    tile: &Tile<'_, T>,
-    workspace: &Workspace<T>,
-    before: usize,
-    look_ups: &mut Vec<LookUp>,
-) {
-    for (of, (table, &[x, _])) in tables.iter().zip(nodes).enumerate() {
-        list_numbers(table, of, before + tile.rows.start, workspace.value(tile, x), look_ups);
-    }
 }
 
 /// Lists the row numbers of samples, from the `first` on, for one of the uses.

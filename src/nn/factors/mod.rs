@@ -8,24 +8,16 @@ mod kept;
 mod look_ups;
 mod plan;
 mod recorded;
-
-use std::ops::Range;
+mod taped;
 
 use formed::Formed;
-use kept::{Kept, room};
+use kept::Kept;
 use look_ups::LookUp;
 use plan::Plan;
 pub(crate) use recorded::Place;
 
-use super::batch::Share;
-use super::sweep::{JacobianRows, Nowhere, Tile, Workspace};
-use super::tape::{Node, Tape};
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
-use crate::variables::Variable;
-
-/// Rows of adjoints that go back together; rounded up, to whole samples' rows.
-const STACKED_ROWS: usize = 1024;
 
 /// Factors of some columns of a Jacobian.
 #[derive(Debug, Clone)]
@@ -53,107 +45,6 @@ impl<T: Real> Factors<T> {
             formed: Vec::new(),
             written: Vec::new(),
             memory: Vec::new(),
-        }
-    }
-
-    /// Cost of products with these columns; `None` where they cut through a variable.
-    ///
-    /// Parts kept of other columns stay.
-    pub(crate) fn work(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-        samples: usize,
-    ) -> Option<ProductWork> {
-        let plan = self.plan_for(tape, variables, outputs, group, columns);
-        plan.is_whole.then(|| plan.work(samples, group))
-    }
-
-    /// The plan for these columns, made if it is neither of those at hand.
-    fn plan_for(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-    ) -> &Plan {
-        if self.plan.is_for(columns) {
-            return &self.plan;
-        }
-        if !self.other.is_for(columns) {
-            self.other.make(tape, variables, outputs, group, columns);
-        }
-        &self.other
-    }
-
-    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples of all ranks; `false`
-    /// where the columns cut through a variable.
-    pub(crate) fn begin(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-        share: Share,
-    ) -> bool {
-        if !self.plan_for(tape, variables, outputs, group, columns).is_whole {
-            return false;
-        }
-        if !self.plan.is_for(columns) {
-            std::mem::swap(&mut self.plan, &mut self.other);
-        }
-        let Factors { plan, kept, look_ups, formed, .. } = self;
-        kept.resize(share, group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_count());
-        look_ups.clear();
-        true
-    }
-
-    /// Keeps what a forward sweep has found for a tile, of the nodes that were wanted.
-    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
-        let Factors { plan, kept, look_ups, .. } = self;
-        for (layer, &[x, _]) in plan.dense.iter().zip(&plan.dense_nodes) {
-            kept.keep_inputs(layer.inputs, x, tile, workspace, wanted[x.index()]);
-        }
-        look_ups::list((&plan.tables, &plan.table_nodes), tile, workspace, kept.before, look_ups);
-    }
-
-    /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
-    /// many that the products are long, and about as many in each stack.
-    pub(crate) fn stack(&self, samples: usize, width: usize) -> usize {
-        if !self.plan.takes_stacks {
-            return 1;
-        }
-        width.div_ceil((samples * width).div_ceil(STACKED_ROWS))
-    }
-
-    /// Rows of a stack at most, for no more samples than these.
-    pub(crate) fn stacked_rows(&self, samples: usize, width: usize) -> usize {
-        if self.plan.takes_stacks { (samples * width).min(STACKED_ROWS + samples) } else { samples }
-    }
-
-    /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.
-    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
-        let Factors { plan, kept, formed, written, .. } = self;
-        if plan.formed.is_empty() {
-            workspace.reverse(tile, &plan.marks, &mut Nowhere);
-        } else {
-            let stride = kept.group * plan.formed_count();
-            let samples = kept.samples_of(tile);
-            let rows = &mut formed[samples.start * stride..samples.end * stride];
-            let mut sink = JacobianRows::new(&plan.formed_columns, rows, residuals.start, kept.group, written);
-            workspace.reverse(tile, &plan.marks, &mut sink);
-            sink.finish();
-        }
-        let layers = plan.dense.iter().map(|layer| layer.sensitivities).zip(&plan.dense_nodes);
-        let tables = plan.tables.iter().map(|table| table.sensitivities).zip(&plan.table_nodes);
-        for (before, &[_, node]) in layers.chain(tables) {
-            kept.keep_sensitivities(before, node, tile, workspace, residuals.clone());
         }
     }
 

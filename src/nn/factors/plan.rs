@@ -1,12 +1,10 @@
-//! In which form each wanted variable's part of the Jacobian is kept.
+//! In which form each wanted array's part of the Jacobian is kept.
 
 use std::ops::Range;
 
-use crate::nn::sweep::{WantedColumns, coming_from, leading_to, takes_stacks};
-use crate::nn::tape::{Node, Operation, Tape};
-use crate::nn::work::{SweepWork, forward_work, jacobian_work};
-use crate::real::Real;
-use crate::variables::Variable;
+use super::taped::Taped;
+use crate::nn::RecordedLayer;
+use crate::nn::work::SweepWork;
 
 /// Flops of the elementwise product of two Gram matrices, for every number of it.
 const HADAMARD: f64 = 2.0;
@@ -14,27 +12,24 @@ const HADAMARD: f64 = 2.0;
 /// How many flops in long products take the time of one between two looked-up rows.
 const SHORT_PRODUCT: usize = 4;
 
-/// Parts that are kept for the products with some columns of the Jacobian.
+/// Parts that are kept for the products with some columns of the Jacobian, from the layers that the outputs are computed by: those of a
+/// tape, or those that another library has recorded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     /// The parameters that it was made for; `None` before it was made.
-    columns: Option<Vec<Range<usize>>>,
-    /// Whether every variable is wanted whole or not at all.
+    pub(super) columns: Option<Vec<Range<usize>>>,
+    /// Whether every array is wanted whole or not at all.
     pub(super) is_whole: bool,
     /// How many columns are wanted.
     pub(super) count: usize,
-    /// Dense layers, those of one weight side by side, and the nodes that go into them and come out.
+    pub(super) layers: Vec<RecordedLayer>,
+    /// Arrays of parameters that layers use, in ascending order.
+    pub(super) arrays: Vec<PlannedArray>,
+    /// Dense layers, those of one weight side by side.
     pub(super) dense: Vec<DenseUse>,
-    pub(super) dense_nodes: Vec<[Node; 2]>,
     pub(super) tables: Vec<TableUse>,
-    pub(super) table_nodes: Vec<[Node; 2]>,
     /// Which of the wanted columns are formed.
     pub(super) formed: Vec<Range<usize>>,
-    /// The same, as columns of the whole Jacobian.
-    pub(super) formed_columns: WantedColumns,
-    /// Nodes that an adjoint has to pass, and whether stacks of adjoints can pass all of them.
-    pub(super) marks: Vec<bool>,
-    pub(super) takes_stacks: bool,
     /// Numbers kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
@@ -44,15 +39,15 @@ pub(super) struct Plan {
     pub(super) reverse: SweepWork,
     /// The reverse sweeps if all wanted columns were formed.
     pub(super) reverse_forming_all: SweepWork,
-    variables: Vec<PlannedVariable>,
-    /// Where the formed variables are in the flat vector.
-    ranges: Vec<Range<usize>>,
-    reached: Vec<bool>,
+    /// The layers on a tape, unless another library has recorded them.
+    pub(super) taped: Taped,
 }
 
 /// A dense layer whose weight's part of the Jacobian is kept as the layer's inputs and sensitivities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DenseUse {
+    /// Its place among the layers.
+    pub(super) layer: usize,
     /// Numbers that go into the layer, and that come out: columns and rows of its weight.
     pub(super) columns: usize,
     pub(super) rows: usize,
@@ -68,6 +63,8 @@ pub(super) struct DenseUse {
 /// A use of a table whose part of the Jacobian is kept as row numbers and sensitivities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableUse {
+    /// Its place among the layers.
+    pub(super) layer: usize,
     /// Rows that a sample looks up.
     pub(super) numbers: usize,
     /// The first of the table's columns among those that are wanted.
@@ -79,18 +76,35 @@ pub(super) struct TableUse {
     pub(super) sensitivities: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct PlannedVariable {
-    variable: Variable,
-    form: Form,
-    /// The first of its columns among those that are wanted.
-    start: usize,
+impl TableUse {
+    /// Numbers that a sample looks up.
+    pub(super) fn width(&self) -> usize {
+        self.numbers * self.columns
+    }
 }
 
-/// The form of a variable's part of the Jacobian.
+/// An array of parameters, and the form of its part of the Jacobian.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlannedArray {
+    /// The first of its numbers among all parameters, and how many there are.
+    pub(super) start: usize,
+    pub(super) len: usize,
+    pub(super) form: Form,
+    /// The first of its columns among those that are wanted.
+    column: usize,
+}
+
+impl PlannedArray {
+    /// Its numbers among all parameters.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+/// The form of an array's part of the Jacobian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Nobody asked for it, or no residual depends on it.
+pub(super) enum Form {
+    /// Nobody asked for it.
     None,
     /// A weight: its layers' inputs and sensitivities.
     Factored,
@@ -100,13 +114,6 @@ enum Form {
     LookedUp,
     /// Its columns, formed.
     Formed,
-}
-
-impl TableUse {
-    /// Numbers that a sample looks up.
-    pub(super) fn width(&self) -> usize {
-        self.numbers * self.columns
-    }
 }
 
 impl Plan {
@@ -120,152 +127,150 @@ impl Plan {
         self.columns.as_deref() == Some(columns)
     }
 
-    /// Makes the plan for some columns, and for the outputs of loss terms.
-    pub(super) fn make<T: Real>(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-    ) {
+    /// Plans for some columns, with the layers that it holds and residuals of `group` numbers for each sample.
+    pub(super) fn plan_layers(&mut self, columns: &[Range<usize>], group: usize) {
         let planned = self.columns.get_or_insert_default();
         planned.clear();
         planned.extend_from_slice(columns);
-        leading_to(tape.records(), outputs.clone(), &mut self.marks);
-        self.choose_forms(tape, variables, group, columns);
-        self.place_uses(tape);
-        self.forward = forward_work(tape, &self.marks);
-        let form = |variable: Variable| self.variables[variable.index()].form;
-        let (wanted, formed) = (|variable| form(variable) != Form::None, |variable| form(variable) == Form::Formed);
-        coming_from(tape.records(), wanted, None, &mut self.marks);
-        let mut passed = tape.records().iter().zip(&self.marks).filter(|(_, mark)| **mark);
-        self.takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
-        self.reverse = jacobian_work(tape, outputs.clone(), &self.marks, formed, &mut self.reached);
-        self.reverse_forming_all = jacobian_work(tape, outputs, &self.marks, wanted, &mut self.reached);
+        self.count = columns.iter().map(|range| range.len()).sum();
+        self.list_arrays(columns);
+        self.choose_forms(group);
+        self.place_uses();
     }
 
-    /// Expects the marks to be at the nodes that the losses are computed from.
-    fn choose_forms<T: Real>(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        group: usize,
-        columns: &[Range<usize>],
-    ) {
-        self.variables.clear();
-        self.ranges.clear();
-        (self.is_whole, self.count) = (true, 0);
-        for variable in variables {
-            let Range { start, end } = variable.range();
-            let overlap = |wanted: &Range<usize>| wanted.end.min(end).saturating_sub(wanted.start.max(start));
-            let wanted: usize = columns.iter().map(overlap).sum();
-            self.is_whole &= wanted == 0 || wanted == variable.len();
-            let form = if wanted > 0 { form_by_itself(tape, &self.marks, variable, group) } else { Form::None };
-            self.variables.push(PlannedVariable { variable, form, start: self.count });
-            self.count += wanted;
+    /// Lists the arrays that the layers use, and how much of them is wanted.
+    fn list_arrays(&mut self, columns: &[Range<usize>]) {
+        let wanted = |of: &Range<usize>| -> usize {
+            let overlap = |wanted: &Range<usize>| wanted.end.min(of.end).saturating_sub(wanted.start.max(of.start));
+            columns.iter().map(overlap).sum()
+        };
+        self.is_whole = true;
+        self.arrays.clear();
+        for range in self.layers.iter().flat_map(RecordedLayer::parameters) {
+            let (start, len, count) = (range.start, range.len(), wanted(&range));
+            self.is_whole &= count == 0 || count == len;
+            let form = if count > 0 { Form::Formed } else { Form::None };
+            self.arrays.push(PlannedArray { start, len, form, column: wanted(&(0..start)) });
         }
-        self.formed.clear();
-        for index in 0..self.variables.len() {
-            let PlannedVariable { variable, form, start } = self.variables[index];
-            if form == Form::Formed && self.is_bias_of_factored_weight(tape, variable) {
-                self.variables[index].form = Form::Fused;
-            } else if form == Form::Formed {
-                self.formed.push(start..start + variable.len());
-                self.ranges.push(variable.range());
+        self.arrays.sort_unstable_by_key(|array| (array.start, array.len));
+        self.arrays.dedup_by_key(|array| (array.start, array.len));
+    }
+
+    /// Finds the wanted arrays that need not be formed.
+    fn choose_forms(&mut self, group: usize) {
+        for index in 0..self.arrays.len() {
+            if self.arrays[index].form == Form::Formed {
+                self.arrays[index].form = self.form_by_itself(self.arrays[index], group);
             }
         }
-        self.formed_columns.set(self.variables.iter().map(|planned| planned.variable), &self.ranges);
+        self.formed.clear();
+        for index in 0..self.arrays.len() {
+            let PlannedArray { start, len, form, column } = self.arrays[index];
+            if form == Form::Formed && self.is_bias_of_factored_weight(start) {
+                self.arrays[index].form = Form::Fused;
+            } else if form == Form::Formed {
+                self.formed.push(column..column + len);
+            }
+        }
     }
 
-    /// Whether a variable is used only as the bias where one factored weight is used.
-    fn is_bias_of_factored_weight<T: Real>(&self, tape: &Tape<T>, variable: Variable) -> bool {
+    /// The layers that use the array which begins at `start`, with their places.
+    fn layers_of(&self, start: usize) -> impl Iterator<Item = (usize, &RecordedLayer)> {
+        self.layers.iter().enumerate().filter(move |(_, layer)| layer.arrays().contains(&Some(start)))
+    }
+
+    /// The form of a wanted array, biases aside.
+    fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> Form {
+        let (mut uses, mut numbers, mut columns, mut table_rows) = (0, 0, None, 0);
+        for (_, layer) in self.layers_of(start) {
+            match *layer {
+                // The same numbers may be used as matrices of several shapes.
+                RecordedLayer::Dense { weight, bias, inputs, positions: 1, .. }
+                    if weight == start && bias != Some(start) && *columns.get_or_insert(inputs) == inputs =>
+                {
+                    uses += 1;
+                }
+                RecordedLayer::Embedding { rows, positions, .. } => {
+                    numbers += positions;
+                    table_rows = rows;
+                }
+                _ => return Form::Formed,
+            }
+        }
+        match (columns, numbers) {
+            (Some(columns), 0) if factors_are_cheaper(len / columns, columns, uses, group) => Form::Factored,
+            (None, 1..) if look_up_is_cheaper(table_rows, numbers) => Form::LookedUp,
+            _ => Form::Formed,
+        }
+    }
+
+    /// Whether an array is used only as the bias where one factored weight is used.
+    fn is_bias_of_factored_weight(&self, start: usize) -> bool {
         let mut partner = None;
-        used_by(tape, &self.marks, variable).all(|(_, operation)| match *operation {
-            Operation::Dense { weight, .. } => {
-                let factored = self.variables[weight.index()].form == Form::Factored;
-                factored && *partner.get_or_insert(weight) == weight
+        self.layers_of(start).all(|(_, layer)| match *layer {
+            RecordedLayer::Dense { weight, .. } => {
+                self.form_of(weight) == Form::Factored && *partner.get_or_insert(weight) == weight
             }
             _ => false,
         })
     }
 
+    /// The array that begins at `start`.
+    fn array(&self, start: usize) -> Option<&PlannedArray> {
+        let place = self.arrays.binary_search_by_key(&start, |array| array.start);
+        place.ok().map(|place| &self.arrays[place])
+    }
+
+    /// The form of the array that begins at `start`; none where no layer uses it.
+    pub(super) fn form_of(&self, start: usize) -> Form {
+        self.array(start).map_or(Form::None, |array| array.form)
+    }
+
+    /// Where the columns of a formed array begin among all that are formed.
+    pub(super) fn formed_place(&self, start: usize) -> Option<usize> {
+        let column = self.array(start).filter(|array| array.form == Form::Formed)?.column;
+        let before = self.formed.iter().take_while(|range| range.start < column);
+        Some(before.map(|range| range.len()).sum())
+    }
+
     /// Lists the uses of factored weights and of looked-up tables, and where what is kept for them goes.
-    fn place_uses<T: Real>(&mut self, tape: &Tape<T>) {
+    fn place_uses(&mut self) {
         self.dense.clear();
-        self.dense_nodes.clear();
         self.tables.clear();
-        self.table_nodes.clear();
         (self.per_sample, self.per_residual) = (0, 0);
-        for &PlannedVariable { variable, form, start } in &self.variables {
+        for index in 0..self.arrays.len() {
+            let PlannedArray { start, form, column, .. } = self.arrays[index];
             if !matches!(form, Form::Factored | Form::LookedUp) {
                 continue;
             }
-            for (index, operation) in used_by(tape, &self.marks, variable) {
-                let (y, sensitivities) = (tape.node(index), self.per_residual);
-                match *operation {
-                    Operation::Dense { x, bias, .. } => {
-                        let bias = bias.map(|bias| &self.variables[bias.index()]);
-                        let bias = bias.filter(|bias| bias.form == Form::Fused).map(|bias| bias.start);
-                        let (columns, rows, inputs) = (x.width(), y.width(), self.per_sample);
-                        self.dense.push(DenseUse { columns, rows, weight: start, bias, inputs, sensitivities });
-                        self.dense_nodes.push([x, y]);
-                        self.per_sample += x.width();
+            for layer in 0..self.layers.len() {
+                let sensitivities = self.per_residual;
+                match self.layers[layer] {
+                    RecordedLayer::Dense { weight, bias, inputs: columns, outputs: rows, .. } if weight == start => {
+                        let bias = bias.and_then(|bias| self.array(bias)).filter(|bias| bias.form == Form::Fused);
+                        let (bias, inputs) = (bias.map(|bias| bias.column), self.per_sample);
+                        self.dense.push(DenseUse { layer, columns, rows, weight: column, bias, inputs, sensitivities });
+                        self.per_sample += columns;
                     }
-                    Operation::Embedding { x, table } => {
-                        let (rows, columns, numbers) = (table.rows(), table.columns(), x.width());
-                        self.tables.push(TableUse { numbers, table: start, rows, columns, sensitivities });
-                        self.table_nodes.push([x, y]);
+                    RecordedLayer::Embedding { table, rows, columns, positions: numbers } if table == start => {
+                        self.tables.push(TableUse { layer, numbers, table: column, rows, columns, sensitivities });
                     }
                     _ => continue,
                 }
-                self.per_residual += y.width();
+                self.per_residual += self.layers[layer].outputs();
             }
         }
-    }
-}
-
-/// The marked nodes whose operation takes a variable.
-fn used_by<'a, T: Real>(
-    tape: &'a Tape<T>,
-    marks: &'a [bool],
-    variable: Variable,
-) -> impl Iterator<Item = (usize, &'a Operation<T>)> {
-    let operations = tape.records().iter().map(|record| &record.operation).enumerate();
-    operations.filter(move |(index, operation)| marks[*index] && operation.variables().any(|used| used == variable))
-}
-
-/// The form of a wanted variable, biases aside.
-fn form_by_itself<T: Real>(tape: &Tape<T>, marks: &[bool], variable: Variable, group: usize) -> Form {
-    let (mut layers, mut numbers, mut columns) = (0, 0, None);
-    for (_, operation) in used_by(tape, marks, variable) {
-        match *operation {
-            // The same numbers may be used as matrices of several shapes.
-            Operation::Dense { x, weight, bias, positions: 1 }
-                if weight == variable && bias != Some(variable) && *columns.get_or_insert(x.width()) == x.width() =>
-            {
-                layers += 1;
-            }
-            Operation::Embedding { x, .. } => numbers += x.width(),
-            _ => return Form::Formed,
-        }
-    }
-    match (columns, numbers) {
-        (None, 0) => Form::None,
-        (Some(columns), 0) if factors_are_cheaper(variable.len() / columns, columns, layers, group) => Form::Factored,
-        (None, _) if look_up_is_cheaper(variable.rows(), numbers) => Form::LookedUp,
-        _ => Form::Formed,
     }
 }
 
 /// Whether the Gram matrix of a table's rows of the Jacobian comes cheaper from the rows that samples look up than from its columns.
-pub(super) fn look_up_is_cheaper(rows: usize, numbers: usize) -> bool {
+fn look_up_is_cheaper(rows: usize, numbers: usize) -> bool {
     rows.pow(2) >= SHORT_PRODUCT * numbers.pow(2)
 }
 
 /// Whether the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
 /// columns.
-pub(super) fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
+fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
     let (rows, columns, pairs) = (rows as f64, columns as f64, (layers * layers) as f64);
     pairs * (rows + columns / (group * group) as f64 + HADAMARD) <= rows * columns
 }

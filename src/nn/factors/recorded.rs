@@ -1,9 +1,7 @@
 //! Factors from layers that another library has recorded.
 
-use std::ops::Range;
-
 use super::kept::room;
-use super::plan::{DenseUse, Plan, TableUse, factors_are_cheaper, look_up_is_cheaper};
+use super::plan::{DenseUse, Plan};
 use super::{Factors, look_ups};
 use crate::kernels::vector::add_scaled;
 use crate::nn::RecordedLayer;
@@ -13,18 +11,24 @@ use crate::real::Real;
 
 /// The place of a recorded layer's part of the Jacobian in what is kept.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
-    /// The dense layer of this number.
+pub(crate) struct Place {
+    kept: Option<KeptAs>,
+    /// Where the columns of the layer's formed arrays begin among all that are formed.
+    formed: [Option<usize>; 2],
+}
+
+/// How the weight of a layer is kept.
+#[derive(Debug, Clone, Copy)]
+enum KeptAs {
+    /// As the dense layer of this number.
     Factored(usize),
-    /// The look-up of this number.
+    /// As the look-up of this number.
     LookedUp(usize),
-    /// Formed columns, and where those of each array begin among them.
-    Formed([Option<usize>; 2]),
 }
 
 impl<T: Real> Factors<T> {
     /// Makes the plan for recorded layers that cover all of `count` parameters; `false` where they do not.
-    pub(crate) fn plan_layers(
+    pub(crate) fn plan_recorded(
         &mut self,
         layers: &[RecordedLayer],
         count: usize,
@@ -33,21 +37,20 @@ impl<T: Real> Factors<T> {
     ) -> bool {
         self.plan = Plan::default();
         places.clear();
-        let mut arrays: Vec<Range<usize>> =
-            layers.iter().flat_map(RecordedLayer::parameters).map(|(start, len)| start..start + len).collect();
-        arrays.sort_unstable_by_key(|array| (array.start, array.end));
-        arrays.dedup();
+        self.plan.layers.extend_from_slice(layers);
+        self.plan.plan_layers(std::slice::from_ref(&(0..count)), group);
         let mut end = 0;
-        let covers = arrays.iter().all(|array| std::mem::replace(&mut end, array.end) == array.start);
+        let covers = self.plan.arrays.iter().all(|array| std::mem::replace(&mut end, array.range().end) == array.start);
         if !(covers && end == count) {
             return false;
         }
-        self.plan.place_layers(layers, count, group, places);
+        self.plan.estimate_work(group);
+        self.plan.list_places(places);
         true
     }
 
     /// Makes room for a batch, before the layers' inputs and sensitivities are taken.
-    pub(crate) fn begin_layers(&mut self, samples: usize, group: usize) {
+    pub(crate) fn begin_recorded(&mut self, samples: usize, group: usize) {
         let Factors { plan, kept, look_ups, formed, .. } = self;
         kept.resize(Share { before: 0, total: samples }, group, plan.per_sample, plan.per_residual);
         room(formed, kept.residuals() * plan.formed_count()).fill(T::ZERO);
@@ -57,14 +60,16 @@ impl<T: Real> Factors<T> {
     /// Takes the inputs of a layer that is not formed.
     pub(crate) fn take_inputs(&mut self, place: Place, inputs: &[T]) {
         let Factors { plan, kept, look_ups, .. } = self;
-        match place {
-            Place::Factored(layer) => {
-                let DenseUse { inputs: before, columns, .. } = plan.dense[layer];
+        match place.kept {
+            Some(KeptAs::Factored(dense)) => {
+                let DenseUse { inputs: before, columns, .. } = plan.dense[dense];
                 let samples = 0..kept.samples;
                 kept.inputs_mut(before, columns, &samples).copy_from_slice(inputs);
             }
-            Place::LookedUp(table) => look_ups::list_numbers(&plan.tables[table], table, 0, inputs, look_ups),
-            Place::Formed(_) => {}
+            Some(KeptAs::LookedUp(table)) => {
+                look_ups::list_numbers(&plan.tables[table], table, 0, inputs, look_ups);
+            }
+            None => {}
         }
     }
 
@@ -78,21 +83,24 @@ impl<T: Real> Factors<T> {
     ) {
         let Factors { plan, kept, formed, .. } = self;
         let (samples, group) = (kept.samples, kept.group);
-        let (before, width) = match place {
-            Place::Factored(layer) => (plan.dense[layer].sensitivities, plan.dense[layer].rows),
-            Place::LookedUp(table) => (plan.tables[table].sensitivities, plan.tables[table].width()),
-            Place::Formed(places) => {
-                let stride = plan.formed_count();
-                let rows = formed[row * stride..].chunks_mut(group * stride).take(samples);
-                let numbers = inputs.chunks_exact(layer.inputs()).zip(sensitivities.chunks_exact(layer.outputs()));
-                rows.zip(numbers)
-                    .for_each(|(formed, (inputs, deltas))| layer.add_columns(places, inputs, deltas, formed));
-                return;
+        let of_samples = sensitivities.chunks_exact(layer.outputs());
+        let kept_as = place.kept.map(|kept_as| match kept_as {
+            KeptAs::Factored(dense) => (plan.dense[dense].sensitivities, plan.dense[dense].rows),
+            KeptAs::LookedUp(table) => (plan.tables[table].sensitivities, plan.tables[table].width()),
+        });
+        if let Some((before, width)) = kept_as {
+            let rows = kept.sensitivities_mut(before, width, &(0..samples));
+            let rows = rows[row * width..].chunks_mut(group * width);
+            rows.zip(of_samples.clone()).for_each(|(row, numbers)| row[..width].copy_from_slice(numbers));
+        }
+        if place.formed != [None, None] {
+            let stride = plan.formed_count();
+            let rows = formed[row * stride..].chunks_mut(group * stride).take(samples);
+            let numbers = inputs.chunks_exact(layer.inputs()).zip(of_samples);
+            for (formed, (inputs, deltas)) in rows.zip(numbers) {
+                layer.add_columns(place.formed, inputs, deltas, formed);
             }
-        };
-        let rows = kept.sensitivities_mut(before, width, &(0..samples));
-        let rows = rows[row * width..].chunks_mut(group * width).zip(sensitivities.chunks_exact(width));
-        rows.for_each(|(row, numbers)| row[..width].copy_from_slice(numbers));
+        }
     }
 
     /// Cost of the products, with the layers that the plan was made for.
@@ -130,69 +138,20 @@ impl<T: Real> Factors<T> {
 }
 
 impl Plan {
-    /// Lists the layers by the form in which their part of the Jacobian is kept: as a network's are.
-    fn place_layers(&mut self, layers: &[RecordedLayer], count: usize, group: usize, places: &mut Vec<Place>) {
-        (self.is_whole, self.count) = (true, count);
-        let uses = |array: usize| layers.iter().filter(|layer| layer.arrays().contains(&Some(array))).count();
-        let mut kept: Vec<bool> = layers
-            .iter()
-            .map(|layer| match *layer {
-                // A bias goes along with a weight that is used as often.
-                RecordedLayer::Dense { weight, bias, inputs, outputs, positions: 1 } => {
-                    bias.is_none_or(|bias| uses(bias) == uses(weight))
-                        && factors_are_cheaper(outputs, inputs, uses(weight), group)
-                }
-                RecordedLayer::Embedding { rows, positions, .. } => look_up_is_cheaper(rows, positions),
-                _ => false,
-            })
-            .collect();
-        // All uses of an array have one form.
-        let share = |a: &RecordedLayer, b: &RecordedLayer| {
-            a.arrays().iter().flatten().any(|&array| b.arrays().contains(&Some(array)))
-        };
-        let mut is_settled = false;
-        while !std::mem::replace(&mut is_settled, true) {
-            for layer in 0..layers.len() {
-                if kept[layer] && (0..layers.len()).any(|other| !kept[other] && share(&layers[layer], &layers[other])) {
-                    (kept[layer], is_settled) = (false, false);
-                }
-            }
-        }
-        let mut order: Vec<usize> = (0..layers.len()).collect();
-        // Those of one weight side by side.
-        order.sort_by_key(|&layer| layers[layer].arrays()[0]);
-        places.resize(layers.len(), Place::Formed([None, None]));
-        for layer in order.iter().copied() {
-            let sensitivities = self.per_residual;
-            match layers[layer] {
-                RecordedLayer::Dense { weight, bias, inputs: columns, outputs: rows, .. } if kept[layer] => {
-                    places[layer] = Place::Factored(self.dense.len());
-                    self.dense.push(DenseUse { columns, rows, weight, bias, inputs: self.per_sample, sensitivities });
-                    self.per_sample += columns;
-                    self.per_residual += rows;
-                }
-                RecordedLayer::Embedding { table, rows, columns, positions } if kept[layer] => {
-                    places[layer] = Place::LookedUp(self.tables.len());
-                    self.tables.push(TableUse { numbers: positions, table, rows, columns, sensitivities });
-                    self.per_residual += columns * positions;
-                }
-                _ => self.formed.extend(layers[layer].parameters().map(|(start, len)| start..start + len)),
-            }
-        }
-        self.formed.sort_unstable_by_key(|array| array.start);
-        self.formed.dedup();
-        let starts = self.formed.iter().scan(0, |end, array| {
-            let start = std::mem::replace(end, *end + array.len());
-            Some((array.start, start))
-        });
-        let starts: Vec<(usize, usize)> = starts.collect();
-        let start_of = |array: usize| starts.iter().find(|(start, _)| *start == array).map(|&(_, place)| place);
-        for (place, layer) in places.iter_mut().zip(layers) {
-            if let Place::Formed(arrays) = place {
-                *arrays = layer.arrays().map(|array| array.and_then(start_of));
-            }
-        }
-        for layer in layers {
+    /// Lists where each layer's part of the Jacobian is kept.
+    fn list_places(&self, places: &mut Vec<Place>) {
+        places.extend(self.layers.iter().map(|layer| Place {
+            kept: None,
+            formed: layer.arrays().map(|start| start.and_then(|start| self.formed_place(start))),
+        }));
+        let dense = self.dense.iter().enumerate().map(|(place, dense)| (dense.layer, KeptAs::Factored(place)));
+        let tables = self.tables.iter().enumerate().map(|(place, table)| (table.layer, KeptAs::LookedUp(place)));
+        dense.chain(tables).for_each(|(layer, kept)| places[layer].kept = Some(kept));
+    }
+
+    /// Adds up the work of the layers: that of the activations between them is not known.
+    fn estimate_work(&mut self, group: usize) {
+        for layer in &self.layers {
             let (forward, columns) = layer.work();
             self.forward.add(1.0, forward);
             self.reverse.add(group as f64, forward);

@@ -8,7 +8,7 @@ use crate::real::Real;
 
 /// A layer, and the part of the tape that it recorded.
 #[derive(Debug, Clone)]
-pub(crate) struct RecordedLayer {
+pub(crate) struct LayerSpan {
     /// Its place in the network.
     pub(crate) path: String,
     pub(crate) kind: &'static str,
@@ -24,7 +24,7 @@ impl<T: Real> Tape<T> {
     /// A layer begins to record; returns its place among the layers.
     pub(crate) fn begin_layer(&mut self, path: &str, kind: &'static str) -> usize {
         let (start, depth) = (self.records.len(), self.open_layers);
-        self.layers.push(RecordedLayer { path: path.to_owned(), kind, depth, records: start..start, output: None });
+        self.layers.push(LayerSpan { path: path.to_owned(), kind, depth, records: start..start, output: None });
         self.open_layers += 1;
         self.layers.len() - 1
     }
@@ -42,7 +42,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// All layers, the outer ones before those within them.
-    pub(crate) fn layers(&self) -> &[RecordedLayer] {
+    pub(crate) fn layers(&self) -> &[LayerSpan] {
         &self.layers
     }
 }

@@ -9,7 +9,7 @@ mod operation;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub(crate) use layers::RecordedLayer;
+pub(crate) use layers::LayerSpan;
 pub(crate) use operation::Operation;
 
 use super::arithmetic::Arithmetic;
@@ -51,7 +51,7 @@ pub struct Tape<T> {
     records: Vec<Record<T>>,
     inputs: usize,
     /// Outer layers come before those within them.
-    layers: Vec<RecordedLayer>,
+    layers: Vec<LayerSpan>,
     /// How many of them are being recorded.
     open_layers: usize,
     /// Derivatives by inputs.

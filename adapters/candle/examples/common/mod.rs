@@ -1,43 +1,26 @@
 //! The training loop that all examples share: candle's own style, with one line for each optimizer.
 
-#[path = "../../../../examples/common/curves.rs"]
-mod curves;
-#[path = "../../../../examples/common/random.rs"]
-pub mod random;
+#[path = "../../../examples/data.rs"]
+pub mod data;
+#[path = "../../../examples/race.rs"]
+mod race;
 
 use std::error::Error;
-use std::path::PathBuf;
-use std::time::Instant;
 
-use candle_core::{Device, IndexOp, Result, Tensor};
+use candle_core::{Device, Result, Tensor};
 use candle_nn::{AdamW, Optimizer, ParamsAdamW, VarMap};
-use clap::{Parser, ValueEnum};
-use curves::{Curve, Point, draw};
+use clap::ValueEnum;
 use marquardt::LevenbergMarquardt;
 use marquardt::nn::Loss;
 use marquardt_candle::{Element, LeastSquaresTrainer};
+#[allow(unused_imports, reason = "one example draws its data itself")]
+pub use race::shuffle;
+use race::{Limits, Point, Training, glorot, run};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
 
 /// Options of every example.
-#[derive(Parser)]
-pub struct Options {
-    /// Which optimizer trains
-    #[arg(long, default_value = "lm")]
-    pub optimizer: Choice,
-    /// Seed of the first weights, of the order of the samples, and of the data where these are drawn
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// Passes over the data, unless the goal is reached before
-    #[arg(long)]
-    pub epochs: Option<usize>,
-    /// Of AdamW
-    #[arg(long, default_value_t = 3e-3)]
-    pub learning_rate: f64,
-    /// Where the loss is drawn, over steps; over seconds in a file beside it
-    #[arg(long)]
-    pub plot: Option<PathBuf>,
-}
+pub type Options = race::Options<Choice>;
 
 #[derive(Clone, Copy, ValueEnum, PartialEq)]
 pub enum Choice {
@@ -52,19 +35,29 @@ pub struct Data {
 }
 
 impl Data {
+    /// Samples of numbers row after row.
+    #[allow(dead_code, reason = "not all examples learn numbers")]
+    pub fn new<T: Element>((x, y): (Vec<f64>, Vec<f64>)) -> Result<Data> {
+        let rows = y.len();
+        let tensor = |numbers: Vec<f64>| -> Result<Tensor> {
+            let columns = numbers.len() / rows;
+            Tensor::from_vec(numbers, (rows, columns), &Device::Cpu)?.to_dtype(T::DTYPE)
+        };
+        Ok(Data { x: tensor(x)?, y: tensor(y)? })
+    }
+
     pub fn samples(&self) -> Result<usize> {
         self.x.dim(0)
     }
 
     /// So many samples from one on.
-    #[allow(dead_code, reason = "not all examples test what they have trained")]
     pub fn part(&self, start: usize, count: usize) -> Result<Data> {
         Ok(Data { x: self.x.narrow(0, start, count)?, y: self.y.narrow(0, start, count)? })
     }
 
     /// Samples in this order.
-    fn select(&self, order: &[u32]) -> Result<Data> {
-        let order = Tensor::new(order, &Device::Cpu)?;
+    fn select(&self, order: &[usize]) -> Result<Data> {
+        let order = Tensor::from_iter(order.iter().map(|&row| row as u32), &Device::Cpu)?;
         Ok(Data { x: self.x.index_select(&order, 0)?, y: self.y.index_select(&order, 0)? })
     }
 }
@@ -88,18 +81,43 @@ pub fn initialize(varmap: &VarMap, seed: u64) -> Result<()> {
     let mut names: Vec<&String> = data.keys().collect();
     names.sort();
     for var in names.into_iter().filter_map(|name| data.get(name)) {
-        let dims = var.dims();
-        let fan = dims.iter().skip(2).product::<usize>() * (dims[0] + dims.get(1).copied().unwrap_or(0));
-        let limit = if dims.len() > 1 { (6.0 / fan as f64).sqrt() } else { 0.0 };
-        let values: Vec<f64> = (0..var.elem_count()).map(|_| limit * (2.0 * unit(&mut random) - 1.0)).collect();
-        var.set(&Tensor::from_vec(values, dims, var.device())?.to_dtype(var.dtype())?)?;
+        let values = glorot(var.dims(), &mut random);
+        var.set(&Tensor::from_vec(values, var.dims(), var.device())?.to_dtype(var.dtype())?)?;
     }
     Ok(())
 }
 
-/// From 0 to 1.
-pub fn unit(random: &mut impl Rng) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+/// A race under way.
+struct Loop<'a, T: Element> {
+    race: &'a Race<'a>,
+    optimizer: Choice,
+    lm: LeastSquaresTrainer<T>,
+    adamw: AdamW,
+    criterion: fn(&Tensor, &Tensor) -> Result<Tensor>,
+    shuffled: Data,
+}
+
+impl<T: Element> Training for Loop<'_, T> {
+    fn shuffle(&mut self, order: &[usize]) -> std::result::Result<(), Box<dyn Error>> {
+        self.shuffled = self.race.data.select(order)?;
+        Ok(())
+    }
+
+    fn step(&mut self, first: usize, count: usize) -> std::result::Result<(), Box<dyn Error>> {
+        let (Data { x, y }, net) = (self.shuffled.part(first, count)?, self.race.net);
+        match self.optimizer {
+            Choice::Lm => {
+                self.lm.step(&y, || net(&x))?;
+            }
+            Choice::Adamw => self.adamw.backward_step(&(self.criterion)(&net(&x)?, &y)?)?,
+        }
+        Ok(())
+    }
+
+    fn loss(&self) -> std::result::Result<f64, Box<dyn Error>> {
+        let loss = (self.criterion)(&(self.race.net)(&self.race.data.x)?, &self.race.data.y)?;
+        Ok(loss.to_dtype(candle_core::DType::F64)?.to_scalar()?)
+    }
 }
 
 /// Trains, prints a line for each pass, draws the loss, and returns steps, seconds and the last loss.
@@ -111,54 +129,13 @@ pub fn train<T: Element, L: Loss<T> + 'static>(
     loss: L,
     criterion: fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> std::result::Result<Point, Box<dyn Error>> {
-    let samples = race.data.samples()?;
-    let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-    let mut order: Vec<usize> = (0..samples).collect();
-    let mut lm = LeastSquaresTrainer::<T>::new(race.varmap, LevenbergMarquardt::new(), loss)?;
+    let &Race { title, data, batch, epochs, goal, varmap, .. } = race;
+    let limits = Limits { title, samples: data.samples()?, batch, epochs, goal };
     let parameters = ParamsAdamW { lr: options.learning_rate, weight_decay: 0.0, ..ParamsAdamW::default() };
-    let mut adamw = AdamW::new(race.varmap.all_vars(), parameters)?;
-    let mean_loss = || -> Result<f64> {
-        criterion(&(race.net)(&race.data.x)?, &race.data.y)?.to_dtype(candle_core::DType::F64)?.to_scalar()
-    };
-    let mut points = vec![Point { steps: 0, seconds: 0.0, loss: mean_loss()? }];
-    let (mut steps, mut seconds) = (0, 0.0);
-    for _ in 0..options.epochs.unwrap_or(race.epochs) {
-        random::shuffle(&mut order, &mut random);
-        let shuffled = race.data.select(&order.iter().map(|&row| row as u32).collect::<Vec<_>>())?;
-        let begun = Instant::now();
-        // Ragged batches are left out.
-        for first in (0..=samples - race.batch).step_by(race.batch) {
-            let (x, y) = (shuffled.x.i(first..first + race.batch)?, shuffled.y.i(first..first + race.batch)?);
-            match options.optimizer {
-                Choice::Lm => {
-                    lm.step(&y, || (race.net)(&x))?;
-                }
-                Choice::Adamw => adamw.backward_step(&criterion(&(race.net)(&x)?, &y)?)?,
-            }
-            steps += 1;
-        }
-        seconds += begun.elapsed().as_secs_f64();
-        let point = Point { steps, seconds, loss: mean_loss()? };
-        println!("{:6} steps  {:8.3} s  loss {:.3e}", point.steps, point.seconds, point.loss);
-        points.push(point);
-        if !(point.loss > race.goal) {
-            break;
-        }
-    }
-    let last = points[points.len() - 1];
-    let path = options.plot.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", race.title.replace(' ', "_"))));
-    draw(race.title, "loss", &[Curve { name: name(options).to_owned(), points }], &path)?;
-    Ok(last)
-}
-
-fn name(options: &Options) -> &'static str {
-    if options.optimizer == Choice::Lm { "lm" } else { "adamw" }
-}
-
-/// The last line.
-pub fn report(options: &Options, point: &Point, more: &str) {
-    let Point { steps, seconds, loss } = point;
-    println!("framework=candle optimizer={} steps={steps} seconds={seconds:.4} loss={loss:.4e}{more}", name(options));
+    let lm = LeastSquaresTrainer::new(varmap, LevenbergMarquardt::new(), loss)?;
+    let adamw = AdamW::new(varmap.all_vars(), parameters)?;
+    let shuffled = data.part(0, limits.samples)?;
+    run(options, &limits, &mut Loop::<T> { race, optimizer: options.optimizer, lm, adamw, criterion, shuffled })
 }
 
 /// Half the mean squared error would do as well; this is the mean.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use candle_core::{DType, Device, Module, ModuleT, Result, Tensor};
+use candle_core::{DType, Device, Module, ModuleT, Result, Tensor, Var};
 use candle_nn::{Conv1dConfig, Conv2dConfig, VarBuilder, VarMap};
 use marquardt::LevenbergMarquardt;
 use marquardt::nn::{AveragePooling2D, Conv2D, MeanSquaredError, Padding, Sequential, SparseCategoricalCrossentropy};
@@ -13,7 +13,7 @@ use marquardt_candle::{
     conv2d, conv2d_no_bias, embedding, layer_norm, linear, linear_no_bias,
 };
 
-use crate::{Net, SAMPLES, SIZES, num, numbers_of, own_network, start, tensor, wave};
+use crate::{Net, SAMPLES, SIZES, largest_difference, num, numbers_of, own_network, start, tensor, wave};
 
 /// A table, positions, a normalisation, and a layer that is used at all positions.
 struct Sequence {
@@ -268,4 +268,31 @@ fn selected_variables_are_trained_alone() {
     for ((name, before), (_, after)) in before.iter().zip(numbers_of(&varmap)) {
         assert_eq!(*before != after, of_output(name), "{name}");
     }
+}
+
+/// Functions in vector instructions have candle's values and gradients.
+#[test]
+fn activations_are_candles() {
+    fn compare<T: Element>(own: fn(&Tensor) -> Result<Tensor>, candles: fn(&Tensor) -> Result<Tensor>) {
+        let numbers = tensor::<T>((7, 9), 0.3).unwrap();
+        let x = Var::from_tensor(&(numbers * 4.0).unwrap()).unwrap();
+        // A transposed tensor is not contiguous.
+        let [found, expected] = [own, candles].map(|function| {
+            let y = function(&x.t().unwrap()).unwrap();
+            let weighted = (&y * tensor::<T>((9, 7), 1.1).unwrap()).unwrap();
+            let gradients = weighted.sum_all().unwrap().backward().unwrap();
+            let numbers = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<T>().unwrap();
+            [numbers(&y), numbers(gradients.get(&x).unwrap())]
+        });
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(largest_difference(found, expected) <= 8.0 * num(T::EPSILON));
+        }
+    }
+    compare::<f32>(marquardt_candle::tanh, |x| x.tanh());
+    compare::<f64>(marquardt_candle::tanh, |x| x.tanh());
+    compare::<f32>(marquardt_candle::sigmoid, candle_nn::ops::sigmoid);
+    compare::<f64>(marquardt_candle::sigmoid, candle_nn::ops::sigmoid);
+    // Half precision is candle's own.
+    let half = tensor::<f32>((2, 2), 0.1).unwrap().to_dtype(DType::F16).unwrap();
+    assert_eq!(marquardt_candle::tanh(&half).unwrap().dtype(), DType::F16);
 }

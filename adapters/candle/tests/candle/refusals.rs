@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Module, ModuleT, Result, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use marquardt::LevenbergMarquardt;
-use marquardt::nn::{MeanSquaredError, SparseCategoricalCrossentropy};
+use marquardt::nn::{MeanSquaredError, ModelError, SparseCategoricalCrossentropy};
 use marquardt_candle::{Dropout, LeastSquaresTrainer, TrainerError, batch_norm, linear};
 
 use crate::{Net, SAMPLES, SIZES, numbers_of, start, tensor};
@@ -29,19 +29,17 @@ fn bad_input_is_refused_by_name_and_the_map_is_as_before() {
         error
     };
     let error = refused(&targets.narrow(0, 0, 5).unwrap(), &mut || net.forward(&x));
-    assert!(
-        matches!(&error, TrainerError::LayerInput { samples: 5, .. } | TrainerError::Batch { targets: 5, .. }),
-        "{error}"
-    );
+    assert!(matches!(&error, TrainerError::Model(ModelError::LayerInput { samples: 5, .. })), "{error}");
     let error = refused(&targets.narrow(1, 0, 2).unwrap(), &mut || net.forward(&x));
-    assert!(matches!(error, TrainerError::Targets(_)), "{error:?}");
+    assert!(matches!(error, TrainerError::Model(ModelError::Targets(_))), "{error:?}");
     assert!(error.to_string().contains("target 0 must have 4 columns"), "{error}");
     let error = refused(&(&targets / 0.0).unwrap(), &mut || net.forward(&x));
     assert!(error.to_string().contains("row 1, column 1"), "{error}");
     let error = refused(&targets, &mut || net.forward(&x)? / 0.0);
-    assert!(matches!(error, TrainerError::NonFiniteOutput { sample: 0, output: 0, .. }), "{error}");
+    assert!(matches!(error, TrainerError::Model(ModelError::NonFiniteOutput { sample: 0, output: 0, .. })), "{error}");
     let error = refused(&targets, &mut || net.forward(&x)?.narrow(0, 0, 12));
-    assert!(matches!(&error, TrainerError::Batch { targets: SAMPLES, outputs } if outputs == &[12, 4]), "{error}");
+    let of_twelve = |error: &_| matches!(error, ModelError::Batch { targets: SAMPLES, outputs } if outputs == &[12, 4]);
+    assert!(matches!(&error, TrainerError::Model(error) if of_twelve(error)), "{error}");
     let error = refused(&targets, &mut || candle_core::bail!("the device is out of memory"));
     assert!(matches!(&error, TrainerError::Candle(_)) && error.to_string().contains("out of memory"), "{error}");
     // At a trial point, as the device is out of memory later.
@@ -60,7 +58,7 @@ fn bad_input_is_refused_by_name_and_the_map_is_as_before() {
         let y = net.forward(&x)?;
         if calls == 2 { y.narrow(1, 0, 2) } else { Ok(y) }
     });
-    assert!(matches!(&error, TrainerError::ChangingOutputs { .. }), "{error}");
+    assert!(matches!(&error, TrainerError::Model(ModelError::ChangingOutputs { .. })), "{error}");
     let report = trainer.step(&targets, || net.forward(&x)).unwrap();
     assert!(report.step.applied && report.is_recorded);
 
@@ -72,7 +70,8 @@ fn bad_input_is_refused_by_name_and_the_map_is_as_before() {
         y.broadcast_sub(&y.mean_keepdim(0)?)
     };
     let error = trainer.step(&targets, normalized).unwrap_err();
-    assert!(matches!(&error, TrainerError::MixedSamples { layer } if layer == "0"), "{error}");
+    let after = |error: &_| matches!(error, ModelError::MixedSamples { parameter } if parameter == "0.weight[0]");
+    assert!(matches!(&error, TrainerError::Model(error) if after(error)), "{error}");
     assert_eq!(values(), before);
 
     // A variable that is not used.
@@ -142,7 +141,8 @@ fn layers_of_something_else_than_samples_are_refused() {
         let first = net.hidden.forward(&x.narrow(0, 0, 5)?)?.mean_keepdim(0)?;
         net.output.forward(&net.hidden.forward(x)?.broadcast_add(&first)?)
     });
-    assert!(matches!(&error, TrainerError::LayerInput { shape, samples: SAMPLES } if shape == &[5, 3]), "{error}");
+    let of_five = |error: &_| matches!(error, ModelError::LayerInput { shape, samples: SAMPLES } if shape == &[5, 3]);
+    assert!(matches!(&error, TrainerError::Model(error) if of_five(error)), "{error}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn labels_that_are_no_classes_are_refused() {
     let labels = Tensor::full(SIZES[2] as u32, SAMPLES, &Device::Cpu).unwrap();
     let before = numbers_of(&varmap);
     let error = trainer.step(&labels, || net.forward(&x)).unwrap_err();
-    assert!(matches!(error, TrainerError::Targets(_)), "{error}");
+    assert!(matches!(error, TrainerError::Model(ModelError::Targets(_))), "{error}");
     assert_eq!(numbers_of(&varmap), before);
 }
 

@@ -1,0 +1,188 @@
+//! A layer with parameters, whose part of the Jacobian follows from its inputs and the sensitivities of its outputs.
+
+use std::ops::Range;
+
+use super::arithmetic::put;
+use super::sweep::row_number;
+use super::tape::{Operation, Record};
+use super::work::SweepWork;
+use crate::kernels::Factor;
+use crate::kernels::vector::add_scaled;
+use crate::real::Real;
+use crate::variables::Variable;
+
+/// A layer whose inputs and sensitivities are known. Parameters are given by the place of their first number among all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordedLayer {
+    /// `y = x Wᵀ + b` at each of the positions of a sample: of a plain dense layer one, of a sequence its length, of a convolution
+    /// as many as its outputs have pixels, with the patches of the image for `x`.
+    Dense {
+        /// The weight, of `outputs × inputs` numbers, row after row.
+        weight: usize,
+        /// The bias, of a number for each output.
+        bias: Option<usize>,
+        /// Numbers that go in at each position.
+        inputs: usize,
+        /// Numbers that come out at each position.
+        outputs: usize,
+        /// Positions in a sample.
+        positions: usize,
+    },
+    /// Rows of a table, whose numbers are the inputs.
+    Embedding {
+        /// The table, of `rows × columns` numbers.
+        table: usize,
+        /// Rows of the table.
+        rows: usize,
+        /// Numbers in a row.
+        columns: usize,
+        /// Rows that a sample looks up.
+        positions: usize,
+    },
+    /// `y = w ⊙ x + b` at each of the positions: the last part of a normalisation.
+    Scale {
+        /// The weight.
+        weight: Option<usize>,
+        /// The bias.
+        bias: Option<usize>,
+        /// Numbers at each position.
+        width: usize,
+        /// Positions in a sample.
+        positions: usize,
+    },
+}
+
+impl RecordedLayer {
+    /// Numbers that go in for each sample.
+    pub fn inputs(&self) -> usize {
+        match *self {
+            RecordedLayer::Dense { inputs, positions, .. } => inputs * positions,
+            RecordedLayer::Embedding { positions, .. } => positions,
+            RecordedLayer::Scale { width, positions, .. } => width * positions,
+        }
+    }
+
+    /// Numbers that come out for each sample.
+    pub fn outputs(&self) -> usize {
+        match *self {
+            RecordedLayer::Dense { outputs, positions, .. } => outputs * positions,
+            RecordedLayer::Embedding { columns, positions, .. } => columns * positions,
+            RecordedLayer::Scale { width, positions, .. } => width * positions,
+        }
+    }
+
+    /// Positions in a sample.
+    pub(crate) fn positions(&self) -> usize {
+        match *self {
+            RecordedLayer::Dense { positions, .. }
+            | RecordedLayer::Embedding { positions, .. }
+            | RecordedLayer::Scale { positions, .. } => positions,
+        }
+    }
+
+    /// The layer that a tape's operation is, unless it has no parameters.
+    pub(crate) fn of_record<T: Real>(Record { operation, width, .. }: &Record<T>) -> Option<Self> {
+        let start = |variable: Variable| variable.range().start;
+        match *operation {
+            Operation::Dense { x, weight, bias, positions } => Some(RecordedLayer::Dense {
+                weight: start(weight),
+                bias: bias.map(start),
+                inputs: x.width() / positions,
+                outputs: width / positions,
+                positions,
+            }),
+            Operation::Embedding { x, table } => Some(RecordedLayer::Embedding {
+                table: start(table),
+                rows: table.rows(),
+                columns: table.columns(),
+                positions: x.width(),
+            }),
+            // A row that is the same for all samples.
+            Operation::Variable(row) => {
+                Some(RecordedLayer::Scale { weight: None, bias: Some(start(row)), width: *width, positions: 1 })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its arrays of parameters, as ranges of all parameters.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = Range<usize>> {
+        let [first, second] = match *self {
+            RecordedLayer::Dense { weight, bias, inputs, outputs, .. } => {
+                [Some(weight..weight + inputs * outputs), bias.map(|bias| bias..bias + outputs)]
+            }
+            RecordedLayer::Embedding { table, rows, columns, .. } => [Some(table..table + rows * columns), None],
+            RecordedLayer::Scale { weight, bias, width, .. } => {
+                [weight.map(|weight| weight..weight + width), bias.map(|bias| bias..bias + width)]
+            }
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Where its arrays of parameters begin: the weight or table, and the bias.
+    pub(crate) fn arrays(&self) -> [Option<usize>; 2] {
+        match *self {
+            RecordedLayer::Dense { weight, bias, .. } => [Some(weight), bias],
+            RecordedLayer::Embedding { table, .. } => [Some(table), None],
+            RecordedLayer::Scale { weight, bias, .. } => [weight, bias],
+        }
+    }
+
+    /// Work for each sample of a forward pass, and of forming the columns of one residual.
+    pub(crate) fn work(&self) -> (SweepWork, SweepWork) {
+        match *self {
+            RecordedLayer::Dense { inputs, outputs, positions, .. } => {
+                let columns = SweepWork::elementwise(inputs * outputs, 2.0 * positions as f64, 1.0);
+                (SweepWork::product(positions, inputs, outputs), columns)
+            }
+            _ => {
+                let pass = SweepWork::elementwise(self.outputs(), 2.0, 2.0);
+                (pass, pass)
+            }
+        }
+    }
+
+    /// Adds one sample's columns of a row of the Jacobian to those of its arrays that have a place in the row, from the sample's
+    /// inputs and its sensitivities.
+    pub(crate) fn add_columns<T: Real>(&self, places: [Option<usize>; 2], inputs: &[T], deltas: &[T], row: &mut [T]) {
+        let [first, second] = places;
+        match *self {
+            RecordedLayer::Dense { inputs: columns, outputs, positions, .. } => {
+                if let Some(place) = first {
+                    let weight = &mut row[place..place + outputs * columns];
+                    T::multiply(weight, true, Factor::Transposed(deltas), inputs, positions, columns);
+                }
+            }
+            RecordedLayer::Embedding { columns, .. } => {
+                if let Some(table) = first {
+                    for (&number, deltas) in inputs.iter().zip(deltas.chunks_exact(columns)) {
+                        let place = table + row_number(number) * columns;
+                        add_scaled(&mut row[place..place + columns], T::ONE, deltas);
+                    }
+                }
+            }
+            RecordedLayer::Scale { width, .. } => {
+                if let Some(place) = first {
+                    for (inputs, deltas) in inputs.chunks_exact(width).zip(deltas.chunks_exact(width)) {
+                        let products = inputs.iter().zip(deltas).map(|(&input, &delta)| input * delta);
+                        put(&mut row[place..place + width], true, products);
+                    }
+                }
+            }
+        }
+        if let Some(place) = second {
+            let bias = self.bias_width();
+            deltas.chunks_exact(bias).for_each(|deltas| add_scaled(&mut row[place..place + bias], T::ONE, deltas));
+        }
+    }
+
+    /// Numbers in the bias.
+    fn bias_width(&self) -> usize {
+        match *self {
+            RecordedLayer::Dense { outputs, .. } => outputs,
+            RecordedLayer::Embedding { columns, .. } => columns,
+            RecordedLayer::Scale { width, .. } => width,
+        }
+    }
+}
