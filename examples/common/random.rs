@@ -3,7 +3,7 @@
 use rand_chacha::rand_core::Rng;
 
 /// Fisher and Yates' shuffle.
-pub fn shuffle(order: &mut [usize], random: &mut impl Rng) {
+pub fn shuffle<T>(order: &mut [T], random: &mut impl Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
     }

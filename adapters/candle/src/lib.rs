@@ -60,6 +60,7 @@
 //! | `layer_norm`, `LayerNorm` | the same | |
 //! | `batch_norm`, `BatchNorm` | the same | by running statistics; training mode is refused |
 //! | `Dropout` | the same | masks are held during a step |
+//! | `Tensor::tanh`, `ops::sigmoid` | `tanh`, `sigmoid` | sooner on the processor; nobody has to take them |
 //!
 //! Activations, pooling and arithmetic stay candle's. On the processor candle computes hyperbolic tangents one at a time, which can
 //! be half of a step: [`tanh`] and [`sigmoid`] are theirs in vector instructions. Outside of steps the layers are candle's to the last bit
