@@ -109,19 +109,110 @@ fn bad_files_are_refused_by_name() {
         ("t,y\n1,2\n2,3 4\n", "\"3 4\""),
         ("t,y\n1,2\n2,--3\n", "\"--3\""),
         ("t,y\n1,2\n2,1.2.3\n", "\"1.2.3\""),
+        ("t,y\n1,2\n2,3\n,,\n", "data.csv, line 4: 2 fields expected, 3 found"),
+        ("t,y\n1,2\n2,1_000\n", "\"1_000\""),
+        ("t,y\n1,2\n2,1 000\n", "\"1 000\""),
+        ("t,y\n1,2\n2,\"3\n4,5\n", "data.csv"),
+        ("t y\n1 2\n3\n", "data.csv, line 3: 2 fields expected, 1 found"),
     ] {
         let message = Folder::with(text)
             .run(&["fit", "data.csv", "--x", "t", "--y", "y", "--formula", "a + b*t + c*t^2"])
             .refused();
         assert!(message.contains(expected) && message.lines().count() == 1, "{text:?}: {message}");
     }
-    for bytes in [&b"t,y\n1,2\n2,\xff\xfe\n"[..], b"\x00\x01\x02", b"\x1f\x8b\x08broken", b"\x89PNG\r\n\x1a\n1,2,3"] {
+    for bytes in [
+        &b"t,y\n1,2\n2,\xff\xfe\n"[..],
+        b"\x00\x01\x02",
+        b"\x1f\x8b\x08broken",
+        b"\x89PNG\r\n\x1a\n1,2,3",
+        b"\xff\xfet\0,\0y\0\n\0",
+    ] {
         let message =
             Folder::with(bytes).run(&["fit", "data.csv", "--x", "t", "--y", "y", "--model", "linear"]).refused();
         assert!(message.contains("data.csv") && message.lines().count() == 1, "{bytes:?}: {message}");
     }
     assert!(run(&["fit", "absent.csv", "--model", "linear"]).refused().starts_with("absent.csv: "));
     assert!(Folder::new().run(&["fit", ".", "--model", "linear"]).refused().starts_with(".: "));
+}
+
+/// Columns have any names: those of functions, constants, other alphabets, and such as no word of a formula can be.
+#[test]
+fn columns_have_any_names() {
+    let folder = Folder::with("Größe,dose (mM),beta,e,y\n1,2,1,5,9\n2,1,3,4,11\n3,5,2,9,20\n4,4,4,1,16\n5,3,0,2,11\n");
+    let names = |formula: &str, more: &[&str]| {
+        let report = folder.run(&[&["fit", "data.csv", "--formula", formula, "--json"], more].concat()).json();
+        report["x"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("a*Größe + c", &["--y", "y"]), ["Größe"]);
+    assert_eq!(names("a*Größe + b*\"dose (mM)\" + c*beta + d*e", &[]), ["Größe", "dose (mM)", "beta", "e"]);
+    assert_eq!(names("a*x + c", &["--x", "dose (mM)", "--y", "5"]), ["dose (mM)"]);
+    assert_eq!(names("a*beta + c", &["--x", "beta", "--y", "y"]), ["beta"]);
+    let message = folder.run(&["fit", "data.csv", "--formula", "a*gamma + e", "--y", "y"]).refused();
+    assert!(message.contains("gamma is a function"), "{message}");
+}
+
+/// The response is the first column, from the second on, that is no predictor.
+#[test]
+fn the_response_is_found() {
+    let folder = Folder::with("u,v,y\n1,2,5\n2,1,4\n3,3,9.1\n4,1,6\n");
+    for (arguments, expected) in [
+        (&["--formula", "p*u + q*v"][..], "y"),
+        (&["--formula", "p*u + q"], "v"),
+        (&["--formula", "p*v + q"], "y"),
+        (&["--formula", "p*x + q", "--x", "v"], "y"),
+        (&["--model", "linear"], "v"),
+        (&["--model", "linear", "--x", "2"], "y"),
+        (&["--model", "linear", "--x", "v", "--y", "u"], "u"),
+    ] {
+        let report = folder.run(&[&["fit", "data.csv", "--json"], arguments].concat()).json();
+        assert_eq!(report["y"], expected, "{arguments:?}");
+    }
+}
+
+/// Of a long file, columns that nobody asks for are not kept; those that are asked for in any way are.
+#[test]
+fn long_files_of_many_columns_are_read() {
+    let mut text = "name,time,signal,group,sd,spare,dose\n".to_owned();
+    for i in 0..6000 {
+        let (time, group) = (0.001 * f64::from(i), ["A", "B"][i as usize % 2]);
+        text += &format!("row {i},{time},{},{group},0.5,{i},{}\n", 2.0 * time + 1.0, i % 5);
+    }
+    let folder = Folder::with(text);
+    let report = folder.run(&[
+        "fit",
+        "data.csv",
+        "--formula",
+        "a*time + b",
+        "--y",
+        "signal",
+        "--sigma",
+        "sd",
+        "--where",
+        "dose > 2",
+        "--group-by",
+        "group",
+        "--json",
+    ]);
+    let report = report.json();
+    assert_close(value(&report["groups"][1], "a"), 2.0, 1e-9);
+    assert_eq!(report["groups"][0]["data"]["observations"], 1200);
+    let by_number = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "2", "--y", "3", "--json"]);
+    assert_close(value(&by_number.json(), "slope"), 2.0, 1e-9);
+    let note = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "time", "--y", "signal"]);
+    assert!(note.errors.contains("column group has 2 texts"), "{}", note.errors);
+    let message = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "none", "--y", "signal"]).refused();
+    assert!(message.contains("there is no column \"none\""), "{message}");
+}
+
+/// The input is no output.
+#[test]
+fn data_are_not_replaced() {
+    let folder = Folder::with(decay());
+    for option in ["--csv=data.csv", "--residuals=./data.csv"] {
+        let message = folder.run(&["fit", "data.csv", "--model", "linear", option]).refused();
+        assert!(message.ends_with("data.csv: it is read, and would be replaced"), "{message}");
+    }
+    assert_eq!(folder.read("data.csv"), decay());
 }
 
 #[test]

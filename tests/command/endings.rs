@@ -1,6 +1,6 @@
 //! Exit codes, and what the command says of itself.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::process::Stdio;
 
 use super::command::{Folder, decay, run};
@@ -30,9 +30,19 @@ fn bad_arguments_end_with_two() {
         (&["fit", "--start", "top=3"], "top"),
         (&["fit", "--bounds", "vmax=3..2"], "vmax"),
         (&["fit", "--fix", "vmax", "--tie", "vmax=2*km"], "vmax"),
-        (&["fit", "--tie", "vmax=2*("], "--formula: "),
+        (&["fit", "--tie", "vmax=2*("], "--tie: "),
         (&["fit", "--prior", "km=1~0.1"], "prior"),
         (&["fit", "--group-by", "compound"], "compound"),
+        (&["fit", "--start", "vmax=3,vmax=4"], "--start has vmax twice"),
+        (&["fit", "--tie", "vmax=km", "--tie", "vmax=2*km"], "--tie has vmax twice"),
+        (&["fit", "--fix", "vmax,vmax=3"], "--fix has vmax twice"),
+        (&["fit", "--json", "--csv"], "one format goes to the standard output"),
+        (&["compare", "--json", "--markdown"], "one format goes to the standard output"),
+        (&["compare", "--models", "linear", "--start", "vmax=1"], "--start: no curve has a parameter vmax"),
+        (&["fit", "--y", "rate", "--formula", "a*rate"], "the formula has no predictor"),
+        (&["fit", "--formula", "a*conc + b*rate"], "no column is left for the response; --y names it"),
+        (&["fit", "--x", "rate"], "no column is left for the response; --y names it"),
+        (&["fit", "--plot", "no/such/folder/fit.svg"], "no/such/folder/fit.svg: there is no such folder"),
         (&["fit", "--multi-start"], "--multi-start needs finite bounds or a --range of"),
         (&["fit", "--plot", "fit.gif"], "fit.gif"),
         (&["compare", "--models", "linear,gausian"], "there is no model \"gausian\""),
@@ -68,11 +78,17 @@ fn arguments_that_are_none_end_with_two() {
 fn help_has_examples() {
     for command in ["fit", "compare", "many", "predict", "models"] {
         let help = run(&[command, "--help"]).solved();
-        assert!(help.contains("Examples:\n  marquardt "), "{help}");
+        let (options, examples) = help.split_once("Examples:\n  marquardt ").unwrap();
+        let flags = options.split_whitespace().filter(|word| word.starts_with("--"));
+        let names = flags.map(|flag| flag.trim_end_matches([',', '.']).split(['[', '=']).next().unwrap());
+        for name in names.filter(|name| *name != "--help" && matches!(command, "fit" | "many")) {
+            assert!(examples.contains(name), "{command} has no example of {name}");
+        }
     }
     assert!(run(&["--version"]).solved().starts_with("marquardt "));
     let man = run(&["man"]).solved();
     assert!(man.contains(".SH MARQUARDT FIT") && man.contains("group\\-by"), "{man}");
+    assert!(man.contains("\n  marquardt fit enzyme.csv \\-\\-x conc"), "{man}");
     for shell in ["bash", "zsh", "fish"] {
         assert!(run(&["completions", shell]).solved().contains("marquardt"));
     }
@@ -100,17 +116,46 @@ fn a_broken_pipe_is_no_crash() {
     }
 }
 
-/// The best point so far is reported, and the exit code is one.
+/// A closed standard error stream takes no notes, and is no failure either.
+#[test]
+fn notes_that_nobody_reads_are_no_crash() {
+    let folder = Folder::new();
+    let mut child = folder.command(&["fit", "--watch"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+/// The fit is reported, with what is left of the bootstrap, and the exit code is one.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_what_was_found() {
     let folder = Folder::with(decay());
-    let arguments =
-        ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--y", "y", "--start", "a=2,k=0.3", "--bootstrap=1000000"];
-    let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    let arguments = [
+        "fit",
+        "data.csv",
+        "--formula",
+        "a*exp(-k*t)+c",
+        "--start",
+        "a=2,k=0.3",
+        "--watch",
+        "--bootstrap=1000000",
+        "--json",
+    ];
+    let mut child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The fit runs, and the interrupt is heard.
+    let mut watched = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while watched.read_line(&mut line).unwrap() > 0 && line.lines().count() < 3 {}
     let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
+    let rest = std::thread::spawn(move || {
+        let mut rest = String::new();
+        watched.read_to_string(&mut rest).map(|_| rest)
+    });
     let output = child.wait_with_output().unwrap();
-    assert!(matches!(output.status.code(), Some(1 | 2)), "{output:?}");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["parameters"][0]["name"], "a");
+    assert!(rest.join().unwrap().is_ok());
 }

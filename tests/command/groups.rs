@@ -103,4 +103,8 @@ fn what_is_wrong_with_a_group_names_it() {
     assert!(message.starts_with("g B: "), "{message}");
     let message = compounds().run(&[&FIT[..], &["--group-by", "compound", "--share", "bottom"]].concat()).refused();
     assert_eq!(message, "there is no parameter bottom to share or test; the parameters are top, ec50");
+    let message = compounds()
+        .run(&[&FIT[..], &["--group-by", "compound", "--test", "ec50", "--fix", "ec50=1"]].concat())
+        .refused();
+    assert_eq!(message, "--test: ec50 is fixed or tied, and has nothing to differ in");
 }

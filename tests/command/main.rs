@@ -5,6 +5,7 @@ mod compare;
 mod data;
 mod endings;
 mod fit;
+mod gnuplot;
 mod groups;
 mod many;
 mod output;

@@ -112,6 +112,14 @@ fn bad_stacks_are_refused() {
             "--start: there is no parameter b; the parameters are a",
         ),
         (&["many", "stack.npy", "--formula", "a*x", "--bounds", "a=2..1"], "2"),
+        (&["many", "stack.npy", "--formula", "a*exp(-k*t)"], "x, the predictor, is not in the formula"),
+        (&["many", "stack.npy", "--formula", "a*x", "--start", "a=1,a=2"], "--start has a twice"),
+        (
+            &["many", "stack.npy", "--formula", "a*x", "--out", "stack.npy"],
+            "stack.npy: it is read, and would be replaced",
+        ),
+        (&["many", "stack.npy", "--formula", "a*x", "--tie", "a=2*("], "--tie: "),
+        (&["many", "stack.npy", "--formula", "a*x", "--counts", "--robust"], "exclude each other"),
     ] {
         let message = folder.run(arguments).refused();
         assert!(message.contains(expected), "{arguments:?}: {message}");

@@ -56,6 +56,21 @@ fn predictors_come_from_files_and_fits_from_groups() {
 }
 
 #[test]
+fn predictors_are_needed_and_finite() {
+    let folder = Folder::with("conc\n1\nNA\n2\n");
+    folder.run(&["fit", "--json=fit.json"]).solved();
+    assert_eq!(folder.run(&["predict", "fit.json"]).refused(), "a file of predictors, or --at, is needed");
+    assert!(folder.run(&["predict", "fit.json", "--at", "1,nan"]).refused().starts_with("--at is NaN"));
+    let message = folder.run(&["predict", "fit.json", "data.csv"]).refused();
+    assert!(message.starts_with("data.csv, line 3, column conc: \"NA\" is a missing value"), "{message}");
+    let markdown = folder.run(&["predict", "fit.json", "data.csv", "--omit-missing", "--markdown"]).solved();
+    assert!(markdown.starts_with("| conc | rate |") && markdown.lines().count() == 4, "{markdown}");
+    let message = folder.run(&["predict", "fit.json", "data.csv", "--x", "conc,conc"]).refused();
+    assert_eq!(message, "--x names 2 of the predictors, which are conc");
+    assert_eq!(folder.run(&["predict", "fit.json", "data.csv", "--at", "1"]).code, 2);
+}
+
+#[test]
 fn what_is_no_fit_is_refused() {
     let folder = Folder::new();
     folder.write("fit.json", "{}");

@@ -1,8 +1,11 @@
 //! Assignments to parameters by name, as they are written on the command line.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+use crate::failure::Failure;
 
 /// Reason why a text is no assignment.
 #[derive(Debug, Error, PartialEq)]
@@ -99,6 +102,15 @@ impl FromStr for Tied {
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
         let (name, formula) = split(text, "NAME=FORMULA")?;
         Ok(Tied { name, formula: formula.trim().to_owned() })
+    }
+}
+
+/// Refuses an option that says two things of one parameter.
+pub fn check_once<'n>(option: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Failure> {
+    let mut known = HashSet::new();
+    match names.into_iter().find(|name| !known.insert(name.as_str())) {
+        Some(name) => Err(Failure::new(format!("{option} has {name} twice"))),
+        None => Ok(()),
     }
 }
 

@@ -6,32 +6,41 @@ use marquardt::curve::Comparison;
 use marquardt::models::Named;
 
 use crate::arguments::{CompareArguments, CurveArguments};
-use crate::curve::{self, Chosen, only_predictor};
+use crate::assignments::Start;
+use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
+use crate::needed_columns::Needs;
 use crate::output;
 use crate::table::{Cell, Format, Table};
+use crate::terminal::note;
 
 /// Fits all of them, and prints them best first.
 pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
-    let table = data::read(&arguments.data)?;
+    output::check_formats(arguments.formats())?;
+    let formulas: Vec<&str> = arguments.formula.iter().map(String::as_str).collect();
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &[] })?;
     let names = match (&arguments.models[..], &arguments.formula[..]) {
         ([], []) => Named::all().map(|model| model.name().to_owned()).collect(),
         (models, _) => models.to_vec(),
     };
     let mut candidates = Vec::new();
     for name in names {
-        let x_names = vec![only_predictor(&table, &arguments.data)?];
-        candidates.push(Chosen { curve: curve::named(&name)?, x_names });
+        candidates.push(curve::of_model(&name, &table, &arguments.data)?);
     }
     for formula in &arguments.formula {
         candidates.push(curve::in_columns(formula, &table, &arguments.data)?);
     }
+    for Start { name, .. } in &arguments.start {
+        if !candidates.iter().any(|Chosen { curve, .. }| curve.parameters().contains(name)) {
+            return Err(Failure::new(format!("--start: no curve has a parameter {name}")));
+        }
+    }
     let mut fits = Vec::new();
     let mut failed = Vec::new();
-    for Chosen { curve, x_names } in candidates {
-        let data = Data::select(&table, &arguments.data, x_names)?;
+    for Chosen { curve, x_names, y_name } in candidates {
+        let data = Data::select(&table, &arguments.data, x_names, y_name)?;
         let of_curve = CurveArguments { start: arguments.start.clone(), ..Default::default() };
         let of_curve = of_curve.of_parameters(curve.parameters());
         let fit = curve_fit::build(&curve, &data, &of_curve, &arguments.method)?;
@@ -76,7 +85,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         output::write(Path::new("-"), &format!("{ranking}\n"))?;
     }
     for (name, reason) in &failed {
-        eprintln!("note: {name} is left out: {reason}");
+        note(format_args!("note: {name} is left out: {reason}"));
     }
     // Of all models of the library, some do not suit the data.
     let is_selection = !(arguments.models.is_empty() && arguments.formula.is_empty());

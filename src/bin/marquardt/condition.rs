@@ -63,6 +63,11 @@ impl Condition {
         }
         Ok(false)
     }
+
+    /// The columns that are compared, by name or number.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.alternatives.iter().flatten().map(|comparison| comparison.column.as_str())
+    }
 }
 
 impl Comparison {

@@ -9,11 +9,13 @@ use marquardt::models::{AnyModel, UnknownModel};
 use crate::arguments::{CurveArguments, DataArguments};
 use crate::data::{ENZYME_MODEL, column_name};
 use crate::failure::Failure;
+use crate::needed_columns::writable;
 
-/// A curve, and the columns of its predictors.
+/// A curve, and the columns of its predictors and of its response.
 pub struct Chosen {
     pub curve: AnyModel,
     pub x_names: Vec<String>,
+    pub y_name: String,
 }
 
 /// The curve that the arguments name. Data that come with the program have a model of their own.
@@ -28,33 +30,51 @@ pub fn choose(arguments: &CurveArguments, table: &Table, data: &DataArguments) -
             return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models"));
         }
     };
-    Ok(Chosen { curve: named(name)?, x_names: vec![only_predictor(table, data)?] })
+    of_model(name, table, data)
+}
+
+/// A model of the library, of one predictor.
+pub fn of_model(name: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
+    let (curve, x_name) = (named(name)?, only_predictor(table, data)?);
+    let y_name = response(table, data, &[&x_name])?;
+    Ok(Chosen { curve, x_names: vec![x_name], y_name })
 }
 
 /// A formula over columns of a table.
 pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
-    let names = Formula::with_predictors(formula, [""; 0])?.parameters().to_vec();
-    let has = |name: &str| names.iter().any(|known| known == name);
-    let y_name = column_name(table, data.y.as_deref(), 2);
     let asked: Vec<String> = data.x.iter().map(|name| column_name(table, Some(name), 1)).collect();
-    let columns: Vec<String> = match asked.is_empty() {
-        true => table.column_names().filter(|name| *name != y_name && has(name)).map(str::to_owned).collect(),
-        false => asked.iter().filter(|name| has(name)).cloned().collect(),
-    };
-    let x_names = match (columns.is_empty(), &asked[..]) {
-        (false, asked) if asked.is_empty() || asked.len() == columns.len() => columns,
+    let columns: Vec<String> = writable(table).map(str::to_owned).collect();
+    let over_all = parsed(formula, if asked.is_empty() { &columns } else { &asked })?;
+    let mut x_names: Vec<String> = over_all.used_predictors().map(str::to_owned).collect();
+    let taken: Vec<&str> = x_names.iter().chain(&asked).map(String::as_str).collect();
+    let y_name = response(table, data, &taken)?;
+    x_names.retain(|name| *name != y_name);
+    if x_names.is_empty() && asked.len() < 2 && over_all.parameters().iter().any(|name| name == "x") {
         // Any column may be called x.
-        (true, [one]) if has("x") => vec![one.clone()],
-        (true, []) if has("x") => vec![column_name(table, None, 1)],
-        (_, []) => return Err(Failure::new("the formula has no predictor: neither a column nor x is in it")),
-        (_, asked) => {
-            let missing = asked.iter().find(|name| !has(name)).map_or("x", String::as_str);
-            return Err(Failure::new(format!("--x has {missing}, but the formula has not")));
-        }
-    };
-    let is_called_x = !has(&x_names[0]);
-    let predictors = if is_called_x { vec!["x".to_owned()] } else { x_names.clone() };
-    Ok(Chosen { curve: AnyModel::Formula(Formula::with_predictors(formula, predictors)?), x_names })
+        let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()])?);
+        return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_name });
+    }
+    if let Some(name) = asked.iter().find(|name| !x_names.contains(name)) {
+        return Err(Failure::new(format!("--x has {name}, but the formula has not")));
+    }
+    if x_names.is_empty() {
+        return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
+    }
+    Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names)?), x_names, y_name })
+}
+
+/// The column of the response: the first one from the second on that is not taken, unless one is asked for.
+fn response(table: &Table, data: &DataArguments, taken: &[&str]) -> Result<String, Failure> {
+    if data.y.is_some() || table.column_names().len() < 2 {
+        return Ok(column_name(table, data.y.as_deref(), 2));
+    }
+    let left = table.column_names().skip(1).find(|name| !taken.contains(name));
+    let none = || Failure::new("no column is left for the response; --y names it");
+    left.map(str::to_owned).ok_or_else(none)
+}
+
+fn parsed(formula: &str, predictors: &[String]) -> Result<Formula, Failure> {
+    Formula::with_predictors(formula, predictors).map_err(Failure::of_formula("--formula"))
 }
 
 /// The model of this name.
@@ -66,7 +86,7 @@ pub fn named(name: &str) -> Result<AnyModel, Failure> {
 }
 
 /// The column of the only predictor of a model.
-pub fn only_predictor(table: &Table, data: &DataArguments) -> Result<String, Failure> {
+fn only_predictor(table: &Table, data: &DataArguments) -> Result<String, Failure> {
     match &data.x[..] {
         [] => Ok(column_name(table, None, 1)),
         [name] => Ok(column_name(table, Some(name), 1)),

@@ -8,11 +8,12 @@ use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
 use crate::arguments::{CurveArguments, MethodArguments};
-use crate::assignments::{Bounds, Fix, Prior, Start, Tied};
+use crate::assignments::{Bounds, Fix, Prior, Start, Tied, check_once};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, Table};
+use crate::terminal::note;
 
 /// Above the lines that `--watch` prints.
 const HEADING: &str = "  trial          cost    damping  gain ratio        step   gradient";
@@ -24,6 +25,12 @@ pub fn build<'a>(
     of_curve: &CurveArguments,
     method: &MethodArguments,
 ) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
+    check_once("--start", of_curve.start.iter().map(|start| &start.name))?;
+    check_once("--bounds", of_curve.bounds.iter().map(|bounds| &bounds.name))?;
+    check_once("--fix", of_curve.fix.iter().map(|fix| &fix.name))?;
+    check_once("--tie", of_curve.tie.iter().map(|tied| &tied.name))?;
+    check_once("--prior", of_curve.prior.iter().map(|prior| &prior.name))?;
+    check_once("--range", method.range.iter().map(|range| &range.name))?;
     let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y);
     for Start { name, value } in &of_curve.start {
         fit = fit.start(name, *value);
@@ -38,7 +45,7 @@ pub fn build<'a>(
         };
     }
     for Tied { name, formula } in &of_curve.tie {
-        fit = fit.tie(name, Tie::parse(formula)?);
+        fit = fit.tie(name, Tie::parse(formula).map_err(Failure::of_formula("--tie"))?);
     }
     for Prior { name, mean, deviation } in &of_curve.prior {
         fit = fit.prior(name, *mean, *deviation);
@@ -95,8 +102,8 @@ fn prepared<'a, C: Curve<f64>>(mut fit: CurveFit<'a, f64, C>, method: &MethodArg
         fit = fit.f_scale(scale);
     }
     if method.watch {
-        eprintln!("{HEADING}");
-        fit = fit.observe(|record| eprintln!("{record}"));
+        note(HEADING);
+        fit = fit.observe(|record| note(record));
     }
     fit
 }

@@ -6,6 +6,7 @@ use ndarray::Array2;
 
 use crate::arguments::DataArguments;
 use crate::failure::Failure;
+use crate::needed_columns::{self, Needs};
 use crate::source;
 
 /// Data that come with the program.
@@ -15,7 +16,7 @@ const ENZYME: &str = include_str!("../../../examples/data/enzyme.csv");
 pub const ENZYME_MODEL: &str = "michaelis_menten";
 
 /// Reads the file, and keeps the rows that are asked for.
-pub fn read(arguments: &DataArguments) -> Result<Table, Failure> {
+pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
     let reader = TableReader::new().decimal_comma(arguments.decimal_comma);
     let reader = if arguments.no_heading { reader.heading(false) } else { reader };
     let reader = match arguments.separator {
@@ -23,7 +24,7 @@ pub fn read(arguments: &DataArguments) -> Result<Table, Failure> {
         None => reader,
     };
     let table = match &arguments.file {
-        Some(file) => reader.read_named(source::name(file), source::open(file)?)?,
+        Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)?,
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
     let mut kept = table;
@@ -48,6 +49,29 @@ pub fn column_name(table: &Table, asked: Option<&str>, default: usize) -> String
     }
 }
 
+/// The rows in which none of these columns has a missing number; the others are left out, or refused.
+pub fn complete_rows(table: &Table, columns: &[(String, &[f64])], omits: bool) -> Result<Vec<usize>, Failure> {
+    let missing = |row: usize| columns.iter().find(|(_, values)| values[row].is_nan());
+    let mut rows = Vec::with_capacity(table.rows());
+    for row in 0..table.rows() {
+        match missing(row) {
+            None => rows.push(row),
+            Some(_) if omits => {}
+            Some((name, _)) => {
+                let (source, line) = (table.source_name(), table.lines()[row]);
+                let text = table.text_column(name)?[row].to_owned();
+                return Err(Failure::new(format!(
+                    "{source}, line {line}, column {name}: {text:?} is a missing value; --omit-missing leaves such rows out"
+                )));
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Err(Failure::new(format!("{}: a number is missing in every row", table.source_name())));
+    }
+    Ok(rows)
+}
+
 /// Predictors, responses and their standard deviations.
 #[derive(Debug)]
 pub struct Data {
@@ -67,35 +91,22 @@ pub struct Data {
 
 impl Data {
     /// These columns of a table.
-    pub fn select(table: &Table, arguments: &DataArguments, x_names: Vec<String>) -> Result<Data, Failure> {
-        let y_name = column_name(table, arguments.y.as_deref(), 2);
+    pub fn select(
+        table: &Table,
+        arguments: &DataArguments,
+        x_names: Vec<String>,
+        y_name: String,
+    ) -> Result<Data, Failure> {
         // A sigma that is a number is the same for all rows, unless a column is called so.
         let sigma = arguments.sigma.as_deref();
         let is_column = |name: &str| table.column_names().any(|column| column == name);
         let same = sigma.filter(|text| !is_column(text)).and_then(|text| text.parse::<f64>().ok());
         let sigma_name = sigma.filter(|_| same.is_none());
-        let mut columns: Vec<(&str, &[f64])> = Vec::new();
+        let mut columns: Vec<(String, &[f64])> = Vec::new();
         for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(sigma_name) {
-            columns.push((name, table.column(name)?));
+            columns.push((name.to_owned(), table.column(name)?));
         }
-        let missing = |row: usize| columns.iter().find(|(_, values)| values[row].is_nan());
-        let mut rows = Vec::with_capacity(table.rows());
-        for row in 0..table.rows() {
-            match missing(row) {
-                None => rows.push(row),
-                Some(_) if arguments.omit_missing => {}
-                Some((name, _)) => {
-                    let (source, line) = (table.source_name(), table.lines()[row]);
-                    let text = table.text_column(name)?[row].to_owned();
-                    return Err(Failure::new(format!(
-                        "{source}, line {line}, column {name}: {text:?} is a missing value; --omit-missing leaves such rows out"
-                    )));
-                }
-            }
-        }
-        if rows.is_empty() {
-            return Err(Failure::new(format!("{}: a number is missing in every row", table.source_name())));
-        }
+        let rows = complete_rows(table, &columns, arguments.omit_missing)?;
         let chosen = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
         let x = Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| columns[column].1[rows[row]]);
         let y = chosen(columns[x_names.len()].1);

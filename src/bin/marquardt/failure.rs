@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use marquardt::curve::FormulaError;
+use thiserror::Error;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +39,22 @@ impl From<Ending> for ExitCode {
 #[derive(Debug)]
 pub struct Failure(Box<dyn Error>);
 
+/// Option of the command line whose formula is wrong.
+#[derive(Debug, Error)]
+#[error("{option}: {error}")]
+struct FormulaOfOption {
+    option: &'static str,
+    error: FormulaError,
+}
+
 impl Failure {
     pub fn new(message: impl Into<String>) -> Self {
         Failure(message.into().into())
+    }
+
+    /// The failure of an option whose formula is wrong.
+    pub fn of_formula(option: &'static str) -> impl Fn(FormulaError) -> Self {
+        move |error| FormulaOfOption { option, error }.into()
     }
 
     /// The output went to a program that does not read it any more.
@@ -50,7 +64,7 @@ impl Failure {
 
     /// The message: on one line, but for a formula, below which there is a mark.
     pub fn message(&self) -> String {
-        if self.0.is::<FormulaError>() { format!("--formula: {}", self.0) } else { self.one_line() }
+        if self.0.is::<FormulaOfOption>() { self.0.to_string() } else { self.one_line() }
     }
 
     /// The message, without line breaks.

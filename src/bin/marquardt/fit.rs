@@ -11,20 +11,30 @@ use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
+use crate::needed_columns::Needs;
 use crate::report::Report;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Table};
+use crate::terminal::note;
 use crate::{groups, output};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
-    let table = data::read(&arguments.data)?;
-    let Chosen { curve, x_names } = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    output::check(arguments)?;
+    let table = data::read(
+        &arguments.data,
+        &Needs {
+            formulas: &arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>(),
+            columns: &arguments.groups.group_by.as_deref().into_iter().collect::<Vec<_>>(),
+        },
+    )?;
+    let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
     if let Some(by) = &arguments.groups.group_by {
-        return groups::run(arguments, &curve, &table, by, x_names);
+        return groups::run(arguments, &chosen, &table, by);
     }
+    let Chosen { curve, x_names, y_name } = chosen;
     note_of_groups(&table);
-    let data = Data::select(&table, &arguments.data, x_names)?;
+    let data = Data::select(&table, &arguments.data, x_names, y_name)?;
     drop(table);
     let fit = curve_fit::build(&curve, &data, &arguments.curve, &arguments.method)?;
     let Solved { fit, minima } =
@@ -59,7 +69,9 @@ fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {
 
 /// The title of a report: that which is asked for, or else the file and the curve.
 pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &Data) -> String {
-    arguments.output.title.clone().unwrap_or_else(|| format!("{}: {curve}", data.source))
+    let name =
+        || Path::new(&data.source).file_name().map_or(data.source.as_str().into(), |name| name.to_string_lossy());
+    arguments.output.title.clone().unwrap_or_else(|| format!("{}: {curve}", name()))
 }
 
 /// The summary with its title, the formula, and the rows that were left out.
@@ -90,7 +102,7 @@ fn note_of_groups(table: &marquardt::curve::Table) {
         }
         let groups = texts.iter().collect::<std::collections::HashSet<_>>().len();
         if 1 < groups && groups < table.rows() {
-            eprintln!("note: column {name} has {groups} texts; --group-by {name} fits each group by itself");
+            note(format_args!("note: column {name} has {groups} texts; --group-by {name} fits each group by itself"));
             return;
         }
     }

@@ -1,5 +1,6 @@
 //! Results of fits of groups, in all formats.
 
+use marquardt::curve::ParameterState;
 use serde_json::{Value, json};
 
 use crate::arguments::FitArguments;
@@ -71,6 +72,7 @@ impl GroupResults<'_> {
             let values = summary.parameters.iter().map(|parameter| {
                 let value = significant(parameter.value, 6);
                 Cell::Text(match parameter.standard_error {
+                    _ if parameter.state == ParameterState::Undetermined => format!("{value} ± undetermined"),
                     error if error > 0.0 && error.is_finite() => format!("{value} ± {}", significant(error, 3)),
                     _ => value,
                 })

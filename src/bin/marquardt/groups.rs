@@ -4,8 +4,9 @@ use marquardt::GlobalFit;
 use marquardt::curve::{FitSummary, ParameterState, Plot, Series};
 use marquardt::models::AnyModel;
 
-use crate::arguments::FitArguments;
+use crate::arguments::{CurveArguments, FitArguments};
 use crate::assignments::Start;
+use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::Data;
 use crate::failure::{Ending, Failure};
@@ -45,12 +46,11 @@ struct Pictures {
 /// Fits all groups, prints the results, and draws them in one plot.
 pub fn run(
     arguments: &FitArguments,
-    curve: &AnyModel,
+    chosen: &Chosen,
     table: &marquardt::curve::Table,
     by: &str,
-    x_names: Vec<String>,
 ) -> Result<Ending, Failure> {
-    let mut groups = Groups::read(arguments, curve, table, by, &x_names)?;
+    let mut groups = Groups::read(arguments, chosen, table, by)?;
     let mut pictures = Pictures::default();
     let is_shared = !arguments.groups.share.is_empty();
     let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
@@ -63,8 +63,8 @@ pub fn run(
     results.tests = parameter_tests(&groups)?;
     if let Some(path) = &arguments.output.plot {
         let first = &groups.groups[0].data;
-        let plot = Plot::new().title(title(arguments, curve, first));
-        let plot = plot.x_label(x_names.join(", ")).y_label(&first.y_name);
+        let plot = Plot::new().title(title(arguments, &chosen.curve, first));
+        let plot = plot.x_label(chosen.x_names.join(", ")).y_label(&first.y_name);
         output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
@@ -77,14 +77,13 @@ pub fn run(
 impl<'a> Groups<'a> {
     fn read(
         arguments: &'a FitArguments,
-        curve: &'a AnyModel,
+        Chosen { curve, x_names, y_name }: &'a Chosen,
         table: &marquardt::curve::Table,
         by: &'a str,
-        x_names: &[String],
     ) -> Result<Self, Failure> {
         let mut groups = Vec::new();
         for (name, rows) in table.group_by(by)? {
-            let data = Data::select(&rows, &arguments.data, x_names.to_vec())?;
+            let data = Data::select(&rows, &arguments.data, x_names.clone(), y_name.clone())?;
             groups.push(Group { name, data, found: Vec::new() });
         }
         for name in arguments.groups.share.iter().chain(&arguments.groups.test) {
@@ -94,6 +93,13 @@ impl<'a> Groups<'a> {
                     "there is no parameter {name} to share or test; the parameters are {known}"
                 )));
             }
+        }
+        let held = |name: &&String| {
+            let CurveArguments { fix, tie, .. } = &arguments.curve;
+            fix.iter().any(|fixed| fixed.name == **name) || tie.iter().any(|tied| tied.name == **name)
+        };
+        if let Some(name) = arguments.groups.test.iter().find(held) {
+            return Err(Failure::new(format!("--test: {name} is fixed or tied, and has nothing to differ in")));
         }
         Ok(Groups { arguments, curve, by, groups })
     }

@@ -6,6 +6,7 @@ use marquardt::curve::{IntervalEnd, ParameterState};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, Table};
+use crate::terminal::note;
 
 /// Confidence of all intervals.
 pub const LEVEL: f64 = 0.95;
@@ -27,8 +28,11 @@ impl Inference {
         seed: u64,
     ) -> Result<Self, Failure> {
         let profile = profile.then(|| profiles(fit)).transpose()?;
-        let bootstrap = replicates.map(|replicates| bootstrap(fit, replicates, seed)).transpose()?;
-        Ok(Inference { profile, bootstrap, is_interrupted: interrupt::token().is_cancelled() })
+        let resampled = replicates.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
+        let is_interrupted = interrupt::token().is_cancelled();
+        // An interrupt may leave too few replicates, but does not take away the fit.
+        let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
+        Ok(Inference { profile, bootstrap, is_interrupted })
     }
 }
 
@@ -73,7 +77,8 @@ fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: usize, seed: u64) -> Result
     }
     let failed = found.failed().len();
     if failed > 0 {
-        eprintln!("note: {failed} of {replicates} resampled data sets could not be fitted");
+        let reason = if interrupt::token().is_cancelled() { "were not fitted" } else { "could not be fitted" };
+        note(format_args!("note: {failed} of {replicates} resampled data sets {reason}"));
     }
     Ok(table)
 }

@@ -15,6 +15,7 @@ mod inference;
 mod interrupt;
 mod many;
 mod models;
+mod needed_columns;
 mod output;
 mod parameter_tests;
 mod predict;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough, such as `head`, is no failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{} {}", terminal::red("error:"), failure.message());
+            terminal::note(format_args!("{} {}", terminal::red("error:"), failure.message()));
             Ending::BadInput.into()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use marquardt::curve::{ManyFits, NanPolicy};
@@ -12,18 +12,30 @@ use marquardt::{Bounds, FitMany, Formula, Tie};
 use ndarray::{Array2, s};
 
 use crate::arguments::ManyArguments;
-use crate::assignments::{Fix, Tied};
+use crate::assignments::{Fix, Tied, check_once};
 use crate::curve::{self, read_predictor};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::output;
+use crate::table::exact;
+use crate::terminal::note;
 
 /// Reads, fits and writes block after block.
 pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     let curve = match (&arguments.model, &arguments.formula) {
         (Some(name), _) => curve::named(name)?,
-        (None, Some(text)) => AnyModel::Formula(Formula::parse(text)?),
+        (None, Some(text)) => AnyModel::Formula(Formula::parse(text).map_err(Failure::of_formula("--formula"))?),
         (None, None) => return Err(Failure::new("--model or --formula is needed; `marquardt models` lists models")),
     };
+    if let AnyModel::Formula(formula) = &curve
+        && formula.used_predictors().next().is_none()
+    {
+        return Err(Failure::new("x, the predictor, is not in the formula; all other names are parameters"));
+    }
+    if let Some(out) = arguments.out.as_deref().filter(|out| out.as_os_str() != "-") {
+        let inputs: Vec<&Path> = [&arguments.stack].into_iter().chain(&arguments.x).map(PathBuf::as_path).collect();
+        output::check_file(out, &inputs)?;
+    }
     let mut reader = RowReader::<f64>::open(&arguments.stack)?;
     let (points, before) =
         reader.shape().split_last().map(|(&points, before)| (points, before.to_vec())).unwrap_or_default();
@@ -36,7 +48,9 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     }
     let asked = Asked::of(arguments, &curve)?;
     let total = reader.rows_left();
-    let mut results = Results::create(arguments.out.as_deref(), &before, curve.parameters())?;
+    // Begun where the first fits have been accepted.
+    let create = || Results::create(arguments.out.as_deref(), &before, curve.parameters());
+    let mut results = None;
     let bar = ProgressBar::new(total as u64).with_style(
         ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),
     );
@@ -46,16 +60,21 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         let found = asked.of_fits(fits).fit()?;
         if token.is_cancelled() {
             bar.abandon();
-            eprintln!("note: interrupted after {} of {total} fits", total - reader.rows_left() - rows.nrows());
+            let done = total - reader.rows_left() - rows.nrows();
+            note(format_args!("note: interrupted after {done} of {total} fits"));
             return Ok(Ending::NotConverged);
         }
         converged += found.converged();
-        results.write(&found)?;
+        match &mut results {
+            Some(results) => results,
+            none => none.insert(create()?),
+        }
+        .write(&found)?;
         bar.inc(rows.nrows() as u64);
     }
     bar.finish_and_clear();
-    results.finish()?;
-    eprintln!("{converged} of {total} fits converged");
+    results.map_or_else(create, Ok)?.finish()?;
+    note(format_args!("{converged} of {total} fits converged"));
     Ok(Ending::of(converged == total))
 }
 
@@ -70,9 +89,14 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(arguments: &'a ManyArguments, curve: &AnyModel) -> Result<Self, Failure> {
         let names = curve.parameters();
+        check_once("--start", arguments.start.iter().map(|start| &start.name))?;
+        check_once("--bounds", arguments.bounds.iter().map(|bounds| &bounds.name))?;
+        check_once("--fix", arguments.fix.iter().map(|fix| &fix.name))?;
+        check_once("--tie", arguments.tie.iter().map(|tied| &tied.name))?;
         arguments.fix.iter().try_for_each(|fix| check_name(&fix.name, names, "--fix").map(drop))?;
         arguments.tie.iter().try_for_each(|tied| check_name(&tied.name, names, "--tie").map(drop))?;
-        let tie = |tied: &'a Tied| Ok((tied.name.as_str(), Tie::parse(&tied.formula)?));
+        let tie =
+            |tied: &'a Tied| Ok((tied.name.as_str(), Tie::parse(&tied.formula).map_err(Failure::of_formula("--tie"))?));
         let ties = arguments.tie.iter().map(tie).collect::<Result<_, Failure>>()?;
         Ok(Asked { arguments, start: start(arguments, curve)?, bounds: bounds(arguments, curve)?, ties })
     }
@@ -184,7 +208,7 @@ impl Results {
             Results::Csv(writer) => rows
                 .rows()
                 .into_iter()
-                .try_for_each(|row| broken_pipe(writer.write_record(row.iter().map(f64::to_string)))),
+                .try_for_each(|row| broken_pipe(writer.write_record(row.iter().map(|&value| exact(value))))),
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use marquardt::curve::Plot;
+use marquardt::curve::{Plot, PlotError};
 
-use crate::arguments::OutputArguments;
+use crate::arguments::{FitArguments, OutputArguments};
 use crate::failure::Failure;
+use crate::table::Format;
 
 /// Prints a text, or writes it to a file; `-` is the standard output.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -17,6 +18,45 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         return Ok(out.flush()?);
     }
     fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
+/// Refuses, before anything is read, outputs that could not be written, would get mixed up, or would replace the data.
+pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
+    let output = &arguments.output;
+    check_formats(output.formats())?;
+    if let Some(path) = &output.plot {
+        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        if !extension.is_some_and(|extension| extension == "svg" || extension == "png") {
+            return Err(PlotError::UnknownFormat { path: path.clone() }.into());
+        }
+    }
+    let files = output.formats().map(|(_, path)| path).chain(&output.plot).chain(&output.residuals);
+    let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
+    files.into_iter().try_for_each(|path| check_file(path, &inputs))
+}
+
+/// At most one format goes to the standard output.
+pub fn check_formats<'p>(formats: impl Iterator<Item = (Format, &'p PathBuf)>) -> Result<(), Failure> {
+    match formats.filter(|(_, path)| path.as_os_str() == "-").count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::new(
+            "one format goes to the standard output; write the others to files, such as --json=fit.json",
+        )),
+    }
+}
+
+/// Refuses a file without a folder, and one that is read.
+pub fn check_file(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let refuse = |reason: &str| Err(Failure::new(format!("{}: {reason}", path.display())));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return refuse("there is no such folder");
+    }
+    let place = |path: &Path| path.canonicalize().ok();
+    match place(path).is_some() && inputs.iter().any(|input| place(input) == place(path)) {
+        true => refuse("it is read, and would be replaced"),
+        false => Ok(()),
+    }
 }
 
 /// Draws a plot with the axes that are asked for.

@@ -8,15 +8,17 @@ use ndarray::{Array2, Axis};
 use serde_json::Value;
 
 use crate::arguments::PredictArguments;
-use crate::data::{column_name, read};
+use crate::data::{self, column_name, read};
 use crate::failure::{Ending, Failure};
 use crate::inference::LEVEL;
+use crate::needed_columns::Needs;
 use crate::output;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table};
 
 /// Prints a row for each row of the predictors: the value, its standard error, and the ends of intervals at 95 %.
 pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
+    output::check_formats(arguments.formats())?;
     let path = &arguments.fit;
     let in_file = |failure: Failure| Failure::new(format!("{}: {}", path.display(), failure.one_line()));
     let text = fs::read_to_string(path).map_err(|error| in_file(error.into()))?;
@@ -64,13 +66,26 @@ fn predictors(arguments: &PredictArguments, fit: &FitOfColumns) -> Result<Array2
         if fit.x.len() != 1 {
             return Err(Failure::new(format!("--at gives one predictor, but the fit has {}", fit.x.len())));
         }
+        if let Some(value) = arguments.at.iter().find(|value| !value.is_finite()) {
+            return Err(Failure::new(format!("--at is {value}, which is no finite number")));
+        }
         return Ok(Array2::from_shape_vec((arguments.at.len(), 1), arguments.at.clone())?);
     }
-    let table = read(&arguments.data)?;
-    let mut columns = Vec::new();
-    for (index, name) in fit.x.iter().enumerate() {
-        let asked = arguments.data.x.get(index).map_or(name.as_str(), String::as_str);
-        columns.push(table.column(&column_name(&table, Some(asked), 1))?.to_vec());
+    if arguments.data.file.is_none() {
+        return Err(Failure::new("a file of predictors, or --at, is needed"));
     }
-    Ok(Array2::from_shape_fn((table.rows(), columns.len()), |(row, column)| columns[column][row]))
+    let (asked, known) = (&arguments.data.x, &fit.x);
+    if !asked.is_empty() && asked.len() != known.len() {
+        let (count, names) = (asked.len(), known.join(", "));
+        return Err(Failure::new(format!("--x names {count} of the predictors, which are {names}")));
+    }
+    let names: Vec<&str> = if asked.is_empty() { known } else { asked }.iter().map(String::as_str).collect();
+    let table = read(&arguments.data, &Needs { formulas: &[], columns: &names })?;
+    let mut columns = Vec::new();
+    for name in names {
+        let name = column_name(&table, Some(name), 1);
+        columns.push((name.clone(), table.column(&name)?));
+    }
+    let rows = data::complete_rows(&table, &columns, arguments.data.omit_missing)?;
+    Ok(Array2::from_shape_fn((rows.len(), columns.len()), |(row, column)| columns[column].1[rows[row]]))
 }

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 use crate::arguments::Arguments;
 use crate::failure::{Ending, Failure};
@@ -19,14 +20,38 @@ pub fn completions(shell: Shell) -> Result<Ending, Failure> {
 /// Prints the manual page: the command, and then each subcommand.
 pub fn man_page() -> Result<Ending, Failure> {
     let mut page = Vec::new();
-    let command = Arguments::command();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    let command = Arguments::command().disable_help_subcommand(true);
+    let man = Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    write_examples(&mut page, &command)?;
     for subcommand in command.get_subcommands() {
         writeln!(page, ".SH MARQUARDT {}", subcommand.get_name().to_uppercase())?;
-        let man = clap_mangen::Man::new(subcommand.clone().disable_help_flag(true));
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
+        if let Some(about) = subcommand.get_about() {
+            writeln!(page, "{}.", escaped(&about.to_string()))?;
+        }
+        Man::new(subcommand.clone().disable_help_flag(true)).render_options_section(&mut page)?;
+        write_examples(&mut page, subcommand)?;
     }
+    man.render_version_section(&mut page)?;
     io::stdout().write_all(&page)?;
     Ok(Ending::Solved)
+}
+
+/// Writes what follows the help of a command, line by line.
+fn write_examples(page: &mut Vec<u8>, command: &Command) -> io::Result<()> {
+    let Some(text) = command.get_after_help() else { return Ok(()) };
+    writeln!(page, ".PP\n.nf\n{}\n.fi", escaped(&text.to_string()))
+}
+
+/// The text, for the formatter of manual pages.
+fn escaped(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('-', "\\-");
+    // A dot or an apostrophe at the beginning of a line would be a command.
+    escaped
+        .lines()
+        .map(|line| if line.starts_with(['.', '\'']) { format!("\\&{line}\n") } else { format!("{line}\n") })
+        .collect()
 }

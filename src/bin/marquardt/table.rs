@@ -48,10 +48,7 @@ impl Cell {
     fn exact(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
-            Cell::Number(value) if *value != 0.0 && !(1e-5..1e16).contains(&value.abs()) && value.is_finite() => {
-                format!("{value:e}")
-            }
-            Cell::Number(value) => value.to_string(),
+            Cell::Number(value) => exact(*value),
             Cell::Count(count) => count.to_string(),
             Cell::Empty => String::new(),
         }
@@ -67,6 +64,12 @@ impl Cell {
     }
 }
 
+/// As many digits as tell a number from its neighbours.
+pub fn exact(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
+    if is_plain || !value.is_finite() { value.to_string() } else { format!("{value:e}") }
+}
+
 /// A number as JSON, as the library writes it: `"inf"`, `"-inf"` and `"NaN"` are texts.
 pub fn number(value: f64) -> Value {
     match value {
@@ -76,7 +79,7 @@ pub fn number(value: f64) -> Value {
     }
 }
 
-/// A number with so many significant digits, without zeros at the end.
+/// A number with so many significant digits, without zeros at the end; scientific below 1e-4 and from 1e6 on, as in reports.
 pub fn significant(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return value.to_string() };
@@ -86,7 +89,7 @@ pub fn significant(value: f64, digits: usize) -> String {
         false => text.to_owned(),
     };
     match exponent {
-        -5..=15 => trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize)),
+        -4..=5 => trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize)),
         _ => format!("{}e{exponent}", trimmed(mantissa)),
     }
 }
@@ -188,8 +191,9 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        let texts = [0.1, 123_456.789, -1.5e-9, 1e300, 0.0, f64::INFINITY, f64::NAN, 100.0].map(|v| significant(v, 6));
-        assert_eq!(texts, ["0.1", "123457", "-1.5e-9", "1e300", "0", "inf", "NaN", "100"]);
+        let texts = [0.1, 123_456.789, -6.00541e14, -1.5e-9, 1e300, 0.0, f64::INFINITY, f64::NAN, 100.0];
+        let texts = texts.map(|value| significant(value, 6));
+        assert_eq!(texts, ["0.1", "123457", "-6.00541e14", "-1.5e-9", "1e300", "0", "inf", "NaN", "100"]);
         for value in [0.1 + 0.2, 1e-300, -1.5e22, 123.0, f64::NEG_INFINITY] {
             assert_eq!(Cell::Number(value).exact().parse(), Ok(value));
         }

@@ -1,6 +1,12 @@
-//! Colours, for terminals alone.
+//! The standard error stream: notes, and colours for terminals alone.
 
-use std::io::{IsTerminal, stderr};
+use std::fmt::Display;
+use std::io::{IsTerminal, Write, stderr};
+
+/// Prints a line on the standard error stream. Where that is closed, nobody wants the line.
+pub fn note(line: impl Display) {
+    let _ = writeln!(stderr(), "{line}");
+}
 
 /// Text for the standard error stream, in red if that is a terminal that takes colours.
 pub fn red(text: &str) -> String {

@@ -114,9 +114,7 @@ pub enum FormulaProblem {
         most: usize,
     },
     /// A predictor has a name that a formula cannot have, or one that another predictor has.
-    #[error(
-        "{name:?} cannot be the name of a predictor: a letter, then letters, digits and underscores, and each name once"
-    )]
+    #[error("{name:?} cannot be the name of a predictor: names are not empty, have no quotes, and occur once")]
     Predictor {
         /// The name.
         name: String,

@@ -50,9 +50,10 @@ use crate::real::Real;
 /// - Functions of one argument: those of [`Scalar`](crate::Scalar), `exp`, `ln` or `log`, `log10`, `sqrt`, `sin`, `asin`, `tanh`,
 ///   `abs`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
 /// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`.
-/// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>` or `>=`. Both are worked out.
+/// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>`, `>=`, `==` or `!=`. Both are worked out.
 /// - Numbers, as `3`, `.5` or `1e-3`; `pi`, and Euler's number `e`.
-/// - Names, of letters, digits and underscores: the predictors, and all others are parameters, in the order in which they occur.
+/// - Names: the predictors, and all others are parameters, in the order in which they occur. A name is a word of letters, digits and
+///   underscores, or anything in double quotes, such as `"dose (mM)"` or `"beta"`.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
     text: String,
@@ -71,8 +72,8 @@ impl Formula {
         Formula::with_predictors(text, ["x"])
     }
 
-    /// A formula over predictors of these names, in the order of their columns. A name that is a constant otherwise is the
-    /// predictor.
+    /// A formula over predictors of these names, in the order of their columns. A name that is a constant or a function otherwise is the
+    /// predictor, unless it is called.
     ///
     /// ```
     /// use marquardt::{Formula, Model};
@@ -103,6 +104,20 @@ impl Formula {
     /// The names of the predictors, in the order of their columns.
     pub fn predictors(&self) -> &[String] {
         &self.predictors
+    }
+
+    /// The names of the predictors that occur in the text, in the order of their columns.
+    ///
+    /// ```
+    /// use marquardt::Formula;
+    ///
+    /// let line = Formula::with_predictors("a + b * dose", ["time", "dose"])?;
+    /// assert_eq!(line.used_predictors().collect::<Vec<_>>(), ["dose"]);
+    /// # Ok::<(), marquardt::curve::FormulaError>(())
+    /// ```
+    pub fn used_predictors(&self) -> impl Iterator<Item = &str> {
+        let is_used = |index: usize| self.program.uses_predictor(index);
+        self.predictors.iter().enumerate().filter(move |(index, _)| is_used(*index)).map(|(_, name)| name.as_str())
     }
 
     /// The names of the parameters, in the order in which they occur.

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! expression = comparison [ "?" expression ":" expression ]
-//! comparison = sum [ ( "<" | "<=" | ">" | ">=" ) sum ]
+//! comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
 //! sum        = product { ( "+" | "-" ) product }
 //! product    = signed { ( "*" | "/" ) signed }
 //! signed     = { "+" | "-" } power
 //! power      = atom [ ( "^" | "**" ) signed ]
 //! atom       = number | name | name "(" expression { "," expression } ")" | "(" expression ")"
 //! ```
+//!
+//! A name is a word, or anything between quotes.
 
 use super::error::{FormulaError, FormulaProblem};
 use super::function::{Compound, Function};
@@ -34,7 +36,7 @@ pub(super) struct Parsed {
 /// Parses a formula over these predictors. All other names are parameters, in the order in which they occur.
 pub(super) fn parse(text: &str, predictors: &[String]) -> Result<Parsed, FormulaError> {
     for (index, name) in predictors.iter().enumerate() {
-        if !is_name(name) || is_function(name) || predictors[..index].contains(name) {
+        if !is_name(name) || predictors[..index].contains(name) {
             return Err(FormulaError::new(FormulaProblem::Predictor { name: name.clone() }, text, 0));
         }
     }
@@ -67,6 +69,8 @@ enum Value {
     Less(Slot, Slot),
     /// The first is not less than the second.
     NotLess(Slot, Slot),
+    Equal(Slot, Slot),
+    Unequal(Slot, Slot),
 }
 
 /// A text of which part has been read.
@@ -151,6 +155,8 @@ impl<'t> Parser<'t> {
         match by {
             Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
             Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
+            Value::Equal(a, b) => Ok(self.builder.choose_equal(a, b, then, otherwise)),
+            Value::Unequal(a, b) => Ok(self.builder.choose_equal(a, b, otherwise, then)),
             Value::Number(_) => Err(self.error(FormulaProblem::NoComparison, at)),
         }
     }
@@ -158,7 +164,7 @@ impl<'t> Parser<'t> {
     fn comparison(&mut self) -> Result<Value, FormulaError> {
         let at = self.word.at;
         let first = self.sum()?;
-        let Some(symbol) = self.take_symbol(&["<", "<=", ">", ">="])? else { return Ok(first) };
+        let Some(symbol) = self.take_symbol(&["<", "<=", ">", ">=", "==", "!="])? else { return Ok(first) };
         let first = self.as_number(first, at)?;
         let at = self.word.at;
         let second = self.sum()?;
@@ -167,6 +173,8 @@ impl<'t> Parser<'t> {
             "<" => Value::Less(first, second),
             ">" => Value::Less(second, first),
             "<=" => Value::NotLess(second, first),
+            "==" => Value::Equal(first, second),
+            "!=" => Value::Unequal(first, second),
             _ => Value::NotLess(first, second),
         })
     }
@@ -247,10 +255,14 @@ impl<'t> Parser<'t> {
                 if self.word.token == Token::Symbol("(") {
                     return self.call(name, at).map(Value::Number);
                 }
-                if is_function(name) {
+                if is_function(name) && !self.is_predictor(name) {
                     return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
                 }
                 Ok(Value::Number(self.named(name)))
+            }
+            Token::Quoted(name) => {
+                self.take()?;
+                Ok(Value::Number(self.variable(name)))
             }
             Token::Symbol("(") => {
                 self.take()?;
@@ -262,15 +274,23 @@ impl<'t> Parser<'t> {
         }
     }
 
+    fn is_predictor(&self, name: &str) -> bool {
+        self.predictors.iter().any(|predictor| predictor == name)
+    }
+
     /// A predictor, a constant, or a parameter.
     fn named(&mut self, name: &str) -> Slot {
+        match name {
+            "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
+            "e" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::E),
+            _ => self.variable(name),
+        }
+    }
+
+    /// A predictor, or else a parameter.
+    fn variable(&mut self, name: &str) -> Slot {
         if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
             return self.builder.add(Instruction::Predictor(index));
-        }
-        match name {
-            "pi" => return self.builder.constant(std::f64::consts::PI),
-            "e" => return self.builder.constant(std::f64::consts::E),
-            _ => {}
         }
         let index = self.parameters.iter().position(|parameter| parameter == name).unwrap_or_else(|| {
             self.parameters.push(name.to_owned());

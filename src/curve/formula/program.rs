@@ -92,6 +92,11 @@ pub(in crate::curve) struct Program {
 const FEW: usize = 24;
 
 impl Program {
+    /// An instruction takes this predictor.
+    pub(super) fn uses_predictor(&self, index: usize) -> bool {
+        self.instructions.contains(&Instruction::Predictor(index))
+    }
+
     /// The value, in any scalar; NaN where the row has too few predictors.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
@@ -162,6 +167,12 @@ impl Builder {
             Some(p) => self.add(Instruction::ConstantPower(a, Bits::of(p))),
             None => self.join(Operator::Power, a, b),
         }
+    }
+
+    /// `then` where `a` is neither less nor greater than `b`.
+    pub(super) fn choose_equal(&mut self, a: Slot, b: Slot, then: Slot, otherwise: Slot) -> Slot {
+        let not_greater = self.add(Instruction::SelectLess([b, a, otherwise, then]));
+        self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
     /// `√(a² + b²)`.

@@ -30,6 +30,7 @@ fn operators_have_the_precedences_of_mathematics() {
         ("2e1*.5 + 1.", 11.0),
         ("x < 4 ? 1 : x < 5 ? 2 : 3", 1.0),
         ("if(x >= 3, 1, 2) + if(x > 3, 10, 20) + if(x <= 3, 100, 200) + if(x < 3, 1000, 2000)", 2121.0),
+        ("if(x == 3, 1, 2) + if(x != 3, 10, 20) + (x == 4 ? 100 : x != 2 ? 200 : 300)", 221.0),
         ("step(x - 3) + step(x - 3.1)", 1.0),
         ("max(x, 5) - min(x, 5) + hypot(x, 4)", 7.0),
         ("pow(x, 0.5)^2 + atan2(0, x) + select_less(x, 4, 1, 2)", 4.0),
@@ -55,7 +56,12 @@ fn names_are_predictors_or_parameters() {
     assert_eq!("k*x".parse::<Formula>().unwrap().parameters(), ["k"]);
     // What is given as a predictor is one.
     assert!(Formula::with_predictors("e*pi", ["e", "pi"]).unwrap().parameters().is_empty());
-    for names in [&["x", "x"][..], &["1x"], &["exp"], &[""]] {
+    assert!(Formula::with_predictors("beta*gamma(beta)", ["beta"]).unwrap().parameters().is_empty());
+    let quoted = Formula::with_predictors("\"e\" * \"dose (µM)\" + e*\"k on\"", ["dose (µM)"]).unwrap();
+    assert_eq!(quoted.parameters(), ["e", "k on"]);
+    let value: f64 = quoted.response(&[2.0], &[3.0, 1.0]);
+    assert_eq!(value, 6.0 + std::f64::consts::E);
+    for names in [&["x", "x"][..], &["a\"b"], &[""]] {
         let error = Formula::with_predictors("1", names.to_vec()).unwrap_err();
         assert!(matches!(error.problem(), FormulaProblem::Predictor { .. }), "{error}");
     }
@@ -69,6 +75,8 @@ fn errors_point_at_the_character() {
         ("2x", "an operator is expected, but x found\n  2x\n   ^"),
         ("µ * § ", "a number, a name or an operator is expected, but § found\n  µ * §\n      ^"),
         ("", "a number, a name or a parenthesis is expected, but the end found\n  \n  ^"),
+        ("2*\"a", "a number, a name or an operator is expected, but \" found\n  2*\"a\n    ^"),
+        ("2 \"a b\"", "an operator is expected, but \"a b\" found\n  2 \"a b\"\n    ^"),
         ("exp + 1", "exp is a function: write exp(…), or give the parameter another name\n  exp + 1\n  ^"),
         ("k(x)", "there is no function k; a product takes a *\n  k(x)\n  ^"),
         ("1 + sqr(x)", "there is no function sqr; did you mean sqrt?\n  1 + sqr(x)\n      ^"),
@@ -195,7 +203,8 @@ fn a_tie_of_a_text_is_that_of_the_macro() {
 fn texts() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "a", "x", "b1", "1", "2.5", "1e", "1e-3", ".", "+", "-", "*", "**", "/", "^", "(", ")", ",", "<", "<=", ">",
-        "?", ":", "exp", "sin(", "pow(", "if(", "max", " ", "é", "§", "e", "pi", "gamma(",
+        "==", "!=", "=", "?", ":", "exp", "sin(", "pow(", "if(", "max", " ", "é", "§", "e", "pi", "gamma(", "\"",
+        "\"a b\"",
     ]);
     prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }
@@ -214,7 +223,149 @@ fn expressions() -> impl Strategy<Value = (&'static str, OfThree)> {
     ])
 }
 
+/// A point, and the value and the derivatives of the macro there and of the same text.
+type Compared = fn(f64, [f64; 2]) -> (&'static str, Dual<f64, 2>, Dual<f64, 2>);
+
+/// Each expression once for the compiler and once as a text.
+macro_rules! in_both {
+    ($($formula:expr;)*) => {
+        [$(|x, b| {
+            let (text, b) = (stringify!($formula), Dual::variables(b));
+            let by_text = Formula::parse(text).unwrap_or_else(|error| panic!("{error}"));
+            // Parameters of a formula come in the order in which they occur.
+            assert_eq!(by_text.parameters(), ["a", "b"], "{text}");
+            (text, Model::<f64>::response(&model!(|x; a, b| $formula), &[x], &b), Model::<f64>::response(&by_text, &[x], &b))
+        }),*]
+    };
+}
+
+const COMPARED: [Compared; 14] = in_both! {
+    a * exp(-b * x) + 1;
+    a / (1 + pow(x / b, 2)) - 2.5e-1;
+    (x + a) * (x - b) / (1 + x * x);
+    sin(a * x) * cos(b) + tan(0.3 * x);
+    ln(a + x) / log10(2 + b) - log2(1 + x);
+    sqrt(a * x) * cbrt(b) - abs(x - 2);
+    tanh(a) + sinh(x * b / 9) - cosh(0.1 * x);
+    erf(a * x) - erfc(b * x) * 3;
+    gamma(1 + a) / lgamma(3 + b * x);
+    beta(a + x, b);
+    j0(a * x) + j1(b + x);
+    atan2(a * x, b) + hypot(x, 2);
+    max(a, x) * min(x, b);
+    select_less(x, a, x * x, b / (1 + x));
+};
+
+/// A formula in the making, to be written as a text and to be worked out.
+#[derive(Debug, Clone)]
+enum Tree {
+    Number(f64),
+    Name(usize),
+    Negative(Box<Tree>),
+    Function(&'static str, fn(f64) -> f64, Box<Tree>),
+    Joined(&'static str, Box<[Tree; 2]>),
+    Choice(&'static str, Box<[Tree; 4]>),
+}
+
+impl Tree {
+    /// With all parentheses; comparisons and choices in one of the two ways.
+    fn text(&self) -> String {
+        match self {
+            Tree::Number(value) => format!("{value:?}"),
+            Tree::Name(index) => ["x", "a", "b"][*index].to_owned(),
+            Tree::Negative(of) => format!("(-{})", of.text()),
+            Tree::Function(name, _, of) => format!("{name}({})", of.text()),
+            Tree::Joined(operator, of) => format!("({} {operator} {})", of[0].text(), of[1].text()),
+            Tree::Choice(relation, of) => {
+                let [a, b, then, otherwise] = of.each_ref().map(Tree::text);
+                format!("({a} {relation} {b} ? {then} : {otherwise})")
+            }
+        }
+    }
+
+    fn value(&self, at: &[f64; 3]) -> f64 {
+        match self {
+            Tree::Number(value) => *value,
+            Tree::Name(index) => at[*index],
+            Tree::Negative(of) => -of.value(at),
+            Tree::Function(_, function, of) => function(of.value(at)),
+            Tree::Joined(operator, of) => {
+                let [a, b] = of.each_ref().map(|of| of.value(at));
+                match *operator {
+                    "+" => a + b,
+                    "-" => a - b,
+                    "*" => a * b,
+                    _ => a / b,
+                }
+            }
+            Tree::Choice(relation, of) => {
+                let [a, b, then, otherwise] = of.each_ref().map(|of| of.value(at));
+                // No choice is right.
+                if a.is_nan() || b.is_nan() {
+                    return f64::NAN;
+                }
+                let holds = match *relation {
+                    "<" => a < b,
+                    "<=" => a <= b,
+                    ">" => a > b,
+                    ">=" => a >= b,
+                    "==" => a == b,
+                    _ => a != b,
+                };
+                if holds { then } else { otherwise }
+            }
+        }
+    }
+}
+
+/// Formulas of smooth functions, in which nothing overflows.
+fn trees() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![(0.1..4.0).prop_map(Tree::Number), (0..3_usize).prop_map(Tree::Name)];
+    leaf.prop_recursive(5, 40, 4, |inner| {
+        let boxed = inner.clone().prop_map(Box::new);
+        let functions = prop::sample::select(vec![
+            ("sin", f64::sin as fn(f64) -> f64),
+            ("cos", f64::cos),
+            ("tanh", f64::tanh),
+            ("atan", f64::atan),
+            ("abs", f64::abs),
+        ]);
+        let operators = prop::sample::select(vec!["+", "-", "*", "/"]);
+        let relations = prop::sample::select(vec!["<", "<=", ">", ">=", "==", "!="]);
+        prop_oneof![
+            boxed.clone().prop_map(Tree::Negative),
+            (functions, boxed).prop_map(|((name, function), of)| Tree::Function(name, function, of)),
+            (operators, [inner.clone(), inner.clone()]).prop_map(|(operator, of)| Tree::Joined(operator, Box::new(of))),
+            (relations, [inner.clone(), inner.clone(), inner.clone(), inner])
+                .prop_map(|(relation, of)| Tree::Choice(relation, Box::new(of))),
+        ]
+    })
+}
+
 proptest! {
+    /// Values and derivatives.
+    #[test]
+    fn a_formula_is_the_macro(x in 0.1..4.0, a in 0.1..3.0, b in 0.1..3.0) {
+        for compared in COMPARED {
+            let (text, of_macro, by_text) = compared(x, [a, b]);
+            let close = |found: f64, expected: f64| (found - expected).abs() <= 1e-13 * (1.0 + expected.abs());
+            prop_assert!(close(by_text.value, of_macro.value), "{}: {:?} instead of {:?}", text, by_text, of_macro);
+            for (found, expected) in by_text.gradient.into_iter().zip(of_macro.gradient) {
+                prop_assert!(close(found, expected), "{}: {:?} instead of {:?}", text, by_text, of_macro);
+            }
+        }
+    }
+
+    #[test]
+    fn any_formula_has_the_value_of_its_tree(tree in trees(), x in -4.0..4.0, a in 0.1..3.0, b in 0.1..3.0) {
+        let (text, expected) = (tree.text(), tree.value(&[x, a, b]));
+        let formula = Formula::with_predictors(&text, ["x", "a", "b"]).unwrap();
+        let found: f64 = formula.response(&[x, a, b], &[]);
+        // The functions of formulas and those of the standard library round each in its own way.
+        let is_close = (found - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+        prop_assert!(is_close || !expected.is_finite() || expected.abs() > 1e6, "{}: {} instead of {}", text, found, expected);
+    }
+
     #[test]
     fn no_text_panics(text in texts()) {
         if let Err(error) = Formula::parse(&text) {

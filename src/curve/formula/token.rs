@@ -7,6 +7,8 @@ use std::fmt;
 pub(super) enum Token<'t> {
     Number(f64),
     Name(&'t str),
+    /// A name in quotes, which is never a constant or a function.
+    Quoted(&'t str),
     Symbol(&'static str),
     End,
 }
@@ -19,7 +21,10 @@ pub(super) struct Word<'t> {
 }
 
 /// Symbols, of which those of two characters come first.
-const SYMBOLS: [&str; 15] = ["**", "<=", ">=", "+", "-", "*", "/", "^", "(", ")", ",", "<", ">", "?", ":"];
+const SYMBOLS: [&str; 17] = ["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "^", "(", ")", ",", "<", ">", "?", ":"];
+
+/// Stands before and after a name of any characters.
+const QUOTE: char = '"';
 
 /// The words of a text, one after the other.
 pub(super) struct Words<'t> {
@@ -51,6 +56,11 @@ impl<'t> Words<'t> {
                 let length = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
                 (Token::Name(&rest[..length]), length)
             }
+            Some(QUOTE) => {
+                let name = rest[1..].split_once(QUOTE).map(|(name, _)| name).filter(|name| !name.is_empty());
+                let name = name.ok_or_else(|| (QUOTE.to_string(), at))?;
+                (Token::Quoted(name), name.len() + 2)
+            }
             Some(first) => {
                 let symbol = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol));
                 let symbol = symbol.ok_or_else(|| (first.to_string(), at))?;
@@ -67,9 +77,9 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The text is a name: a letter or underscore first.
+/// The text is a name, which is written in quotes unless it is a word.
 pub(super) fn is_name(text: &str) -> bool {
-    text.chars().all(is_of_name) && text.chars().next().is_some_and(|first| !first.is_numeric())
+    !text.is_empty() && !text.contains(QUOTE)
 }
 
 /// Bytes of the number that a text begins with.
@@ -96,6 +106,7 @@ impl fmt::Display for Token<'_> {
         match self {
             Token::Number(number) => write!(f, "{number}"),
             Token::Name(name) => write!(f, "{name}"),
+            Token::Quoted(name) => write!(f, "{QUOTE}{name}{QUOTE}"),
             Token::Symbol(symbol) => write!(f, "{symbol:?}"),
             Token::End => f.write_str("the end"),
         }
@@ -117,13 +128,16 @@ mod tests {
         assert_eq!(tokens(" a1*  .5e-3x "), ["a1", "\"*\"", "0.0005", "x"]);
         assert_eq!(tokens("2e+b"), ["2", "e", "\"+\"", "b"]);
         assert_eq!(tokens("1.**µ<=3."), ["1", "\"**\"", "µ", "\"<=\"", "3"]);
+        assert_eq!(tokens("2*\"dose (µM)\"-\"e\""), ["2", "\"*\"", "\"dose (µM)\"", "\"-\"", "\"e\""]);
+        assert_eq!(Words::of("\"\"").next().unwrap_err(), ("\"".to_owned(), 0));
+        assert_eq!(Words::of(" \"a").next().unwrap_err(), ("\"".to_owned(), 1));
         assert_eq!(Words::of("  §").next().unwrap_err(), ("§".to_owned(), 2));
         assert_eq!(Words::of(".").next().unwrap_err(), (".".to_owned(), 0));
     }
 
     #[test]
-    fn names_begin_with_a_letter() {
-        assert!(is_name("k_1") && is_name("_") && is_name("λ"));
-        assert!(!is_name("1k") && !is_name("") && !is_name("a b") && !is_name("a-b"));
+    fn names_have_no_quotes() {
+        assert!(["k_1", "_", "λ", "1k", "a b", "exp"].into_iter().all(is_name));
+        assert!(!is_name("") && !is_name("a\"b"));
     }
 }

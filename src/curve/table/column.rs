@@ -1,9 +1,11 @@
 //! One column of a table.
 
 /// The fields of a column, as text and as numbers.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Column {
     pub(super) name: String,
+    /// Fields are added.
+    pub(super) is_kept: bool,
     /// NaN where the value is missing, or is no finite number.
     pub(super) values: Vec<f64>,
     /// The fields that are no finite numbers, in order.
@@ -25,7 +27,7 @@ pub(super) struct Flaw {
 impl Column {
     /// A column without fields.
     pub(super) fn new(name: String) -> Self {
-        Column { name, ..Column::default() }
+        Column { name, is_kept: true, values: Vec::new(), flaws: Vec::new(), text: String::new(), ends: Vec::new() }
     }
 
     /// Adds a field: its text, and the number that it is, NaN where it is missing.
@@ -57,8 +59,8 @@ impl Column {
 
     /// The same with these rows alone.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
-        let mut selected = Column::new(self.name.clone());
-        for &row in rows {
+        let mut selected = Column { is_kept: self.is_kept, ..Column::new(self.name.clone()) };
+        for &row in rows.iter().filter(|_| self.is_kept) {
             let flaw = self.flaw_of(row);
             let value = match flaw {
                 None => Some(self.values[row]),

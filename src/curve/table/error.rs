@@ -62,6 +62,14 @@ pub enum TableError {
         /// The columns that there are.
         columns: Vec<String>,
     },
+    /// The column is in the file, but was not [kept](super::TableReader::columns).
+    #[error("{source_name}: column {column} was not kept")]
+    NotKept {
+        /// Which file.
+        source_name: String,
+        /// The column's name.
+        column: String,
+    },
     /// Two columns have the same name.
     #[error("{source_name}: columns {first} and {second} are both named {name:?}")]
     DuplicateName {

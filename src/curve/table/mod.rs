@@ -196,13 +196,32 @@ impl Table {
 
     /// The column of that name, or else of that number.
     fn find(&self, name: &str) -> Result<&Column, TableError> {
-        let by_name = self.places.get(name).map(|&place| &self.columns[place]);
-        let by_number = || self.columns.get(name.parse::<usize>().ok()?.checked_sub(1)?);
-        by_name.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn {
+        let place = self.place(name).ok_or_else(|| TableError::NoSuchColumn {
             source_name: self.source.clone(),
             name: name.to_owned(),
             columns: self.column_names().map(str::to_owned).collect(),
-        })
+        })?;
+        let column = &self.columns[place];
+        match column.is_kept {
+            true => Ok(column),
+            false => Err(TableError::NotKept { source_name: self.source.clone(), column: column.name.clone() }),
+        }
+    }
+
+    /// The place of the column of that name, or else of that number.
+    fn place(&self, name: &str) -> Option<usize> {
+        let of_number = || name.parse::<usize>().ok()?.checked_sub(1).filter(|&place| place < self.columns.len());
+        self.places.get(name).copied().or_else(of_number)
+    }
+
+    /// Keeps these columns alone, before there are rows.
+    fn keep(&mut self, names: &[String]) {
+        self.columns.iter_mut().for_each(|column| column.is_kept = false);
+        for name in names {
+            if let Some(place) = self.place(name) {
+                self.columns[place].is_kept = true;
+            }
+        }
     }
 
     /// Says where a column has a field that is no finite number.

@@ -45,6 +45,8 @@ pub struct TableReader {
     separator: Option<Separator>,
     heading: Option<bool>,
     decimal_comma: bool,
+    /// Names or numbers of the columns to keep; all unless given.
+    kept: Option<Vec<String>>,
 }
 
 /// The fields of a line, and its number.
@@ -69,6 +71,21 @@ impl TableReader {
     /// Whether numbers are written as `1,5`; the separator must be another then. By default they are not.
     pub fn decimal_comma(self, decimal_comma: bool) -> Self {
         TableReader { decimal_comma, ..self }
+    }
+
+    /// Keeps these columns alone, by name, or by number, counted from 1, so that a file of many columns takes little memory. The table
+    /// knows the names of the others, but asking for one is an error. By default all are kept.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let table = TableReader::new().columns(["time", "3"]).read("time, note, dose\n0, a, 1\n1, b, 2\n".as_bytes())?;
+    /// assert_eq!((table.column("time")?, table.column("dose")?), (&[0.0, 1.0][..], &[1.0, 2.0][..]));
+    /// assert_eq!(table.text_column("note").unwrap_err().to_string(), "input: column note was not kept");
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn columns(self, kept: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        TableReader { kept: Some(kept.into_iter().map(Into::into).collect()), ..self }
     }
 
     /// Reads a file.
@@ -133,6 +150,9 @@ impl TableReader {
             if index == 0 {
                 let is_heading = self.heading.unwrap_or_else(|| self.is_heading(&fields));
                 name_columns(table, if is_heading { &fields } else { &[] }, fields.len())?;
+                if let Some(kept) = &self.kept {
+                    table.keep(kept);
+                }
                 if is_heading {
                     continue;
                 }
@@ -141,7 +161,7 @@ impl TableReader {
             if found != expected {
                 return Err(TableError::RaggedRow { source_name: table.source.clone(), line, found, expected });
             }
-            for (column, field) in table.columns.iter_mut().zip(fields) {
+            for (column, field) in table.columns.iter_mut().zip(fields).filter(|(column, _)| column.is_kept) {
                 column.push(&field, self.parse(&field));
             }
             table.lines.push(line);

@@ -16,7 +16,7 @@ pub struct DataArguments {
     /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub x: Vec<String>,
-    /// Column of the response; the second unless given
+    /// Column of the response; the second unless given, or the first after it that is no predictor
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
     /// Column of standard deviations of the response, or one number for all rows

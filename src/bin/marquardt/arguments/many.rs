@@ -16,7 +16,10 @@ Results are the parameters, their standard errors, the cost and 1 for converged 
 
 Examples:
   marquardt many stack.npy --model exponential_decay --out fits.npy
-  marquardt many stack.npy --x times.csv --model gaussian --start center=3 --bounds sigma=0.. --out fits.csv"
+  marquardt many stack.npy --x times.csv --formula 'a*exp(-k*x)+c' --start k=0.3 --bounds k=0..
+  marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1
+  marquardt many stack.npy --formula 'a*x+b' --tie 'b=a/10' --robust=huber --omit-missing
+  marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
 pub struct ManyArguments {
     /// Array of responses, .npy

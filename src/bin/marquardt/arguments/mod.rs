@@ -59,7 +59,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   marquardt compare data.csv --models linear,quadratic,exponential_decay
-  marquardt compare spectrum.csv --models gaussian+linear,lorentzian+linear,voigt+linear --csv")]
+  marquardt compare spectrum.csv --models gaussian+linear,lorentzian+linear,voigt+linear --csv
+  marquardt compare data.csv --formula 'a*exp(-k*x)' --formula 'a/(1+k*x)' --start k=0.1")]
 pub struct CompareArguments {
     #[command(flatten)]
     pub data: DataArguments,

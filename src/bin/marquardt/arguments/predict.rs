@@ -12,14 +12,20 @@ use crate::table::Format;
   marquardt fit data.csv --model michaelis_menten --json=fit.json
   marquardt predict fit.json --at 0.5,1,2
   marquardt predict fit.json new.csv --csv=predicted.csv
-  marquardt predict groups.json new.csv --group A")]
+  marquardt predict groups.json new.csv --group A --x dose --json")]
 pub struct PredictArguments {
     /// Fit that `marquardt fit --json=FILE` wrote
     pub fit: PathBuf,
     #[command(flatten)]
     pub data: DataArguments,
     /// Predictors, instead of a file
-    #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        conflicts_with = "file"
+    )]
     pub at: Vec<f64>,
     /// Group of a fit by groups
     #[arg(long)]
@@ -30,6 +36,9 @@ pub struct PredictArguments {
     /// Prints JSON instead of a table, or writes it to a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
+    /// Prints Markdown instead of a table, or writes it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub markdown: Option<PathBuf>,
 }
 
 impl PredictArguments {
@@ -37,6 +46,7 @@ impl PredictArguments {
     pub fn formats(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
         let csv = self.csv.as_ref().map(|path| (Format::Csv, path));
         let json = self.json.as_ref().map(|path| (Format::Json, path));
-        csv.into_iter().chain(json)
+        let markdown = self.markdown.as_ref().map(|path| (Format::Markdown, path));
+        [csv, json, markdown].into_iter().flatten()
     }
 }

@@ -1,0 +1,66 @@
+//! Columns of a large file that are needed, found by its first lines.
+
+use std::collections::HashSet;
+use std::io::{Cursor, Read};
+
+use marquardt::Formula;
+use marquardt::curve::{Table, TableError, TableReader};
+
+use crate::arguments::DataArguments;
+
+/// Bytes at the beginning of a file that are looked at. A shorter file is read as a whole.
+const HEAD: u64 = 1 << 16;
+
+/// Reads a table, of a long file the needed columns alone: those of the arguments, those that a formula names, the others that are asked
+/// for, and those of texts, which may name groups.
+pub fn read(
+    reader: &TableReader,
+    name: String,
+    mut bytes: Box<dyn Read>,
+    arguments: &DataArguments,
+    needs: &Needs<'_>,
+) -> Result<Table, TableError> {
+    let mut head = Vec::new();
+    let reads = bytes.as_mut().take(HEAD).read_to_end(&mut head);
+    // An error comes again where the rest is read.
+    let is_long = reads.is_ok_and(|count| count as u64 == HEAD);
+    let lines = head.iter().rposition(|&byte| byte == b'\n').map_or(&head[..], |end| &head[..=end]);
+    let first = if is_long { reader.read(lines).ok() } else { None };
+    let needed = first.map(|first| needed(&first, arguments, needs));
+    let all = Cursor::new(head).chain(bytes);
+    match needed {
+        Some(needed) => reader.clone().columns(needed).read_named(name, all),
+        None => reader.read_named(name, all),
+    }
+}
+
+/// Columns that a subcommand needs besides those of its [`DataArguments`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Needs<'n> {
+    pub formulas: &'n [&'n str],
+    /// By name or number.
+    pub columns: &'n [&'n str],
+}
+
+fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSet<String> {
+    let DataArguments { x, y, sigma, conditions, .. } = arguments;
+    let by_arguments = x.iter().chain(y).chain(sigma).map(String::as_str);
+    let by_conditions = conditions.iter().flat_map(|condition| condition.columns());
+    let texts = first.column_names().filter(|name| first.column(name).is_err());
+    // What is fitted unless something is said.
+    let by_default = ["1", "2"];
+    let asked = by_arguments.chain(by_conditions).chain(texts).chain(by_default).chain(needs.columns.iter().copied());
+    let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
+    for text in needs.formulas {
+        // What is wrong with a formula is said later.
+        if let Ok(formula) = Formula::with_predictors(text, writable(first)) {
+            needed.extend(formula.used_predictors().map(str::to_owned));
+        }
+    }
+    needed
+}
+
+/// Names of columns that a formula can have.
+pub fn writable(table: &Table) -> impl Iterator<Item = &str> {
+    table.column_names().filter(|name| !name.contains('"'))
+}
