@@ -8,8 +8,7 @@
 //! Beside it, with SciPy's `solve_ivp` and `curve_fit`: `examples/python/kinetics.py`.
 
 use ivp::prelude::{FirstOrderSystem, Ivp, Method};
-use marquardt::autodiff::Difference;
-use marquardt::{CurveError, CurveFit, EvaluationError, FittedCurve};
+use marquardt::{CurveError, CurveFit, EvaluationError, FittedCurve, autodiff::Difference};
 
 /// When the blood was looked at, after 100 mg were taken. The data are simulated with normal errors: absorption = 0.8, vmax = 11, km = 9,
 /// standard deviation 0.5.

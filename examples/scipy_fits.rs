@@ -18,16 +18,14 @@ fn fits() -> Result<Vec<Fit>, CurveError> {
 
     let plane = ndarray::Array2::from_shape_fn((20, 2), |(i, power)| x[i].powi(power as i32 + 1));
     let heights: Vec<f64> = x.iter().map(|x| 2.0 * x - 0.1 * x * x + x.sin()).collect();
+    let inclined = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &plane, &heights, [1.0; 2]);
     Ok(vec![
         ("plain", numbers(fit(&y).fit()?)),
         ("sigma", numbers(fit(&y).sigma(&sigma).absolute_sigma(true).fit()?)),
         ("bounds", numbers(fit(&y).bounds("a", 0.0..).bounds("k", 0.0..=1.0).bounds("c", 0.0..=5.0).fit()?)),
         ("fixed", numbers(fit(&y).fix_at("c", 1.0).fit()?)),
         ("robust", numbers(fit(&spoilt).robust(Loss::Cauchy).f_scale(0.1).fit()?)),
-        (
-            "plane",
-            numbers(CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &plane, &heights, [1.0; 2]).fit()?),
-        ),
+        ("plane", numbers(inclined.fit()?)),
     ])
 }
 

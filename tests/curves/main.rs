@@ -23,6 +23,7 @@ mod profile;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod robust;
+mod scripts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
 mod stored;

@@ -6,7 +6,7 @@ use marquardt::curve::{IntervalEnd, ParameterState};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, Table};
-use crate::terminal::note;
+use crate::terminal;
 
 /// Confidence of all intervals.
 pub const LEVEL: f64 = 0.95;
@@ -78,7 +78,7 @@ fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: usize, seed: u64) -> Result
     let failed = found.failed().len();
     if failed > 0 {
         let reason = if interrupt::token().is_cancelled() { "were not fitted" } else { "could not be fitted" };
-        note(format_args!("note: {failed} of {replicates} resampled data sets {reason}"));
+        terminal::note(format_args!("note: {failed} of {replicates} resampled data sets {reason}"));
     }
     Ok(table)
 }
