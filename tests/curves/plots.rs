@@ -96,6 +96,16 @@ fn several_series_have_colours_and_names() {
     assert!(texts(&svg).contains(&"first") && texts(&svg).contains(&"second"));
 }
 
+/// There are seven colours, each in three shades.
+#[test]
+fn many_series_have_shades() {
+    let series = |index: usize| Series::new().name(format!("group {index}")).points([(index as f64, 1.0)]);
+    let svg = (0..21).map(series).fold(Plot::new(), Plot::series).to_svg();
+    let circles = svg.lines().filter(|line| line.starts_with("<circle"));
+    let colors = circles.filter_map(|line| line.split("fill=\"").nth(1)?.split('"').next());
+    assert_eq!(colors.collect::<std::collections::HashSet<_>>().len(), 21);
+}
+
 #[test]
 fn logarithmic_axes_leave_out_what_they_cannot_show() {
     let points = [(0.0, 1.0), (1.0, -1.0), (1.0, 1e-3), (10.0, 1.0), (1e3, 1e3)];
@@ -121,6 +131,17 @@ fn a_narrow_range_names_what_its_numbers_leave_out() {
     let points = (0..5).map(|i| (f64::from(i), -2_459_000.5 + 1e-3 * f64::from(i)));
     let svg = Plot::new().series(Series::new().points(points)).to_svg();
     assert!(texts(&svg).contains(&"y + 2459000.5") && texts(&svg).contains(&"0.0020"), "{:?}", texts(&svg));
+}
+
+/// Whatever the range, so that it can be read.
+#[test]
+fn an_axis_of_residuals_has_several_numbers() {
+    for scale in [0.31, 0.38, 0.4, 0.45, 0.5, 0.62, 0.7, 0.9] {
+        let residuals = [(0.0, -scale), (1.0, 0.9 * scale), (4.0, 0.1)];
+        let svg = Plot::new().series(Series::new().points([(0.0, 1e3), (4.0, 7e3)]).residuals(residuals)).to_svg();
+        // The other axes have no numbers below zero.
+        assert!(texts(&svg).iter().any(|text| text.starts_with("-0.")), "{scale}: {:?}", texts(&svg));
+    }
 }
 
 #[test]

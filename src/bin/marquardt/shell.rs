@@ -48,10 +48,8 @@ fn write_examples(page: &mut Vec<u8>, command: &Command) -> io::Result<()> {
 
 /// The text, for the formatter of manual pages.
 fn escaped(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('-', "\\-");
+    let text = text.replace('\\', "\\\\").replace('-', "\\-");
     // A dot or an apostrophe at the beginning of a line would be a command.
-    escaped
-        .lines()
-        .map(|line| if line.starts_with(['.', '\'']) { format!("\\&{line}\n") } else { format!("{line}\n") })
-        .collect()
+    let line = |line: &str| if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line.to_owned() };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -29,7 +29,7 @@ fn x_values(series: &Series) -> impl Iterator<Item = f64> {
     points.chain(lines).chain(series.edges().map(|&(x, ..)| x))
 }
 
-/// Around the points; curves and bands may widen it to three times that, and no pole farther.
+/// Around the points; curves and bands may widen it to three times that, of decades by two thirds, and no pole farther.
 fn y_axis(plot: &Plot) -> Axis {
     let is_logarithmic = plot.is_y_logarithmic;
     let points = plot.series.iter().flat_map(|series| &series.points);
@@ -39,7 +39,11 @@ fn y_axis(plot: &Plot) -> Axis {
         series.curve.iter().map(|&(_, y)| y).chain(edges).filter(|y| y.is_finite())
     });
     let (low, high) = match extremes(points.clone(), is_logarithmic) {
-        Some((low, high)) if low < high && is_logarithmic => (low * (low / high), high * (high / low)),
+        Some((low, high)) if low < high && is_logarithmic => {
+            // A band that reaches below zero would take up most of the decades.
+            let third = (high / low).cbrt();
+            (low / third, high * third)
+        }
         Some((low, high)) if low < high => (low - (high - low), high + (high - low)),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     };

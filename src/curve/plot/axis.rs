@@ -18,6 +18,9 @@ pub(super) struct Axis {
     ticks: Vec<(f64, String)>,
 }
 
+/// Numbers by which an axis can be read.
+const ENOUGH: usize = 3;
+
 /// The least and the greatest of the finite values; of those that are positive, and no less than precise, where logarithms
 /// are taken.
 pub(super) fn extremes(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Option<(f64, f64)> {
@@ -51,9 +54,13 @@ impl Axis {
         Axis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
-    /// Chooses so many round numbers at most.
+    /// Chooses about so many round numbers at most, and three at least where so many are asked for.
     pub(super) fn with_ticks(mut self, most: usize) -> Axis {
-        let coordinates = self.coordinates.key_points(most.max(2));
+        let most = most.max(1);
+        // The numbers of one step may be too few, where those of the next are somewhat more than so many.
+        let choices = (most.max(2)..=2 * most.max(2)).map(|count| self.coordinates.key_points(count));
+        let enough = |coordinates: &Vec<f64>| coordinates.len() >= most.min(ENOUGH);
+        let coordinates = choices.clone().find(enough).or_else(|| choices.clone().next()).unwrap_or_default();
         // Adding zero turns -0 into 0.
         let values: Vec<f64> = coordinates.iter().map(|&place| decimal(place, self.exponent) + 0.0).collect();
         self.ticks = if self.is_logarithmic {

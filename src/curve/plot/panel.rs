@@ -135,7 +135,8 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         let stems = stems.map(|&(x, y)| PathElement::new([(x, zero), (x, y)], stroke(color.mix(0.5), 1.0)));
         self.chart.draw_series(stems)?;
         self.chart.draw_series(places.iter().map(|&place| Circle::new(place, px(radius), color.filled())))?;
-        Ok(())
+        // So many points cover the line.
+        if residuals.len() > FEW { self.zero_line() } else { Ok(()) }
     }
 
     /// Draws a line at zero, and shades so much above and below it.
@@ -144,7 +145,11 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         let (low, high) = (self.y.coordinate(-height).max(y.start), self.y.coordinate(height).min(y.end));
         let shade = Rectangle::new([(x.start, low), (x.end, high)], INK.mix(0.06).filled());
         self.chart.draw_series([shade])?;
-        let zero = self.y.coordinate(0.0);
+        self.zero_line()
+    }
+
+    fn zero_line(&mut self) -> Drawn<(), DB> {
+        let (x, zero) = (self.x.range(), self.y.coordinate(0.0));
         self.chart.draw_series([PathElement::new([(x.start, zero), (x.end, zero)], stroke(CURVE, 1.5))])?;
         Ok(())
     }

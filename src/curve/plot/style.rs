@@ -35,9 +35,15 @@ pub(super) const SCALE: u32 = 3;
 /// The font that comes along, and what browsers may take for it.
 const FAMILY: &str = "Noto Sans, Helvetica, Arial, sans-serif";
 
-/// The colours of the points and the curve of a series.
+/// The colours of the points and the curve of a series. Where there are more series than colours, they become darker, and then lighter.
 pub(super) fn colors(index: usize, count: usize) -> (RGBColor, RGBColor) {
-    let own = SERIES[index % SERIES.len()];
+    let RGBColor(red, green, blue) = SERIES[index % SERIES.len()];
+    let shaded = |part: u8| match index / SERIES.len() % 3 {
+        0 => part,
+        1 => part / 2,
+        _ => 255 - (255 - part) / 2,
+    };
+    let own = RGBColor(shaded(red), shaded(green), shaded(blue));
     if count > 1 { (own, own) } else { (DATA, CURVE) }
 }
 
