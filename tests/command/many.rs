@@ -1,5 +1,10 @@
 //! `marquardt many`: arrays of curves.
 
+#[cfg(unix)]
+use std::io::{BufRead, BufReader, Read};
+#[cfg(unix)]
+use std::process::{Command, Stdio};
+
 use marquardt::npy;
 use ndarray::{Array2, Array3, Ix3};
 
@@ -93,6 +98,27 @@ fn missing_points_are_left_out_if_asked() {
     let run = folder.run(&FORMULA);
     assert!(run.code == 1 && run.errors.contains("14 of 15 fits converged"), "{run:?}");
     assert!(folder.run(&[&FORMULA[..], &["--omit-missing"]].concat()).errors.contains("15 of 15"));
+}
+
+/// More rows than a pipe holds wait to be read, so that the interrupt comes before the end.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_after_a_block() {
+    let folder = Folder::new();
+    let stack = Array2::from_shape_fn((5000, 8), |(i, t)| (1.0 + i as f64).sqrt() * (-0.2 * t as f64).exp());
+    npy::write(folder.path("stack.npy"), &stack).unwrap();
+    let mut command = folder.command(&[&FORMULA[..], &["--block", "16"]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = String::new();
+    out.read_line(&mut lines).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    out.read_to_string(&mut lines).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("note: interrupted after ") && errors.contains(" of 5000 fits"), "{errors}");
+    assert!((2..5001).contains(&lines.lines().count()), "{}", lines.lines().count());
 }
 
 #[test]
