@@ -13,6 +13,7 @@ fn what_does_not_converge_ends_with_one() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.out.contains("Not converged") || run.out.contains("not converged"), "{run:?}");
     assert_eq!(folder.run(&[&first[..], &["--time-limit", "0"]].concat()).code, 1);
+    folder.run(&[&first[..], &["--time-limit", "1e300"]].concat()).solved();
     let refused = folder.run(&[&first[..], &["--time-limit", "-1"]].concat()).refused();
     assert_eq!(refused, "--time-limit is -1: seconds must not be negative");
 }
@@ -66,6 +67,9 @@ fn arguments_that_are_none_end_with_two() {
         &["fit", "--absolute-sigma"],
         &["fit", "--share", "vmax"],
         &["fit", "--digits", "0"],
+        &["fit", "--bootstrap=0"],
+        &["fit", "--bootstrap=10000000000000"],
+        &["fit", "--multi-start=1000000000000"],
         &["frobnicate"],
         &[],
     ] {

@@ -71,7 +71,7 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
     method: &MethodArguments,
 ) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
-    let mut search = prepared(fit, method).multi_start().starts(starts).seed(method.seed).progress();
+    let mut search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed).progress();
     for Bounds { name, low, high } in &method.range {
         search = search.range(name, *low..=*high);
     }
@@ -114,7 +114,8 @@ fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> 
         solver = solver.with_max_iterations(iterations);
     }
     if let Some(seconds) = method.time_limit {
-        let limit = Duration::try_from_secs_f64(seconds);
+        // Longer than anybody waits.
+        let limit = Duration::try_from_secs_f64(seconds.min(1e9));
         let refuse = |_| Failure::new(format!("--time-limit is {seconds}: seconds must not be negative"));
         solver = solver.with_time_limit(limit.map_err(refuse)?);
     }

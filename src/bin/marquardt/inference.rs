@@ -24,7 +24,7 @@ impl Inference {
     pub fn of(
         fit: &FittedCurve<'_, f64>,
         profile: bool,
-        replicates: Option<usize>,
+        replicates: Option<u32>,
         seed: u64,
     ) -> Result<Self, Failure> {
         let profile = profile.then(|| profiles(fit)).transpose()?;
@@ -65,8 +65,8 @@ fn note(end: &str, kind: IntervalEnd) -> Option<String> {
     Some(format!("{end}: {reason}"))
 }
 
-fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: usize, seed: u64) -> Result<Table, Failure> {
-    let run = fit.bootstrap().replicates(replicates).seed(seed).cancel_token(interrupt::token()).progress();
+fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: u32, seed: u64) -> Result<Table, Failure> {
+    let run = fit.bootstrap().replicates(replicates as usize).seed(seed).cancel_token(interrupt::token()).progress();
     let found = run.run()?;
     let mut table = Table::new(["parameter", "value", "standard_error", "bias", "low", "high"]);
     let (errors, bias) = (found.standard_errors(), found.bias());

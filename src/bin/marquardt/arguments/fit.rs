@@ -1,6 +1,6 @@
 //! Arguments of `marquardt fit`.
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
 
@@ -31,8 +31,8 @@ pub struct FitArguments {
     pub profile: bool,
     /// Standard errors and intervals of the parameters by fits of so many resampled data sets
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
-          help_heading = "Inference")]
-    pub bootstrap: Option<usize>,
+          value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]
+    pub bootstrap: Option<u32>,
     #[command(flatten)]
     pub groups: GroupArguments,
     #[command(flatten)]

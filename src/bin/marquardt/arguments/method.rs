@@ -1,7 +1,7 @@
 //! Arguments that say how data are weighted and how the solver works.
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
 use marquardt::Loss;
 
 use crate::assignments::Bounds;
@@ -23,8 +23,9 @@ pub struct MethodArguments {
     #[arg(long, value_name = "NUMBER", requires = "robust", allow_negative_numbers = true)]
     pub f_scale: Option<f64>,
     /// Fits from so many starts within bounds or --range, and keeps the best fit
-    #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32")]
-    pub multi_start: Option<usize>,
+    #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32",
+          value_parser = value_parser!(u32).range(1..=1_000_000))]
+    pub multi_start: Option<u32>,
     /// Ranges of parameters to start from
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start")]
     pub range: Vec<Bounds>,
