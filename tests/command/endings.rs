@@ -14,6 +14,7 @@ fn what_does_not_converge_ends_with_one() {
     assert!(run.out.contains("Not converged") || run.out.contains("not converged"), "{run:?}");
     assert_eq!(folder.run(&[&first[..], &["--time-limit", "0"]].concat()).code, 1);
     folder.run(&[&first[..], &["--time-limit", "1e300"]].concat()).solved();
+    assert!(folder.run(&[&first[..], &["--time-limit", "nan"]].concat()).refused().contains("NaN"));
     let refused = folder.run(&[&first[..], &["--time-limit", "-1"]].concat()).refused();
     assert_eq!(refused, "--time-limit is -1: seconds must not be negative");
 }

@@ -115,7 +115,7 @@ fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> 
     }
     if let Some(seconds) = method.time_limit {
         // Longer than anybody waits.
-        let limit = Duration::try_from_secs_f64(seconds.min(1e9));
+        let limit = Duration::try_from_secs_f64(seconds.clamp(f64::NEG_INFINITY, 1e9));
         let refuse = |_| Failure::new(format!("--time-limit is {seconds}: seconds must not be negative"));
         solver = solver.with_time_limit(limit.map_err(refuse)?);
     }
