@@ -21,12 +21,7 @@ pub struct Inference {
 
 impl Inference {
     /// The intervals that are asked for.
-    pub fn of(
-        fit: &FittedCurve<'_, f64>,
-        profile: bool,
-        replicates: Option<u32>,
-        seed: u64,
-    ) -> Result<Self, Failure> {
+    pub fn of(fit: &FittedCurve<'_, f64>, profile: bool, replicates: Option<u32>, seed: u64) -> Result<Self, Failure> {
         let profile = profile.then(|| profiles(fit)).transpose()?;
         let resampled = replicates.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
         let is_interrupted = interrupt::token().is_cancelled();
