@@ -62,5 +62,5 @@ fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSe
 
 /// Names of columns that a formula can have.
 pub fn writable(table: &Table) -> impl Iterator<Item = &str> {
-    table.column_names().filter(|name| !name.contains('"'))
+    table.column_names().filter(|name| !name.contains(|c: char| c == '"' || c.is_control()))
 }

@@ -57,7 +57,7 @@ impl<'t> Words<'t> {
                 (Token::Name(&rest[..length]), length)
             }
             Some(QUOTE) => {
-                let name = rest[1..].split_once(QUOTE).map(|(name, _)| name).filter(|name| !name.is_empty());
+                let name = rest[1..].split_once(QUOTE).map(|(name, _)| name).filter(|name| is_name(name));
                 let name = name.ok_or_else(|| (QUOTE.to_string(), at))?;
                 (Token::Quoted(name), name.len() + 2)
             }
@@ -77,9 +77,9 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The text is a name, which is written in quotes unless it is a word.
+/// The text is a name, which is written in quotes unless it is a word. It is one line.
 pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty() && !text.contains(QUOTE)
+    !text.is_empty() && !text.contains(|c: char| c == QUOTE || c.is_control())
 }
 
 /// Bytes of the number that a text begins with.
@@ -130,6 +130,7 @@ mod tests {
         assert_eq!(tokens("1.**µ<=3."), ["1", "\"**\"", "µ", "\"<=\"", "3"]);
         assert_eq!(tokens("2*\"dose (µM)\"-\"e\""), ["2", "\"*\"", "\"dose (µM)\"", "\"-\"", "\"e\""]);
         assert_eq!(Words::of("\"\"").next().unwrap_err(), ("\"".to_owned(), 0));
+        assert_eq!(Words::of("\"a\nb\"").next().unwrap_err(), ("\"".to_owned(), 0));
         assert_eq!(Words::of(" \"a").next().unwrap_err(), ("\"".to_owned(), 1));
         assert_eq!(Words::of("  §").next().unwrap_err(), ("§".to_owned(), 2));
         assert_eq!(Words::of(".").next().unwrap_err(), (".".to_owned(), 0));
@@ -138,6 +139,6 @@ mod tests {
     #[test]
     fn names_have_no_quotes() {
         assert!(["k_1", "_", "λ", "1k", "a b", "exp"].into_iter().all(is_name));
-        assert!(!is_name("") && !is_name("a\"b"));
+        assert!(!is_name("") && !is_name("a\"b") && !is_name("a\nb"));
     }
 }
