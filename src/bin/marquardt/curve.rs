@@ -46,16 +46,20 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
     let columns: Vec<String> = writable(table).map(str::to_owned).collect();
     let over_all = parsed(formula, if asked.is_empty() { &columns } else { &asked })?;
     let mut x_names: Vec<String> = over_all.used_predictors().map(str::to_owned).collect();
+    // Any column may be called x.
+    let is_called_x = |x_names: &[String]| {
+        x_names.is_empty() && asked.len() < 2 && over_all.parameters().iter().any(|name| name == "x")
+    };
+    let unused = asked.iter().find(|name| !x_names.contains(name));
+    if let Some(name) = unused.filter(|_| !is_called_x(&x_names)) {
+        return Err(Failure::new(format!("--x has {name}, but the formula has not")));
+    }
     let taken: Vec<&str> = x_names.iter().chain(&asked).map(String::as_str).collect();
     let y_name = response(table, data, &taken)?;
     x_names.retain(|name| *name != y_name);
-    if x_names.is_empty() && asked.len() < 2 && over_all.parameters().iter().any(|name| name == "x") {
-        // Any column may be called x.
+    if is_called_x(&x_names) {
         let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()])?);
         return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_name });
-    }
-    if let Some(name) = asked.iter().find(|name| !x_names.contains(name)) {
-        return Err(Failure::new(format!("--x has {name}, but the formula has not")));
     }
     if x_names.is_empty() {
         return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));

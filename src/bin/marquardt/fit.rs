@@ -33,8 +33,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return groups::run(arguments, &chosen, &table, by);
     }
     let Chosen { curve, x_names, y_name } = chosen;
-    note_of_groups(&table);
     let data = Data::select(&table, &arguments.data, x_names, y_name)?;
+    note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build(&curve, &data, &arguments.curve, &arguments.method)?;
     let Solved { fit, minima } =
