@@ -226,34 +226,35 @@ fn expressions() -> impl Strategy<Value = (&'static str, OfThree)> {
 /// A point, and the value and the derivatives of the macro there and of the same text.
 type Compared = fn(f64, [f64; 2]) -> (&'static str, Dual<f64, 2>, Dual<f64, 2>);
 
-/// Each expression once for the compiler and once as a text.
+/// Each model once for the compiler and once as a text.
 macro_rules! in_both {
-    ($($formula:expr;)*) => {
+    ($([$($model:tt)*])*) => {
         [$(|x, b| {
-            let (text, b) = (stringify!($formula), Dual::variables(b));
+            let (model, b) = (model!($($model)*), Dual::variables(b));
+            let text = stringify!($($model)*).rsplit_once('|').expect("predictors and parameters come first").1;
             let by_text = Formula::parse(text).unwrap_or_else(|error| panic!("{error}"));
             // Parameters of a formula come in the order in which they occur.
             assert_eq!(by_text.parameters(), ["a", "b"], "{text}");
-            (text, Model::<f64>::response(&model!(|x; a, b| $formula), &[x], &b), Model::<f64>::response(&by_text, &[x], &b))
+            (text, Model::<f64>::response(&model, &[x], &b), Model::<f64>::response(&by_text, &[x], &b))
         }),*]
     };
 }
 
 const COMPARED: [Compared; 14] = in_both! {
-    a * exp(-b * x) + 1;
-    a / (1 + pow(x / b, 2)) - 2.5e-1;
-    (x + a) * (x - b) / (1 + x * x);
-    sin(a * x) * cos(b) + tan(0.3 * x);
-    ln(a + x) / log10(2 + b) - log2(1 + x);
-    sqrt(a * x) * cbrt(b) - abs(x - 2);
-    tanh(a) + sinh(x * b / 9) - cosh(0.1 * x);
-    erf(a * x) - erfc(b * x) * 3;
-    gamma(1 + a) / lgamma(3 + b * x);
-    beta(a + x, b);
-    j0(a * x) + j1(b + x);
-    atan2(a * x, b) + hypot(x, 2);
-    max(a, x) * min(x, b);
-    select_less(x, a, x * x, b / (1 + x));
+    [|x; a, b| a * exp(-b * x) + 1]
+    [|x; a, b| a / (1 + pow(x / b, 2)) - 2.5e-1]
+    [|x; a, b| (x + a) * (x - b) / (1 + x * x)]
+    [|x; a, b| sin(a * x) * cos(b) + tan(0.3 * x)]
+    [|x; a, b| ln(a + x) / log10(2 + b) - log2(1 + x)]
+    [|x; a, b| sqrt(a * x) * cbrt(b) - abs(x - 2)]
+    [|x; a, b| tanh(a) + sinh(x * b / 9) - cosh(0.1 * x)]
+    [|x; a, b| erf(a * x) - erfc(b * x) * 3]
+    [|x; a, b| gamma(1 + a) / lgamma(3 + b * x)]
+    [|x; a, b| beta(a + x, b)]
+    [|x; a, b| j0(a * x) + j1(b + x)]
+    [|x; a, b| atan2(a * x, b) + hypot(x, 2)]
+    [|x; a, b| max(a, x) * min(x, b)]
+    [|x; a, b| select_less(x, a, x * x, b / (1 + x))]
 };
 
 /// A formula in the making, to be written as a text and to be worked out.
