@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     solved.problem.check_start(&solved.variables)?;
     let (name, loss) = match options.optimizer {
         Method::Lm => {
-            let solver = LevenbergMarquardt::new().with_max_iterations(steps);
+            let solver = LevenbergMarquardt::for_equations().with_max_iterations(steps);
             let mut observer = |record: &IterationRecord<f64>, x: &[f64]| {
                 measure(x, &mut watch, record.cost);
                 ControlFlow::Continue(())

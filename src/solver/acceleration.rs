@@ -1,6 +1,6 @@
 //! Geodesic acceleration: a second-order correction along the step.
 
-use super::damping::{DampingPolicy, Trial};
+use super::damping::{DampedSystem, DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
@@ -23,11 +23,12 @@ pub enum Acceleration {
     /// again: for smooth sailing it costs nothing.
     #[default]
     WhereCurved,
-    /// Every step.
+    /// Every step, for paths that stay curved, as those of networks that solve differential equations. Where the
+    /// correction would be longer than three quarters of the step, the step is plain instead of rejected.
     Always,
 }
 
-/// The correction may be this long, relative to the step; beyond, the step is rejected (Transtrum & Sethna 2012, α).
+/// The correction may be this long, relative to the step; beyond, the step is not trusted (Transtrum & Sethna 2012, α).
 const LONGEST_CORRECTION: f64 = 0.75;
 
 /// Below this the path counts as straight again.
@@ -128,10 +129,18 @@ where
         Ok(())
     }
 
-    /// The correction is too long for the step to be trusted.
+    /// The step, with a correction of this length relative to it if it was accelerated, may be tried. One with too long a correction may
+    /// not; where every step is accelerated, it gives way to the plain step with the same damping.
     #[inline]
-    pub(super) fn is_too_long(correction: T) -> bool {
-        !(correction <= T::from_f64(LONGEST_CORRECTION))
+    pub(super) fn is_trusted<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        lambda: T,
+        correction: Option<T>,
+    ) -> bool {
+        let is_too_long = |correction: T| !(correction <= T::from_f64(LONGEST_CORRECTION));
+        let gives_way = self.acceleration == Acceleration::Always;
+        !correction.is_some_and(is_too_long) || (gives_way && self.system(problem).1.solve(lambda).is_ok())
     }
 }
 

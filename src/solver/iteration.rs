@@ -29,7 +29,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) plan: Plan,
     pub(super) damping: D,
     pub(super) scaling: Scaling,
-    acceleration: Acceleration,
+    pub(super) acceleration: Acceleration,
     /// The change of a step before it is tried.
     pub(super) rule: StepRule<T>,
     /// The update at a point that is taken.
@@ -215,7 +215,7 @@ where
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
         let correction = if self.accelerate { Some(self.correct_step(problem, length)?) } else { None };
-        if !correction.is_some_and(Self::is_too_long) && self.apply_rule(problem, &mut trial).is_ok() {
+        if self.is_trusted(problem, lambda, correction) && self.apply_rule(problem, &mut trial).is_ok() {
             self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }

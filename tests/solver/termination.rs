@@ -280,6 +280,20 @@ fn accelerated_evaluations_are_counted() {
     assert!(accelerated.evaluations.residuals >= accelerated.log.iter().filter(|record| !record.polish).count());
 }
 
+/// The second-order correction of `x⁹` is 8/9 of the step, which is too long: the step without it is taken at once.
+#[test]
+fn a_step_with_too_long_a_correction_is_plain() {
+    let mut power = Analytic::new(1, 1, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+        r[0] = x[0].powi(9);
+        jacobian.into_iter().for_each(|jacobian| jacobian[0] = 9.0 * x[0].powi(8));
+        Ok(())
+    });
+    let solver = plain().with_max_iterations(1).with_acceleration(Acceleration::Always);
+    let report = solver.minimize(&mut power, &[1.0]).unwrap();
+    assert_eq!(report.accepted, 1, "{report}");
+    assert!((report.x[0] - 8.0 / 9.0).abs() < 1e-12, "{report}");
+}
+
 #[test]
 fn the_log_can_be_turned_off() {
     let with = solve(&plain(), &mut Valley::default());

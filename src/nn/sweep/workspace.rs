@@ -90,11 +90,13 @@ impl Layout {
     }
 
     /// Where a node's block is, in a tile of so many rows.
+    #[inline]
     pub(super) fn block(&self, index: usize, count: usize) -> Range<usize> {
         self.stacked_block(index, count, 1)
     }
 
     /// Where a node's blocks are, when there are several of each, one after the other.
+    #[inline]
     pub(super) fn stacked_block(&self, index: usize, count: usize, stack: usize) -> Range<usize> {
         let (start, end) = (self.offsets[index], self.offsets[index + 1]);
         start * count * stack..end * count * stack
@@ -129,6 +131,7 @@ pub(super) struct Values<'a, T> {
 
 impl<'a, T: Real> Values<'a, T> {
     /// The value of a node; inputs are read where they are.
+    #[inline]
     pub(super) fn of(&self, node: Node) -> &'a [T] {
         match self.tile.tape.records()[node.index()].operation {
             Operation::Input(index) => self.tile.batch.input(index, &self.tile.rows, node.width()),

@@ -86,6 +86,7 @@ impl Node {
     }
 
     /// Its place on the tape.
+    #[inline]
     pub(crate) fn index(&self) -> usize {
         self.index
     }
