@@ -172,7 +172,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self.fit(FromNumericRows::new(of_rows, N, 1, difference), residuals)
     }
 
-    fn fit<'a>(self, curve: impl Curve<T> + Send + 'a, residuals: usize) -> Result<FittedCurve<'a, T>, CurveError> {
+    fn fit<'a>(self, curve: impl Curve<T> + 'a, residuals: usize) -> Result<FittedCurve<'a, T>, CurveError> {
         let Parameters { named, options, is_absolute, robust, solver } = self;
         let (names, start): (Vec<String>, Vec<T>) = named.into_iter().unzip();
         let data = Data::zeros(residuals, is_absolute);

@@ -107,14 +107,13 @@ fn block(
 fn partner(layers: &[RecordedLayer], start: usize) -> Option<usize> {
     let mut partner = None;
     for layer in layers {
-        match *layer {
-            RecordedLayer::Dense { weight, bias: Some(bias), .. } if bias == start && weight != start => {
-                if *partner.get_or_insert(weight) != weight {
-                    return None;
-                }
-            }
+        let weight = match *layer {
+            RecordedLayer::Dense { weight, bias: Some(bias), .. } if bias == start && weight != start => weight,
             _ if layer.arrays().contains(&Some(start)) => return None,
-            _ => {}
+            _ => continue,
+        };
+        if *partner.get_or_insert(weight) != weight {
+            return None;
         }
     }
     let weight = partner?;

@@ -147,7 +147,7 @@ impl<T: Real> StoredFit<T> {
     /// # Errors
     ///
     /// [`StoredFitError::OtherCurve`] if the curve has another number of parameters or responses.
-    pub fn with_curve(self, curve: impl Curve<T> + Send + 'static) -> Result<Self, StoredFitError> {
+    pub fn with_curve(self, curve: impl Curve<T> + 'static) -> Result<Self, StoredFitError> {
         let (expected, found) = (self.parameters.len(), curve.parameter_count());
         if found != expected {
             return Err(StoredFitError::OtherCurve { what: "parameters", expected, found });
