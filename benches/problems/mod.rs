@@ -72,17 +72,17 @@ impl Model<f64> for Peaks {
 /// A family of curves as a formula of this library.
 pub trait Formula: Family {
     /// Written once for a single fit and for many, in either precision.
-    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send;
+    fn formula() -> impl Model<f64> + Model<f32> + Copy;
 }
 
 impl Formula for GaussianPeaks {
-    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send {
+    fn formula() -> impl Model<f64> + Model<f32> + Copy {
         model!(|x; amplitude, center, width, offset| amplitude * exp(-0.5 * ((x - center) / width).powi(2)) + offset)
     }
 }
 
 impl Formula for Decays {
-    fn formula() -> impl Model<f64> + Model<f32> + Copy + Send {
+    fn formula() -> impl Model<f64> + Model<f32> + Copy {
         model!(|x; amplitude, lifetime, background, slope| amplitude * exp(-x / lifetime) + background + slope * x)
     }
 }

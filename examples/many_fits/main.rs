@@ -98,10 +98,7 @@ fn run(options: &Options) -> Result<String, Box<dyn Error>> {
     }
 }
 
-fn fit_family<T: Real, F: Family>(
-    options: &Options,
-    model: impl Model<T> + Copy,
-) -> Result<String, Box<dyn Error>> {
+fn fit_family<T: Real, F: Family>(options: &Options, model: impl Model<T> + Copy) -> Result<String, Box<dyn Error>> {
     let mut curves = ManyCurves::<F>::new(options.fits, options.points, options.seed);
     if options.bad {
         curves = curves.with_bad_rows().0;

@@ -1,8 +1,7 @@
 //! The solver that suits differential equations.
 
-use crate::LevenbergMarquardt;
 use crate::real::Real;
-use crate::solver::Acceleration;
+use crate::solver::{Acceleration, LevenbergMarquardt};
 
 impl<T: Real> LevenbergMarquardt<T> {
     /// A solver set up for networks that solve [differential equations](crate::physics): [every step](Acceleration::Always)
