@@ -59,7 +59,7 @@ impl<T: Real> Data<T> {
 }
 
 /// Fits in lockstep, on so many threads.
-fn in_lockstep<T: Real, F: Formula>(bencher: Bencher, model: impl Model<T> + Clone + Send, threads: usize) {
+fn in_lockstep<T: Real, F: Formula>(bencher: Bencher, model: impl Model<T> + Clone, threads: usize) {
     let data = Data::<T>::of::<F>();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("the system gives threads");
     bencher.bench_local(|| pool.install(|| data.fit(model.clone())));

@@ -61,7 +61,7 @@ impl<T: Real> Lockstep<T> {
     }
 
     /// Fits all.
-    pub fn fit(&self, model: impl Model<T> + Send) -> Vec<f64> {
+    pub fn fit(&self, model: impl Model<T>) -> Vec<f64> {
         let fit = || FitMany::new(model, &self.x, &self.y).start(&self.start).fit().expect("the shapes are right");
         self.threads.install(fit).parameters.iter().map(|parameter| parameter.to_f64()).collect()
     }
