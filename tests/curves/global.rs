@@ -17,11 +17,11 @@ const Y2: [f64; 5] = [8.1, 5.0, 2.9, 1.15, 0.35];
 const SIGMA1: [f64; 6] = [0.05, 0.05, 0.04, 0.04, 0.03, 0.03];
 const SIGMA2: [f64; 5] = [0.2, 0.2, 0.15, 0.1, 0.1];
 
-fn first<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + 'a> {
+fn first<'a>() -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     CurveFit::new(decay, &T1, &Y1, [1.0, 1.0]).names(["amplitude", "rate"])
 }
 
-fn second<'a>() -> CurveFit<'a, f64, impl Curve<f64> + Send + 'a> {
+fn second<'a>() -> CurveFit<'a, f64, impl Curve<f64> + 'a> {
     CurveFit::new(decay, &T2, &Y2, [5.0, 2.0]).names(["amplitude", "rate"])
 }
 
