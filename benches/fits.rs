@@ -1,4 +1,4 @@
-//! Times of whole fits, and of one linearisation next to a bare matrix product.
+//! Times of whole fits, and of one linearisation.
 //!
 //! ```text
 //! cargo bench --bench fits
@@ -14,8 +14,6 @@ mod problems;
 mod workloads;
 
 use divan::{Bencher, black_box};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
 use marquardt::problem::FixedAutoDiff;
 use marquardt::{AutoDiff, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Model, Report, model};
 use nalgebra::SVector;
@@ -239,15 +237,5 @@ mod linearisation {
         let start = vec![1.0; n];
         let solver = LevenbergMarquardt::new().with_max_iterations(0).with_polish(false).with_log(false);
         bencher.bench_local(|| solver.minimize(&mut problem, &start));
-    }
-
-    #[divan::bench(args = SHAPES, sample_count = 20)]
-    fn faer_product(bencher: Bencher, (m, n): (usize, usize)) {
-        let Stored { jacobian, .. } = Stored::random(m, n);
-        let jacobian = MatRef::from_row_major_slice(&jacobian, m, n);
-        let mut gram = Mat::<f64>::zeros(n, n);
-        bencher.bench_local(|| {
-            matmul(gram.as_mut(), Accum::Replace, jacobian.transpose(), black_box(jacobian), 1.0, Par::Seq);
-        });
     }
 }

@@ -1,8 +1,8 @@
 //! Dense kernels in every set of vector registers that the processor has, beside faer's, in Gflop/s.
 //!
 //! ```text
-//! cargo bench --bench registers
-//! cargo bench --bench registers -- 'Cholesky, 64'
+//! cargo run --release --bin registers
+//! cargo run --release --bin registers -- 'Cholesky, 64'
 //! ```
 //!
 //! One process measures one set, as the variable `MARQUARDT_REGISTERS` is read once. Each number is the best of [`PASSES`]
