@@ -65,7 +65,7 @@ impl Replacement {
     }
 }
 
-/// Whether [`write`] can begin: the folder is there, takes new files, and the file is not write-protected.
+/// Checks that [`write`] can begin: the folder is there, takes new files, and the file is not write-protected.
 #[cfg(any(test, feature = "checkpoint", feature = "safetensors"))]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     let Some(target) = Target::find(path)? else { return Ok(()) };
@@ -77,12 +77,12 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 pub(crate) struct Target {
     path: PathBuf,
     folder: PathBuf,
-    /// Those of the file, if there is one.
+    /// Permissions of the file, if there is one.
     permissions: Option<Permissions>,
 }
 
 impl Target {
-    /// Where a path leads; none for a device or a pipe.
+    /// Returns the target of a path; none for a device or a pipe.
     fn find(path: &Path) -> io::Result<Option<Target>> {
         let permissions = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),

@@ -50,7 +50,7 @@ pub trait Number: Scalar<Real = Self> {
     fn significand(self) -> Self;
 }
 
-/// A [`Scalar`] that mixes with constants of the float `T`: what a [`Model<T>`](crate::Model) is written over.
+/// A [`Scalar`] that mixes with constants of the float `T`: the number type that a [`Model<T>`](crate::Model) is generic over.
 ///
 /// `S` is a float, registers of floats, or either of them with derivatives. Its predictors are of the type `S::Real`, and mix
 /// with it and with constants, too.

@@ -25,7 +25,7 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Ve
     (0..count).map(work).collect()
 }
 
-/// Does `work` on each of these, one after the other to whoever is free.
+/// Runs `work` on each item; free threads take the next one.
 #[cfg(feature = "rayon")]
 pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     use rayon::prelude::*;
@@ -35,26 +35,26 @@ pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     items.into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// Does `work` on each of these.
+/// Runs `work` on each item.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn for_each<I: Send>(items: Vec<I>, work: impl Fn(I) + Send + Sync) {
     items.into_iter().for_each(work);
 }
 
-/// Does two pieces of work.
+/// Runs two pieces of work.
 #[cfg(feature = "rayon")]
 pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     rayon::join(a, b);
 }
 
-/// Does two pieces of work.
+/// Runs two pieces of work.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     a();
     b();
 }
 
-/// Does `work` on each of these, without taking memory.
+/// Runs `work` on each item, without taking memory.
 pub(crate) fn for_each_mut<I: Send>(items: &mut [I], work: &(impl Fn(&mut I) + Sync)) {
     match items {
         [] => {}
@@ -66,25 +66,26 @@ pub(crate) fn for_each_mut<I: Send>(items: &mut [I], work: &(impl Fn(&mut I) + S
     }
 }
 
-/// Does work that is [joined](join) many times on one of the threads that it is spread over, which saves the way there.
+/// Runs work that is [joined](join) many times on one of the threads that it is spread over, so that it need not be sent there
+/// each time.
 #[cfg(feature = "rayon")]
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
 }
 
-/// Does work.
+/// Runs `work`.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     work()
 }
 
-/// How many threads there are.
+/// Number of threads.
 #[cfg(feature = "rayon")]
 pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// How many threads there are.
+/// Number of threads.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn threads() -> usize {
     1

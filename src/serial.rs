@@ -42,7 +42,7 @@ impl From<Number> for f64 {
     }
 }
 
-/// For a number.
+/// Serialisation of a number.
 pub(crate) mod number {
     use super::*;
 
@@ -67,7 +67,7 @@ pub(crate) mod number {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Exact(#[serde(with = "number")] pub(crate) f64);
 
-/// For lists of numbers by name.
+/// Serialisation of lists of numbers by name.
 pub(crate) mod named {
     use super::*;
 
@@ -83,7 +83,7 @@ pub(crate) mod named {
     }
 }
 
-/// For a number that there may not be.
+/// Serialisation of an optional number.
 pub(crate) mod optional {
     use super::*;
 

@@ -1,4 +1,5 @@
-//! Special functions of floats: values by the crates `libm` and `statrs`, in double precision, and what their derivatives need.
+//! Special functions of floats: values by the crates `libm` and `statrs`, in double precision, and the functions in their
+//! derivatives.
 
 use std::f64::consts::PI;
 
@@ -43,12 +44,12 @@ of_each_float! {
     j1_bend = bend_of_j1;
 }
 
-/// At the poles, NaN.
+/// Digamma function of a float; NaN at the poles.
 fn digamma_of_float(x: f64) -> f64 {
     if is_pole(x) { f64::NAN } else { gamma::digamma(x) }
 }
 
-/// From where on the asymptotic series of the trigamma function has all digits.
+/// Argument from which the asymptotic series of the trigamma function has all digits.
 const FAR: f64 = 12.0;
 
 /// Abramowitz and Stegun, 6.4.12 after 6.4.6, and 6.4.7 for negative arguments.

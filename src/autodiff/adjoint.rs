@@ -13,8 +13,7 @@ use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
 
-/// A value that remembers on a [`Tape`] what it was made of: all its derivatives cost a few times the value, however many
-/// there are.
+/// A value that records its operation on a [`Tape`]: all its derivatives cost a few times the value, however many there are.
 ///
 /// Besides the value it keeps its derivative by one place of the tape. What has one argument changes that alone, and leaves
 /// nothing on the tape.
@@ -24,7 +23,7 @@ pub(crate) struct Adjoint<'a, T, R> {
     pub(crate) value: Lanes<T, R>,
     /// Its derivative by its place.
     slope: Lanes<T, R>,
-    /// Where on the tape it is, if it varies.
+    /// Place on the tape; `None` for a constant.
     place: Option<(&'a Tape<T, R>, Place)>,
 }
 

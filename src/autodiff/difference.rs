@@ -9,7 +9,7 @@ const RESOLVED: f64 = 0.41;
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
 const AGREES: f64 = 4.0;
 
-/// How a derivative is taken from function values.
+/// Difference quotient that approximates a derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Difference {
@@ -51,9 +51,9 @@ impl Difference {
         self.derivative_within(x, j, here, -T::INFINITY, T::INFINITY, f)
     }
 
-    /// As [`derivative`](Self::derivative), with `lower ≤ x[j] ≤ upper` wherever `f` is asked. Where there is no room on one
-    /// side, a central difference is taken from a parabola on the other, of the same order; where there is none on either,
-    /// the derivative is zero.
+    /// Approximates [`derivative`](Self::derivative) with evaluations of `f` at `lower ≤ x[j] ≤ upper` only. Where there is no
+    /// room on one side, a central difference is taken from a parabola on the other, of the same order; where there is none on
+    /// either, the derivative is zero.
     ///
     /// ```
     /// use marquardt::autodiff::Difference;
@@ -88,12 +88,13 @@ impl Difference {
         stencil.slope(center, here, first, second)
     }
 
-    /// Where the derivative at `x` is taken from within `lower..=upper`.
+    /// Returns the points within `lower..=upper` from which the derivative at `x` is taken.
     pub(crate) fn stencil<T: Real>(self, x: T, lower: T, upper: T) -> Stencil<T> {
         self.stencil_of(self.step(x), x, lower, upper)
     }
 
-    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r`, with what `fill` makes of a stencil within the bounds.
+    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r`, with the differences that `fill` computes for
+    /// a stencil within the bounds.
     ///
     /// A step in proportion to a small `x[j]` may change the residuals by less than their rounding. Where that could hide a gradient,
     /// slopes are taken from further away, at most from as far as for `x[j] = 1`, as far as they agree with those from nearby.
@@ -161,7 +162,7 @@ impl Difference {
         self.further_stencil_for(x, lower, upper, residuals, slopes, T::EPSILON)
     }
 
-    /// The same of residuals with this relative accuracy.
+    /// Returns the further stencil for residuals of this relative accuracy.
     fn further_stencil_for<T: Real>(
         self,
         x: T,
@@ -185,7 +186,7 @@ impl Difference {
         self.agrees_for(x, r, nearby, further, T::EPSILON)
     }
 
-    /// The same of residuals with this relative accuracy.
+    /// Returns true if the slopes agree, for residuals of this relative accuracy.
     fn agrees_for<T: Real>(self, x: T, r: T, nearby: T, further: T, accuracy: T) -> bool {
         (further - nearby).abs() <= T::from_f64(AGREES) * accuracy * r.abs() / self.step_for(x, accuracy).abs()
     }
@@ -230,7 +231,7 @@ pub(crate) enum Stencil<T> {
 }
 
 impl<T: Real> Stencil<T> {
-    /// The points where the function is asked.
+    /// Points at which the function is evaluated.
     pub(crate) fn points(self) -> [Option<T>; 2] {
         match self {
             Stencil::Nowhere => [None, None],

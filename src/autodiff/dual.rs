@@ -213,7 +213,7 @@ impl<T: Real, const N: usize> Dual<T, N> {
     }
 }
 
-/// By the inherent functions of the same names.
+/// Forwards to the inherent functions of the same names.
 impl<T: Real, const N: usize> Scalar for Dual<T, N> {
     type Real = T;
 

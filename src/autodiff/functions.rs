@@ -52,14 +52,14 @@ macro_rules! derived_operators {
             }
         }
 
-        /// By value; a float stands on the right.
+        /// Compares values; a float stands on the right.
         impl<T: Real $(, const $lanes: usize)?> PartialEq<T> for $type<T $(, $lanes)?> {
             fn eq(&self, other: &T) -> bool {
                 self.value == *other
             }
         }
 
-        /// By value; a float stands on the right.
+        /// Compares values; a float stands on the right.
         impl<T: Real $(, const $lanes: usize)?> PartialOrd<T> for $type<T $(, $lanes)?> {
             fn partial_cmp(&self, other: &T) -> Option<std::cmp::Ordering> {
                 self.value.partial_cmp(other)

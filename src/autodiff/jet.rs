@@ -11,7 +11,7 @@ use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
 
-/// As [`Dual`](crate::Dual), for several fits or points at once.
+/// Dual number, as [`Dual`](crate::Dual), for several fits or points at once.
 ///
 /// Most intermediate results of a formula depend on some of the variables only. Which derivatives there are is kept beside
 /// them; where the formula is inlined the compiler knows it, and leaves out all arithmetic with zeros.

@@ -18,7 +18,7 @@ pub(crate) struct Place(u32);
 struct Node<T, R> {
     /// Its derivatives by them.
     derivatives: [Lanes<T, R>; 2],
-    /// These places.
+    /// Places of the parents.
     of: [Place; 2],
 }
 
@@ -41,12 +41,12 @@ impl<T, R> fmt::Debug for Tape<T, R> {
 }
 
 impl<T: Real, R: Register<T>> Tape<T, R> {
-    /// For a formula of so many variables.
+    /// Creates a tape for a formula of `variables` variables.
     pub(crate) fn new(variables: usize) -> Self {
         Self::with_room(variables, 4 * variables)
     }
 
-    /// As large as it should have been.
+    /// Creates a tape with room for all nodes that this one was asked to record.
     pub(crate) fn with_room_for_all(&self) -> Self {
         Self::with_room(self.variables, self.count.get())
     }
@@ -62,7 +62,7 @@ impl<T: Real, R: Register<T>> Tape<T, R> {
         self.count.get() <= self.nodes.len()
     }
 
-    /// Places that there is room for.
+    /// Number of nodes that there is room for.
     pub(crate) fn places(&self) -> usize {
         self.variables + self.nodes.len()
     }

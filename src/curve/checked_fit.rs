@@ -19,11 +19,11 @@ use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
 
-/// All that a fit goes by.
+/// Data, curve and options of a fit, checked.
 pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) curve: AnyCurve<'a, T>,
     pub(super) data: Data<'a, T>,
-    /// Of the responses to a row; empty unless they were given.
+    /// Names of the responses of a row; empty unless they were given.
     pub(super) response_names: Vec<String>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood<T>,
@@ -126,7 +126,7 @@ impl<T: Real> CheckedFit<'_, T> {
         check_equal(self.data.ranks(), "the parameters and what is said of them and of the noise", &numbers)
     }
 
-    /// Says what a solve from these parameters failed by in terms of the curve and the data as they came in. Collective.
+    /// Describes the error of a solve from these parameters in terms of the curve and the data as they were given. Collective.
     pub(super) fn explain(&self, error: SolveError, start: &[T]) -> CurveError {
         if !matches!(error, SolveError::NonFiniteResidual { .. } | SolveError::Rank(_)) {
             return error.into();
@@ -234,7 +234,7 @@ impl<T: Real> CheckedFit<'_, T> {
         self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
-    /// The solver is asked to end, on any rank. Collective.
+    /// Returns true if the solver is asked to end, on any rank. Collective.
     pub(super) fn is_cancelled(&self) -> bool {
         let own = if self.solver.settings.is_cancelled() { T::ONE } else { T::ZERO };
         summed(self.data.ranks(), Ok([own])).is_ok_and(|[all]| all > T::ZERO)

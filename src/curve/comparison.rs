@@ -9,7 +9,7 @@ use super::criteria::NoiseKind;
 use crate::digits::number;
 use crate::real::Real;
 
-/// Why fits cannot be compared.
+/// Reasons for which fits cannot be compared.
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ComparisonError {
@@ -65,9 +65,9 @@ pub enum ComparisonError {
 pub struct Compared<T> {
     /// Its name.
     pub name: String,
-    /// How well it describes the data.
+    /// Likelihood and information criteria of the fit.
     pub criteria: Criteria<T>,
-    /// By how much its AICc exceeds the least.
+    /// Difference between its AICc and the least AICc.
     pub difference: T,
     /// Akaike's weight, `exp(−½ difference)` over the sum of all: the probability that it is the best of these, as far as
     /// the AICc goes.
@@ -142,7 +142,7 @@ impl<T: Real> Comparison<T> {
     }
 }
 
-/// As far as numbers tell.
+/// Checks that two fits are of the same data, as far as their numbers tell.
 pub(super) fn check_same_data<T>(first: &Criteria<T>, second: &Criteria<T>) -> Result<(), ComparisonError> {
     if first.observations != second.observations {
         return Err(ComparisonError::Observations { first: first.observations, second: second.observations });

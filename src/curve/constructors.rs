@@ -187,8 +187,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
 impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync>
     CurveFit<'_, T, FromNumericRows<T, F>>
 {
-    /// How accurate the responses are relative to their size, such as the relative tolerance of an integrator: differences take steps
-    /// of its square root (forward) or cube root (central), so that its errors do not pass for slopes (lmfit's and MINPACK's
+    /// Sets the relative accuracy of the responses, such as the relative tolerance of an integrator: differences take steps of
+    /// its square root (forward) or cube root (central), so that its errors do not pass for slopes (lmfit's and MINPACK's
     /// `epsfcn`). By default they are accurate to the last digit. It has to lie between 0 and 1.
     pub fn accuracy(self, relative: T) -> Self {
         self.with_curve(|curve| curve.set_accuracy(relative))

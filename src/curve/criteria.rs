@@ -1,4 +1,4 @@
-//! How well a curve describes data for the number of its parameters.
+//! Information criteria: the quality of a fit for the number of its parameters.
 
 use crate::real::Real;
 
@@ -7,18 +7,18 @@ use crate::real::Real;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub(super) enum NoiseKind {
-    /// Its size is judged by the residuals.
+    /// The size of the noise is estimated from the residuals.
     Relative,
-    /// It is known.
+    /// The size of the noise is known.
     Absolute,
-    /// It is that of counts.
+    /// The noise is that of counts (Poisson).
     Counts,
-    /// Its size is judged by the residuals, but the curve is not the most likely one.
+    /// The size of the noise is estimated from the residuals of a robust fit, which has no likelihood.
     Robust,
 }
 
-/// How well a curve describes data for the number of its parameters: plain numbers, so that fits of different curves can
-/// be [compared](crate::curve::Comparison).
+/// Quality of a fit for the number of its parameters, in plain numbers, so that fits of different curves can be
+/// [compared](crate::curve::Comparison).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Criteria<T> {
@@ -61,7 +61,7 @@ impl<T: Real> Criteria<T> {
         self.deviance() + T::from_f64(self.parameters as f64 * (self.observations as f64).ln())
     }
 
-    /// `−2 ln L`, up to what all fits of the same data have in common.
+    /// `−2 ln L`, up to a constant that all fits of the same data have in common.
     fn deviance(&self) -> T {
         match self.noise {
             NoiseKind::Relative | NoiseKind::Robust => {

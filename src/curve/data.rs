@@ -9,7 +9,7 @@ use super::{CurveError, NanPolicy};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
 use crate::real::Real;
 
-/// So many rows say enough of what data look like.
+/// Number of rows that the look at the data samples at most.
 const SAMPLE: usize = 100_000;
 
 /// Rows of predictors, and one response or several to each: all there are, or this rank's share of them.
@@ -53,7 +53,7 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
-    /// So many observations of zero, each with its number for a predictor; with a sigma of one if it is known.
+    /// Creates `count` observations of zero, each with its index as the predictor; with a sigma of one if the noise is known.
     pub(super) fn zeros(count: usize, is_known: bool) -> Self {
         let x: Vec<T> = (0..count).map(|number| T::from_f64(number as f64)).collect();
         let noise = if is_known { Noise::Sigma(vec![T::ONE; count].into()) } else { Noise::Uniform };
@@ -69,7 +69,7 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
-    /// The same as this rank's share of the rows; of one rank, they are all.
+    /// Marks the data as this rank's share of the rows; on one rank, they are all rows.
     pub(super) fn shared(self, ranks: &Communicator) -> Self {
         let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };
         Data { ranks, ..self }
@@ -90,7 +90,7 @@ impl<'a, T: Real> Data<'a, T> {
         self.all_rows
     }
 
-    /// How many rows were left out, of all ranks.
+    /// Number of rows left out, on all ranks.
     pub(super) fn all_omitted(&self) -> usize {
         self.all_omitted
     }
@@ -154,7 +154,7 @@ impl<'a, T: Real> Data<'a, T> {
         whitened.map(|y| y.to_f64().powi(2)).sum()
     }
 
-    /// Other responses to the same predictors.
+    /// Replaces the responses and keeps the predictors.
     pub(super) fn with_responses(&self, y: Vec<T>) -> Data<'_, T> {
         let (noise, ranks) = (self.noise.clone(), self.ranks.clone());
         Data { x: Cow::Borrowed(&self.x), y: y.into(), noise, omitted: Vec::new(), ranks, ..*self }
@@ -209,8 +209,8 @@ impl<'a, T: Real> Data<'a, T> {
         Ok(Data { x, x_rows, width, y, y_rows, outputs, noise, omitted, ranks, all_rows, all_omitted })
     }
 
-    /// Checks the data, and leaves out what is masked, and what is missing if the policy says so. A row counts as missing
-    /// where any of its numbers is NaN or infinite.
+    /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of
+    /// its numbers is NaN or infinite.
     pub(super) fn check(self, mask: Option<&[bool]>, policy: NanPolicy) -> Result<Self, CurveError> {
         self.check_shapes(mask)?;
         let mut omitted = Vec::new();

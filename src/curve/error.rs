@@ -7,7 +7,7 @@ use crate::distributed::{CommunicatorError, RankError};
 use crate::problem::RobustScaleError;
 use crate::solver::{CovarianceError, SolveError};
 
-/// Why a curve could not be fitted.
+/// Reasons for which a curve could not be fitted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CurveError {
@@ -25,9 +25,9 @@ pub enum CurveError {
     /// A datum is NaN or infinite.
     #[error("{variable} is {value} in row {}", row + 1)]
     NonFiniteDatum {
-        /// Which column: `x`, `x1`, `x2`, … or `y`.
+        /// Name of the column: `x`, `x1`, `x2`, … or `y`.
         variable: String,
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -59,7 +59,7 @@ pub enum CurveError {
     /// A standard deviation is not positive.
     #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -71,7 +71,7 @@ pub enum CurveError {
         rows: usize,
         /// Its columns.
         columns: usize,
-        /// Responses, where that is what it does not match.
+        /// Number of responses, if the data differ from it.
         responses: Option<usize>,
     },
     /// The covariance of the data is not symmetric.
@@ -102,7 +102,7 @@ pub enum CurveError {
     /// A count is negative.
     #[error("y is {value} in row {}: counts must not be negative", row + 1)]
     NegativeCount {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -118,7 +118,7 @@ pub enum CurveError {
     /// The curve is NaN or infinite at the start.
     #[error("the curve is {value} in row {} at the start", row + 1)]
     NonFiniteResponse {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -126,7 +126,7 @@ pub enum CurveError {
     /// The curve is not positive at the start, although it should be the mean of counts.
     #[error("the curve is {value} in row {} at the start: the mean of counts must be positive", row + 1)]
     NonPositiveMean {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -136,9 +136,9 @@ pub enum CurveError {
     Conflict {
         /// One setting.
         first: &'static str,
-        /// The other.
+        /// The second setting.
         second: &'static str,
-        /// Why.
+        /// Description of the fault.
         reason: &'static str,
     },
     /// Two things are said of one parameter that exclude each other.
@@ -148,7 +148,7 @@ pub enum CurveError {
         name: String,
         /// One of them, such as `is fixed`.
         first: &'static str,
-        /// The other, such as `is tied to other parameters`.
+        /// The second option, such as `is tied to other parameters`.
         second: &'static str,
     },
     /// Sigma is to be absolute, but there is none.
@@ -189,7 +189,7 @@ pub enum CurveError {
         /// The parameter.
         name: String,
     },
-    /// A tie refers to a parameter that there is not.
+    /// A tie refers to an unknown parameter.
     #[error("{name} is tied to {of}, which is no parameter")]
     UnknownInTie {
         /// The tied parameter.
@@ -248,7 +248,7 @@ pub enum CurveError {
     /// The uncertainties could not be computed.
     #[error("no uncertainties: {0}")]
     Covariance(#[from] CovarianceError),
-    /// Something is wrong on one of the ranks that share the rows.
+    /// A rank that shares the rows has failed.
     #[error(transparent)]
     Rank(#[from] RankError),
     /// The ranks that share the rows cannot talk to each other.

@@ -14,12 +14,12 @@ pub struct Interval<T> {
 }
 
 impl<T: Real> Interval<T> {
-    /// Whether a value lies in it.
+    /// Returns true if the value lies in the interval.
     pub fn contains(&self, value: T) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// So many standard errors to either side.
+    /// Returns the interval of `quantile` standard errors to either side of a value.
     pub(super) fn about(value: T, standard_error: T, quantile: f64) -> Self {
         // Neither an error of zero nor an infinite one is a matter of the quantile.
         let is_proportional = standard_error > T::ZERO && standard_error.is_finite();
@@ -34,15 +34,15 @@ impl<T: Real> Interval<T> {
 pub struct Estimate<T> {
     /// The value.
     pub value: T,
-    /// Its standard error: zero for what does not depend on the data, infinite for what the data do not determine.
+    /// Its standard error: zero for a number that does not depend on the data, infinite for one that the data do not determine.
     pub standard_error: T,
     /// Degrees of freedom of Student's t distribution: infinite where the noise is known, none where nothing is known of it.
     pub degrees_of_freedom: f64,
 }
 
 impl<T: Real> Estimate<T> {
-    /// The interval that contains the true value with probability `level`, as far as the curve is linear there: by
-    /// Student's t distribution where the noise is judged by the residuals, by the normal one where it is known.
+    /// The interval that contains the true value with probability `level`, as far as the curve is linear there: by Student's t
+    /// distribution where the noise is estimated from the residuals, by the normal one where it is known.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl<T: Real> Estimate<T> {
     }
 }
 
-/// How many standard errors to either side an interval of that level reaches.
+/// Returns the number of standard errors to either side that an interval of this level reaches.
 pub(super) fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatisticsError> {
     if level > 0.0 && level < 1.0 {
         Ok(two_sided_quantile(level, degrees_of_freedom))

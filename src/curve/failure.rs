@@ -1,18 +1,18 @@
-//! Why one fit of many came to nothing.
+//! Errors of one fit of many.
 
 use thiserror::Error;
 
 use super::CurveError;
 use crate::solver::{Report, SolveError, Status};
 
-/// Why one fit of many, from another start or of other data, came to nothing. The others are not concerned.
+/// Reasons for which one fit of many, from another start or of other data, failed. The others are not concerned.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitFailure {
-    /// It did not converge.
+    /// The fit did not converge.
     #[error("not converged: {0}")]
     NotConverged(Status),
-    /// It could not start.
+    /// The fit could not start.
     #[error(transparent)]
     Solve(#[from] SolveError),
     /// The data drawn for it are none that can be fitted.

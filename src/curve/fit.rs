@@ -57,7 +57,7 @@ pub struct CurveFit<'a, T: Real, C> {
     /// The start is a guess, which is moved within bounds.
     is_guessed: bool,
     names: Option<Vec<String>>,
-    /// Of the responses to a row; empty unless they are given.
+    /// Names of the responses of a row; empty unless they are given.
     response_names: Vec<String>,
     /// Options of parameters, by name.
     options: Vec<(String, ParameterOption<T>)>,
@@ -129,7 +129,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { response_names: names.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Where a parameter starts.
+    /// Sets the start of a parameter.
     pub fn start(self, name: &str, start: T) -> Self {
         self.option(name, ParameterOption::Start(start))
     }
@@ -155,8 +155,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.option(name, ParameterOption::Tie(tie))
     }
 
-    /// Adds what is known of a parameter from elsewhere: it is `mean`, give or take a standard deviation, by a Gaussian prior.
-    /// The data have to have an [absolute sigma](Self::absolute_sigma), or nothing says how much they weigh against it.
+    /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The data have to have an [absolute
+    /// sigma](Self::absolute_sigma), or nothing says how much they weigh against it.
     pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
         self.option(name, ParameterOption::Prior(mean, standard_deviation))
     }
@@ -187,8 +187,9 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
-    /// Whether sigma, which must then be given, is the noise itself (`true`), or only says how noisy the responses are relative to each other (`false`,
-    /// the default): then its size is judged by the residuals, and standard errors are scaled by it.
+    /// Says what sigma means: the standard deviation of the noise itself (`true`; sigma must then be given), or only the noise of
+    /// the responses relative to each other (`false`, the default): then its size is estimated from the residuals, and standard
+    /// errors are scaled by it.
     pub fn absolute_sigma(self, absolute: bool) -> Self {
         CurveFit { absolute_sigma: absolute, ..self }
     }
@@ -199,10 +200,10 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { likelihood: Likelihood::Poisson, ..self }
     }
 
-    /// Fits under a loss by which outliers do not decide, one of [`Loss`](crate::Loss) or of one's own. Its scale is judged by
-    /// the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless
-    /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of
-    /// the residuals that count.
+    /// Sets a robust loss, which limits the influence of outliers: one of [`Loss`](crate::Loss) or of one's own. Its scale is
+    /// judged by the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless
+    /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of the
+    /// residuals that count.
     ///
     /// A scale that is not given takes several solves, some ten to a hundred, each from where the last one ended. The report's
     /// iterations, evaluations and time are those of all of them; its log, its initial cost and its status are those of the
@@ -230,12 +231,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
     }
 
-    /// The same as [`robust`](Self::robust), with its scale.
+    /// Sets the robust loss together with its scale.
     pub(super) fn robustness(self, robust: Robustness<T>) -> Self {
         CurveFit { robust: Some(robust), ..self }
     }
 
-    /// Which rows to use: those that are `true`.
+    /// Selects the rows to fit: those that are `true`.
     pub fn mask(self, mask: impl Into<Cow<'a, [bool]>>) -> Self {
         CurveFit { mask: Some(mask.into()), ..self }
     }
@@ -339,7 +340,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         T::run_compiled::<Fits<'a>>(self.boxed()?)
     }
 
-    /// The same with something changed about its curve.
+    /// Changes the curve.
     pub(super) fn with_curve(mut self, change: impl FnOnce(&mut C)) -> Self {
         change(&mut self.curve);
         self
@@ -381,12 +382,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { guess: Some(guess), is_guessed: true, ..self }
     }
 
-    /// It has a robust loss.
+    /// Returns true if the fit has a robust loss.
     pub(super) fn is_robust(&self) -> bool {
         self.robust.is_some()
     }
 
-    /// The same for a curve of any kind, whose start is a guess no longer. Collective.
+    /// Boxes the curve, and fixes a start that was a guess. Collective.
     pub(super) fn boxed(mut self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
     where
         C: 'a,
@@ -449,7 +450,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         Ok(CheckedFit { data: checked.data.counted()?, ..checked })
     }
 
-    /// Checks what this rank has.
+    /// Checks the data and options of this rank.
     fn own_checked(self) -> Result<CheckedFit<'a, T>, CurveError> {
         let parameters = self.parameters()?;
         let CurveFit { mut curve, mut data, data_covariance, mask, nan_policy, .. } = self;
@@ -495,7 +496,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         })
     }
 
-    /// The parameters, as they are wished for.
+    /// Returns the parameters with their options.
     fn parameters(&self) -> Result<Vec<Parameter<T>>, CurveError> {
         let count = self.curve.parameter_count();
         let known: Vec<String> = match &self.names {

@@ -51,7 +51,7 @@ struct DataSet<'a, T: Real> {
     checked: Result<CheckedFit<'a, T>, CurveError>,
 }
 
-/// Why data sets cannot be fitted together.
+/// Reasons for which data sets cannot be fitted together.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GlobalError {
@@ -64,7 +64,7 @@ pub enum GlobalError {
         /// The name.
         name: String,
     },
-    /// Something is wrong with one data set.
+    /// A data set has an error.
     #[error("{name}: {source}")]
     DataSet {
         /// The data set.
@@ -138,8 +138,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         self
     }
 
-    /// Which parameters the data sets share, by the names that they have there. Every data set that has a parameter of that
-    /// name takes part. A shared parameter starts where the first of them says.
+    /// Sets the parameters that the data sets share, by the names that they have there. Every data set that has a parameter of
+    /// that name takes part. A shared parameter starts where the first of them says.
     pub fn shared<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.shared.extend(names.into_iter().map(Into::into));
         self

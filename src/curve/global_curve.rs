@@ -23,7 +23,7 @@ pub(super) struct Part<'a, T> {
     pub(super) curve: AnyCurve<'a, T>,
     /// Predictors in a row, without the number of the set.
     pub(super) width: usize,
-    /// Which of all parameters are its own, in its order.
+    /// Indices of its own parameters among all, in its order.
     pub(super) parameters: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Likelihoods: a sum of squares, or minus the logarithm of a likelihood that stands for one.
+//! Likelihoods: a sum of squares, or the negative logarithm of another likelihood.
 
 use std::iter::zip;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::problem::{RobustLoss, RobustRow};
 use crate::real::Real;
 use crate::statistics::half_deviance;
 
-/// How far data are from a curve, as a cost.
+/// Negative log-likelihood that serves as the cost.
 #[derive(Debug, Clone)]
 pub(super) enum Likelihood<T> {
     /// Half the sum of squares.
@@ -39,8 +39,8 @@ impl<T: Real> Likelihood<T> {
         }
     }
 
-    /// Turns residuals, and rows of `n` derivatives of them, into those whose `Jᵀr` is the gradient of the cost and whose
-    /// `JᵀJ` stands for its second derivative. Returns the cost.
+    /// Turns residuals, and rows of `n` derivatives of them, into those whose `Jᵀr` is the gradient of the cost and whose `JᵀJ`
+    /// approximates its second derivative. Returns the cost.
     pub(super) fn reweigh(&self, y: &[T], r: &mut [T], jacobian: &mut [T], n: usize) -> T {
         let mut cost = T::ZERO;
         let mut rows = jacobian.chunks_exact_mut(n);

@@ -1,4 +1,4 @@
-//! From the parameters that are fitted to all parameters of the curve.
+//! Map from the parameters that are fitted to all parameters of the curve.
 
 use std::iter::zip;
 
@@ -13,13 +13,13 @@ use crate::solver::{ActiveBound, Covariance, Report, SolveError};
 #[derive(Debug, Clone)]
 pub(super) struct ParameterMap<T> {
     pub(super) parameters: Vec<Parameter<T>>,
-    /// Which of all parameters are free.
+    /// Indices of the free parameters among all.
     free: Vec<usize>,
     /// Powers of two, so that no digit is lost.
     scales: Vec<T>,
-    /// Of the free parameters, in units of their scales.
+    /// Bounds of the free parameters, in units of their scales.
     bounds: Option<Bounds<T>>,
-    /// In an order in which each depends on earlier ones alone.
+    /// Tied parameters, in an order in which each depends on earlier ones alone.
     tied: Vec<Tied<T>>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Real> ParameterMap<T> {
         self
     }
 
-    /// The same with one more parameter fixed.
+    /// Fixes one more parameter.
     pub(super) fn fixing(&self, index: usize, value: T) -> Self {
         let mut map = self.clone();
         map.parameters[index].role = Role::Fixed;
@@ -67,7 +67,7 @@ impl<T: Real> ParameterMap<T> {
         map.within_bounds()
     }
 
-    /// The same with these parameters held where they are.
+    /// Fixes these parameters at their bounds.
     pub(super) fn holding(&self, active: &[ActiveBound<T>], at: &[T]) -> Self {
         let mut map = self.clone();
         for &ActiveBound { parameter, .. } in active {
@@ -81,7 +81,7 @@ impl<T: Real> ParameterMap<T> {
         self.parameters.len()
     }
 
-    /// Which of all parameters are free.
+    /// Indices of the free parameters among all.
     pub(super) fn free(&self) -> &[usize] {
         &self.free
     }
@@ -183,7 +183,7 @@ impl<T: Real> ParameterMap<T> {
         }
     }
 
-    /// Indices, means and standard deviations of what is known from elsewhere.
+    /// Indices, means and standard deviations of the priors.
     pub(super) fn priors(&self) -> impl Iterator<Item = (usize, T, T)> {
         let parameters = self.parameters.iter().enumerate();
         parameters.filter_map(|(index, parameter)| parameter.prior.map(|(mean, deviation)| (index, mean, deviation)))

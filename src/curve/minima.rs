@@ -11,7 +11,7 @@ use crate::problem::LeastSquares;
 use crate::real::Real;
 use crate::solver::{Report, SolveError};
 
-/// Ends are of one minimum if so many standard deviations of the noise are all that the curve changes between them.
+/// Two solutions count as one minimum if their fitted curves differ by less than 0.01 standard deviations of the noise.
 const SAME: f64 = 1e-2;
 
 /// The result of fits from many starts.
@@ -24,14 +24,14 @@ pub struct Minima<'a, T: Real> {
     pub failed: Vec<FailedStart<T>>,
 }
 
-/// A minimum, and how many starts led to it.
+/// A minimum, and the number of starts that led to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum<T> {
     /// All parameters of the curve.
     pub parameters: Vec<T>,
-    /// Half the sum of squares, or the loss that stands for it.
+    /// Half the sum of squares, or the value of the loss that replaces it.
     pub cost: T,
-    /// How many starts led there.
+    /// Number of starts that led there.
     pub starts: usize,
 }
 
@@ -40,7 +40,7 @@ pub struct Minimum<T> {
 pub struct FailedStart<T> {
     /// All parameters of the curve at the start.
     pub start: Vec<T>,
-    /// Why the fit came to nothing.
+    /// Reason for which the fit failed.
     pub reason: FitFailure,
     /// The best point that it came to, if it could start.
     pub end: Option<Vec<T>>,
@@ -56,7 +56,7 @@ impl<T: Real> fmt::Debug for Minima<'_, T> {
 }
 
 impl<'a, T: Real> Minima<'a, T> {
-    /// Sorts what came of each start. The best fit is a converged one, unless there is none. Collective.
+    /// Sorts the results of all starts. The best fit is a converged one, unless there is none. Collective.
     pub(super) fn gather(
         checked: CheckedFit<'a, T>,
         starts: Vec<Vec<T>>,
@@ -92,7 +92,7 @@ impl<'a, T: Real> Minima<'a, T> {
     }
 }
 
-/// A minimum, and what ends are compared with it by.
+/// A minimum, and the numbers by which other solutions are compared with it.
 struct Basin<T> {
     minimum: Minimum<T>,
     /// The free parameters.

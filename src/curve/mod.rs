@@ -1,4 +1,4 @@
-//! Curve fitting: [`CurveFit`] and [`curve_fit`], what they fit, and what is said of a fit.
+//! Curve fitting: [`CurveFit`] and [`curve_fit`], models, data, and the statistics of fits.
 //!
 //! | | |
 //! |---|---|

@@ -61,7 +61,7 @@ pub trait Model<T: Real>: Send + Sync {
         None
     }
 
-    /// The same model as a file can name it, if one can.
+    /// Returns the model in the form that is saved in a file, if it has one.
     #[doc(hidden)]
     fn to_any_model(&self) -> Option<AnyModel> {
         self.as_formula().cloned().map(AnyModel::Formula)
@@ -115,8 +115,8 @@ pub trait Curve<T: Real>: Send + Sync {
         true
     }
 
-    /// From now on the curve is evaluated within these bounds alone, a lower and an upper one for each parameter. For curves
-    /// that evaluate themselves elsewhere, for differences.
+    /// Limits all further evaluations to these bounds, a lower and an upper one for each parameter. For curves that evaluate
+    /// themselves elsewhere, for differences.
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         let _ = (lower, upper);
     }
@@ -323,7 +323,7 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
 pub struct FromNumeric<T, F> {
     response: F,
     difference: Difference,
-    /// Of each parameter.
+    /// Lower and upper bound of each parameter.
     bounds: Vec<(T, T)>,
 }
 

@@ -9,7 +9,7 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
     S::constant(S::Real::from_f64(value.into()))
 }
 
-/// The first so many predictors of a row; NaN where there are fewer, which the fit then says.
+/// Returns the first predictors of a row; NaN where there are fewer, which the fit then says.
 #[inline(always)]
 pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
     let mut predictors = [S::constant(S::Real::from_f64(f64::NAN)); N];
@@ -19,7 +19,7 @@ pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
     predictors
 }
 
-/// The first so many parameters.
+/// Returns the first parameters.
 #[inline(always)]
 pub fn parameters<S: Copy, const N: usize>(b: &[S]) -> [S; N] {
     std::array::from_fn(|index| b[index])

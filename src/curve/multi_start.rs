@@ -32,10 +32,10 @@ pub struct MultiStart<'a, T: Real, C> {
     observer: Option<Box<Observer<'a>>>,
 }
 
-/// Is told how many fits are done, and of how many.
+/// Callback that receives the number of fits done, and that of all fits.
 type Observer<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
 
-/// Where a parameter may start.
+/// Range of the starts of a parameter.
 #[derive(Debug, Clone, Copy)]
 struct StartRange<T> {
     low: T,
@@ -43,14 +43,14 @@ struct StartRange<T> {
     is_logarithmic: bool,
 }
 
-/// Why there is no fit from many starts.
+/// Reasons for which there is no fit from many starts.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MultiStartError {
     /// An error of the data or the parameters.
     #[error(transparent)]
     Curve(#[from] CurveError),
-    /// Nothing is to be done.
+    /// The number of starts is zero.
     #[error("at least one start is needed")]
     NoStarts,
     /// A parameter could start anywhere.
@@ -77,10 +77,10 @@ pub enum MultiStartError {
         /// The reason.
         reason: &'static str,
     },
-    /// Not one start led anywhere.
+    /// All starts failed.
     #[error("none of {} starts could be solved from; of the first: {}", .failed.len(), .failed[0])]
     AllFailed {
-        /// Why not, in the order of the starts.
+        /// Reasons of the failures, in the order of the starts.
         failed: Vec<FitFailure>,
     },
 }
@@ -118,7 +118,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 }
 
 impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
-    /// How many starts there are; 32 by default. The first is that of the fit itself.
+    /// Sets the number of starts; 32 by default. The first is that of the fit itself.
     pub fn starts(self, starts: usize) -> Self {
         MultiStart { starts, ..self }
     }
@@ -128,12 +128,12 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
         MultiStart { seed, ..self }
     }
 
-    /// Where a parameter may start, evenly; its bounds unless said otherwise.
+    /// Sets the range of a parameter's starts, evenly spread; its bounds by default.
     pub fn range(self, name: &str, range: RangeInclusive<T>) -> Self {
         self.with_range(name, range, false)
     }
 
-    /// Where a positive parameter may start, as often in each decade.
+    /// Sets the range of a positive parameter's starts, evenly spread in its logarithm.
     pub fn log_range(self, name: &str, range: RangeInclusive<T>) -> Self {
         self.with_range(name, range, true)
     }
@@ -202,7 +202,7 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
     }
 }
 
-/// Where the free parameters may start, in their order.
+/// Returns the ranges of the free parameters' starts, in their order.
 fn start_ranges<T: Real>(
     map: &ParameterMap<T>,
     given: &[(String, StartRange<T>)],

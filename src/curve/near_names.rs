@@ -1,6 +1,6 @@
 //! Names that resemble one that is not known.
 
-/// Those of the known names that resemble a name, the likeliest first.
+/// Returns the known names that resemble a name, the likeliest first.
 pub(super) fn near_names(name: &str, known: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let farthest = 1 + name.chars().count() / 4;
     let distance = |known: &str| if known.contains(name) { 0 } else { edit_distance(name, known) };
@@ -10,7 +10,7 @@ pub(super) fn near_names(name: &str, known: impl Iterator<Item = &'static str>) 
     near.into_iter().map(|(_, known)| known).collect()
 }
 
-/// How many letters to insert, delete or replace (Levenshtein 1966).
+/// Returns the number of letters to insert, delete or replace (Levenshtein 1966).
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

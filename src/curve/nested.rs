@@ -74,7 +74,7 @@ fn more_parameters<T: Real>(simple: &Criteria<T>, full: &Criteria<T>) -> Result<
     if full > simple { Ok(full - simple) } else { Err(ComparisonError::Parameters { simple, full }) }
 }
 
-/// By how much the cost falls; by nothing where it grows by no more than fits are off.
+/// Returns the reduction of the cost; zero where it grows by no more than the error of the fits.
 fn gain<T: Real>(simple: T, full: T) -> Result<f64, ComparisonError> {
     let off = T::EPSILON.sqrt().to_f64();
     let (simple, full) = (simple.to_f64(), full.to_f64());

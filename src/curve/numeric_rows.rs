@@ -15,7 +15,7 @@ pub struct FromNumericRows<T, F> {
     difference: Difference,
     /// Relative accuracy of the responses.
     accuracy: T,
-    /// Of each parameter.
+    /// Lower and upper bound of each parameter.
     bounds: Vec<(T, T)>,
 }
 

@@ -1,4 +1,4 @@
-//! One parameter of a curve, and what is said of it before the fit.
+//! A parameter of a curve, and its options.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -8,11 +8,11 @@ use crate::real::Real;
 /// Role of a parameter in the fit.
 #[derive(Debug, Clone)]
 pub(super) enum Role<T> {
-    /// It is fitted.
+    /// The parameter is fitted.
     Free,
-    /// It stays at its start.
+    /// The parameter stays at its start.
     Fixed,
-    /// It follows from others.
+    /// The parameter is computed from others.
     Tied(Tie<T>),
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Parameter<T> {
     pub(super) lower: T,
     pub(super) upper: T,
     pub(super) role: Role<T>,
-    /// Mean and standard deviation of what is known of it from elsewhere.
+    /// Mean and standard deviation of its Gaussian prior.
     pub(super) prior: Option<(T, T)>,
     /// Its typical size.
     pub(super) scale: T,
@@ -114,7 +114,7 @@ impl<T: Copy> Parameter<T> {
 }
 
 impl<T: Real> Parameter<T> {
-    /// The same by another name, where those that it is tied to have other names, too.
+    /// Renames the parameter, and those that it is tied to.
     pub(super) fn renamed(&self, name: String, rename: impl Fn(&str) -> String) -> Self {
         let role = match &self.role {
             Role::Tied(tie) => Role::Tied(tie.renamed(rename)),
@@ -123,7 +123,7 @@ impl<T: Real> Parameter<T> {
         Parameter { name, role, ..self.clone() }
     }
 
-    /// All that is said of it but for its start, as options.
+    /// Returns the options of the parameter, except its start.
     pub(super) fn options(&self) -> Vec<ParameterOption<T>> {
         let role = match &self.role {
             Role::Free => None,

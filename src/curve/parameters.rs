@@ -78,13 +78,13 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self.option(name, ParameterOption::Fix(Some(value)))
     }
 
-    /// Makes a parameter follow from others, whatever it starts at. The residuals need not depend on it: so the report has a quantity
+    /// Computes a parameter from others, in place of its start. The residuals need not depend on it: so the report has a quantity
     /// that follows from the fit, with its standard error.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
         self.option(name, ParameterOption::Tie(tie))
     }
 
-    /// Adds what is known of a parameter from elsewhere: it is `mean`, give or take a standard deviation. The residuals have to be
+    /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The residuals have to be
     /// [`absolute`](Self::absolute), or nothing says how much they weigh against it.
     pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
         self.option(name, ParameterOption::Prior(mean, standard_deviation))
@@ -95,13 +95,13 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self.option(name, ParameterOption::Scale(scale))
     }
 
-    /// Whether residuals have a standard deviation of one (lmfit's `scale_covar=False`), and not one that is judged by their size, which
-    /// is the default.
+    /// Says that residuals have a standard deviation of one (`true`; lmfit's `scale_covar=False`), instead of one that is
+    /// estimated from them (`false`, the default).
     pub fn absolute(self, absolute: bool) -> Self {
         Parameters { is_absolute: absolute, ..self }
     }
 
-    /// Minimises under a loss by which outliers do not decide, as [`CurveFit::robust`].
+    /// Sets a robust loss, which limits the influence of outliers, as [`CurveFit::robust`].
     pub fn robust(self, loss: impl RobustLoss<T> + 'static) -> Self {
         let scale = self.robust.and_then(|robust| robust.scale);
         Parameters { robust: Some(Robustness { loss: Arc::new(loss), scale }), ..self }
@@ -123,8 +123,8 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self
     }
 
-    /// Minimises `½‖r‖²` over so many residuals, which the closure fills in. Parameters arrive in their order, as [`Dual`] numbers, so
-    /// the derivatives are exact. A residual that is not filled in counts as NaN.
+    /// Minimises `½‖r‖²` over `residuals` residuals, which the closure fills in. Parameters arrive in their order, as [`Dual`] numbers,
+    /// so the derivatives are exact. A residual that is not filled in counts as NaN.
     ///
     /// # Errors
     ///

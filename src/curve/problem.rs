@@ -1,4 +1,4 @@
-//! The least-squares problem of a curve, its data, and what is known of its parameters.
+//! The least-squares problem of a curve, its data, and the bounds, ties and priors of its parameters.
 
 use super::Curve;
 use super::data::Data;
@@ -19,7 +19,7 @@ pub(super) struct CurveProblem<'p, T: Real> {
     likelihood: &'p Likelihood<T>,
     /// All parameters of the curve, where it was evaluated last.
     all: Vec<T>,
-    /// Their derivatives by the free ones, row after row.
+    /// Derivatives of all parameters by the free ones, row after row.
     chain: Vec<T>,
     /// Rows of derivatives by all parameters.
     wide: Vec<T>,
@@ -64,7 +64,7 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         (&self.all, &self.chain)
     }
 
-    /// How many of `count` rows from `first` on are those of data.
+    /// Returns the number of data rows among `count` rows from `first` on.
     fn data_rows(&self, first: usize, count: usize) -> usize {
         self.data.y().len().saturating_sub(first).min(count)
     }
@@ -78,7 +78,7 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         self.whitened_here(first, r).map(|_| ())
     }
 
-    /// The same where all parameters are up to date; returns the cost of priors.
+    /// Writes the whitened residuals where all parameters are up to date; returns the cost of priors.
     fn whitened_here(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
         let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
         let predictors = self.data.predictors(first, of_data.len());
@@ -227,8 +227,8 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         self.cost_or(self.cost, r)
     }
 
-    /// That of the whitened residuals, with the weights that the likelihood gives them here: a difference of what the rows
-    /// of [`residuals`](Self::residuals) hold would not do, whose Jacobian is not the derivative of these.
+    /// Writes the second derivative of the whitened residuals, with the weights that the likelihood gives them here. A difference
+    /// of the rows of [`residuals`](Self::residuals) would be wrong: the Jacobian is not their derivative.
     fn second_directional_derivative(
         &mut self,
         free: &[T],

@@ -13,7 +13,7 @@ pub(super) fn agreed<R, E: Display + From<RankError>>(ranks: &Communicator, outc
     if ranks.size() == 1 { outcome } else { Ok(ranks.agree(outcome)?) }
 }
 
-/// Sums over all ranks of what each has evaluated. Collective.
+/// Sums each rank's values over all ranks. Collective.
 pub(super) fn summed<T: Real, const N: usize>(
     ranks: &Communicator,
     own: Result<[T; N], EvaluationError>,

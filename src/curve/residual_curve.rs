@@ -29,7 +29,7 @@ impl<F, const N: usize> FromResiduals<F, N> {
     }
 }
 
-/// Which residual, of so many, a row of predictors asks for.
+/// Returns the index of the residual that a row of predictors asks for, of `count`.
 fn asked<T: Real>(x: T, count: usize) -> Result<usize, EvaluationError> {
     let number = x.to_f64();
     if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {

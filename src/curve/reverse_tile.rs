@@ -38,7 +38,8 @@ pub(super) struct ReverseTile<T, R> {
 }
 
 impl<T: Real, R: Register<T>> ReverseTile<T, R> {
-    /// For a model of so many predictors and parameters, with room for so many derivatives of each row.
+    /// Creates a tile for a model of `width` predictors and `parameters` parameters, with room for `derivatives` derivatives of
+    /// each row.
     pub(super) fn new(width: usize, parameters: usize, derivatives: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
         ReverseTile {

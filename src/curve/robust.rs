@@ -1,4 +1,4 @@
-//! Robust fits: a loss under which outliers do not decide, its scale, and what standard errors then are.
+//! Robust fits: a loss that limits the influence of outliers, its scale, and the standard errors.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,17 +18,16 @@ const MAX_FITS: usize = 200;
 /// Solves that a fit may take whose iterations are used up.
 const SOLVES: usize = 4;
 
-/// Fits by least absolute deviations that bring a start near the good data, before a loss that ignores outliers decides
-/// which those are.
+/// Fits by least absolute deviations that bring a start near the good data, before a redescending loss is applied.
 const APPROACHES: usize = 5;
 
-/// So many standard deviations are small enough for a smooth absolute value to count as one.
+/// Scale of a smooth absolute value, in standard deviations, that is small enough for the loss to count as the absolute value.
 const SHARP: f64 = 0.1;
 
 /// Units of the last digit by which a scale may move and yet be settled.
 const SETTLED: f64 = 4096.0;
 
-/// A secant may lead so many times as far as the change that it follows from.
+/// Largest ratio of a secant's step to the change that it follows from.
 const FAR: f64 = 10.0;
 
 /// A robust loss as it was asked for.
@@ -66,7 +65,7 @@ impl<T: Real> Search<T> {
         self.evaluations += report.evaluations;
     }
 
-    /// The solver with what is left of its time, its evaluations, and a multiple of its iterations.
+    /// Returns the solver with the rest of its time, its evaluations, and a multiple of its iterations.
     fn left_of(&self, solver: &LevenbergMarquardt<T>) -> LevenbergMarquardt<T> {
         let mut solver = solver.clone();
         solver.settings.spend(self.iterations, SOLVES, self.evaluations.total(), self.begun.elapsed());
@@ -147,7 +146,7 @@ impl<T: Real> CheckedFit<'_, T> {
         unreachable!("the last fit returns")
     }
 
-    /// So many times the standard deviation that the residuals at these parameters suggest. Collective.
+    /// Returns `tuning` times the standard deviation that the residuals at these parameters suggest. Collective.
     fn judge_scale(&self, tuning: T, at: &[T]) -> Result<T, SolveError> {
         let residuals = agreed(self.data.ranks(), self.whitened_residuals(at).map_err(SolveError::Evaluation))?;
         let scale = shared_mad_scale(self.data.ranks(), &residuals)?;

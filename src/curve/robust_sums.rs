@@ -9,7 +9,7 @@ use crate::real::Real;
 /// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RobustSums<T> {
-    /// How many residuals there are.
+    /// Number of residuals.
     count: T,
     /// `Σψ²`.
     squares: T,
@@ -20,7 +20,7 @@ pub(super) struct RobustSums<T> {
 }
 
 impl<T: Real> RobustSums<T> {
-    /// At these parameters; `None` where the loss is not robust. Collective.
+    /// Computes the sums at these parameters; `None` where the loss is not robust. Collective.
     pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
         let Likelihood::Robust(loss, scale) = &checked.likelihood else { return Ok(None) };
         let own = checked.whitened_residuals(at).map(|residuals| {

@@ -1,4 +1,4 @@
-//! Why a statistic of a fit could not be computed.
+//! Errors of a fit's statistics.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use super::counted::counted;
 
 use crate::problem::EvaluationError;
 
-/// Why there is no such statistic of a fit.
+/// Reasons for which a statistic of a fit is not available.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StatisticsError {
@@ -38,7 +38,7 @@ pub enum StatisticsError {
     /// The curve or its derivative is NaN or infinite.
     #[error("the curve or its derivative is not finite in row {}", row + 1)]
     NonFiniteCurve {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
     },
     /// A quantity computed from parameters, or its derivative, is NaN or infinite.
@@ -64,7 +64,7 @@ pub enum StatisticsError {
     /// A standard deviation is not positive.
     #[error("sigma is {value} in row {}: standard deviations must be positive", row + 1)]
     NonPositiveSigma {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
@@ -72,12 +72,12 @@ pub enum StatisticsError {
     /// The mean of a count would be negative.
     #[error("the curve is {value} in row {}: the mean of a count must not be negative", row + 1)]
     NegativeMean {
-        /// Which row: an index, from 0; messages count from 1.
+        /// Index of the row, from 0; messages count from 1.
         row: usize,
         /// The value.
         value: f64,
     },
-    /// Nothing says how large the noise is.
+    /// The size of the noise is not known.
     #[error("there are no degrees of freedom to judge the noise by, and it is not known")]
     NoDegreesOfFreedom,
     /// Under a robust loss, a response has no influence in the sense of least squares.
@@ -86,7 +86,7 @@ pub enum StatisticsError {
     /// No rank has all rows, which this takes.
     #[error("this takes all rows, which {ranks} ranks share: no one has them")]
     SharedRows {
-        /// How many ranks share the rows.
+        /// Number of ranks that share the rows.
         ranks: usize,
     },
 }

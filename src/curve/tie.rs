@@ -27,7 +27,7 @@ type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
 pub struct Tie<T> {
     of: Vec<String>,
     value: Arc<TieFunction<T>>,
-    /// How it is written in reports.
+    /// Formula in reports.
     formula: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl<T: Real> Tie<T> {
         Ok(Tie { of, value: Arc::new(value), formula: text })
     }
 
-    /// The same, of parameters that are called otherwise.
+    /// Renames the parameters.
     pub(super) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
         Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value), formula: None }
     }

@@ -1,4 +1,4 @@
-//! How ranks come to the same end: together if all is well everywhere, and else with one error.
+//! Agreement of ranks: all go on if none has failed, and all return one error otherwise.
 
 use std::fmt;
 
@@ -39,8 +39,8 @@ impl Communicator {
         }
     }
 
-    /// As [`all_sum`](Self::all_sum), where a rank may have failed to come by its numbers. It sends others that are none, and
-    /// only where sums are not finite do the ranks ask each other why: while all goes well, this is one message. Collective.
+    /// Sums as [`all_sum`](Self::all_sum) does, where a rank may have failed to compute its numbers. Such a rank sends NaN, and
+    /// only where sums are not finite do the ranks exchange their errors: without an error, this is one message. Collective.
     ///
     /// # Errors
     ///

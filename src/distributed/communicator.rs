@@ -70,8 +70,8 @@ impl Communicator {
         Ok(Communicator(Some(Mpi::world()?)))
     }
 
-    /// So many ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI. [`on_threads`](super::on_threads) starts
-    /// the threads, too.
+    /// Creates ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI.
+    /// [`on_threads`](super::on_threads) starts the threads, too.
     pub fn threads(size: usize) -> Vec<Self> {
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
     }
@@ -81,17 +81,17 @@ impl Communicator {
         self.0.as_deref().filter(|transport| transport.size() > 1)
     }
 
-    /// Which rank this is, counted from 0.
+    /// Index of this rank, from 0.
     pub fn rank(&self) -> usize {
         self.0.as_ref().map_or(0, |transport| transport.rank())
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn size(&self) -> usize {
         self.0.as_ref().map_or(1, |transport| transport.size())
     }
 
-    /// Whether this is rank 0, which prints, draws and writes files.
+    /// Returns true if this is rank 0, which prints, draws and writes files.
     pub fn is_root(&self) -> bool {
         self.rank() == 0
     }
@@ -101,7 +101,7 @@ impl Communicator {
         self.0.as_ref().map_or_else(Traffic::default, |transport| transport.counters().read())
     }
 
-    /// Which of so many rows are this rank's, if they are dealt out evenly.
+    /// Returns the range of this rank's rows, if `rows` are distributed evenly.
     pub fn shard(&self, rows: usize) -> Range<usize> {
         let start = |rank: usize| rank * (rows / self.size()) + rank.min(rows % self.size());
         start(self.rank())..start(self.rank() + 1)

@@ -13,7 +13,7 @@ pub struct RankError {
 }
 
 impl From<CommunicatorError> for RankError {
-    /// It is laid to the rank that has gone, or is elsewhere.
+    /// Attributes the error to the rank that has gone, or is elsewhere in the program.
     fn from(error: CommunicatorError) -> Self {
         let rank = match error {
             CommunicatorError::Gone { rank } | CommunicatorError::OutOfStep { other: rank, .. } => rank,
@@ -30,7 +30,7 @@ pub enum CommunicatorError {
     /// A rank has gone, and will never answer.
     #[error("rank {rank} has gone")]
     Gone {
-        /// Which rank.
+        /// Index of the rank.
         rank: usize,
     },
     /// Ranks do not take part in the same exchange: they are not at the same place of the program.
@@ -44,13 +44,13 @@ pub enum CommunicatorError {
     /// The program was started on several ranks, but cannot reach the others.
     #[error("started on {ranks} ranks, but built without the feature `mpi`")]
     WithoutMpi {
-        /// How many, or more.
+        /// Number of ranks, or a lower bound of it.
         ranks: usize,
     },
     /// The program was started on several ranks, but its MPI knows of this one alone.
     #[error("started on {ranks} ranks, but this rank's MPI finds no other: it is not the launcher's MPI")]
     Apart {
-        /// How many, or more.
+        /// Number of ranks, or a lower bound of it.
         ranks: usize,
     },
     /// This MPI cannot be called by one thread after another.

@@ -1,4 +1,4 @@
-//! Whether a launcher started this program as several ranks.
+//! Detection of a launcher that started this program as several ranks.
 
 /// Variables with the number of ranks: Open MPI's, MVAPICH2's, that of Hydra (MPICH, Intel MPI) and of PMI in general,
 /// and that of a step of Slurm.
@@ -10,14 +10,14 @@ const RANKS: [&str; 2] = ["PMIX_RANK", "PMI_RANK"];
 /// Environment of a launcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Launch {
-    /// How many ranks there are.
+    /// Number of ranks.
     Ranks(usize),
-    /// How many there are at least.
+    /// Lower bound of the number of ranks.
     AtLeast(usize),
 }
 
 impl Launch {
-    /// How many ranks there are, at least.
+    /// Number of ranks, or a lower bound of it.
     pub(super) fn ranks(self) -> usize {
         match self {
             Launch::Ranks(ranks) | Launch::AtLeast(ranks) => ranks,
@@ -25,7 +25,7 @@ impl Launch {
     }
 }
 
-/// As how many ranks this program was started; `None` where no launcher has left a trace.
+/// Returns the number of ranks that this program was started as; `None` where no launcher has left a trace.
 pub(super) fn launch() -> Option<Launch> {
     launch_by(|name| std::env::var(name).ok())
 }

@@ -21,11 +21,11 @@ use crate::real::Real;
 /// MPI's world, as long as someone has a handle to it.
 static WORLD: Mutex<Weak<Mpi>> = Mutex::new(Weak::new());
 
-/// Bytes of a slip: an exchange begins with one from each rank.
-const SLIP: usize = 128;
+/// Bytes of an envelope, a message of fixed size: an exchange begins with one from each rank.
+const ENVELOPE: usize = 128;
 
-/// Bytes on a slip for a message. Where all are as short, slips are all that is sent.
-const SHORT: usize = SLIP - Exchange::BYTES;
+/// Bytes of an envelope that are left for a message. Where all messages are that short, only envelopes are sent.
+const SHORT: usize = ENVELOPE - Exchange::BYTES;
 
 /// Numbers that a rank sums at a time, for all ranks: long messages are sent in pieces, for small buffers.
 const SUMMED_AT_ONCE: usize = 1 << 13;
@@ -45,8 +45,8 @@ pub(super) struct Mpi {
 struct World {
     /// The error that all exchanges end with, once a rank has left.
     end: Option<CommunicatorError>,
-    slip: [u8; SLIP],
-    slips: Vec<u8>,
+    envelope: [u8; ENVELOPE],
+    envelopes: Vec<u8>,
     exchanges: Vec<Exchange>,
     sent: Vec<u8>,
     heard: Vec<u8>,
@@ -57,7 +57,7 @@ struct World {
 
 /// Room for numbers, kept from sum to sum.
 struct Buffers<T> {
-    /// Those on the slips.
+    /// Numbers of all ranks.
     heard: Vec<T>,
     /// The sums that are this rank's to do.
     own: Vec<T>,
@@ -129,8 +129,8 @@ impl World {
         let size = universe.world().size() as usize;
         World {
             end: None,
-            slip: [0; SLIP],
-            slips: vec![0; SLIP * size],
+            envelope: [0; ENVELOPE],
+            envelopes: vec![0; ENVELOPE * size],
             exchanges: Vec::with_capacity(size),
             sent: Vec::new(),
             heard: Vec::new(),
@@ -140,19 +140,19 @@ impl World {
         }
     }
 
-    /// Tells the other ranks what exchange this is, and hears it of them: ranks that are at different places of the
-    /// program learn it here, and so they do of one that leaves. Beside it is room for a short message.
+    /// Exchanges headers with all ranks, which detects ranks at different places of the program, and ranks that have left. Beside
+    /// it is room for a short message.
     fn begin(&mut self, exchange: Exchange, message: &[u8]) -> Result<(), CommunicatorError> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        self.slip[..Exchange::BYTES].copy_from_slice(&exchange.to_bytes());
-        if let Some(room) = self.slip[Exchange::BYTES..].get_mut(..message.len()) {
+        self.envelope[..Exchange::BYTES].copy_from_slice(&exchange.to_bytes());
+        if let Some(room) = self.envelope[Exchange::BYTES..].get_mut(..message.len()) {
             room.copy_from_slice(message);
         }
-        self.universe.world().all_gather_into(&self.slip[..], &mut self.slips[..]);
+        self.universe.world().all_gather_into(&self.envelope[..], &mut self.envelopes[..]);
         self.exchanges.clear();
-        let headers = self.slips.chunks_exact(SLIP).filter_map(|slip| slip.first_chunk().copied());
+        let headers = self.envelopes.chunks_exact(ENVELOPE).filter_map(|envelope| envelope.first_chunk().copied());
         self.exchanges.extend(headers.map(Exchange::from_bytes));
         let outcome = Exchange::check(&self.exchanges);
         if let Err(error @ CommunicatorError::Gone { .. }) = &outcome {
@@ -161,9 +161,9 @@ impl World {
         outcome
     }
 
-    /// The message that a rank has on its slip.
+    /// Message in the envelope of a rank.
     fn message(&self, rank: usize, length: usize) -> &[u8] {
-        &self.slips[rank * SLIP + Exchange::BYTES..][..length]
+        &self.envelopes[rank * ENVELOPE + Exchange::BYTES..][..length]
     }
 
     /// Every number is summed by one rank, and sent by it to all, or summed by all in the order of the ranks: the sums

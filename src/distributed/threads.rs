@@ -9,7 +9,7 @@ use super::transport::{Exchange, Transport};
 use super::{Communicator, CommunicatorError};
 use crate::real::Real;
 
-/// Runs `work` on each of so many ranks, and returns the results by rank: threads of this process, for trying a program on several ranks
+/// Runs `work` on each of `size` ranks, and returns the results by rank: threads of this process, for trying a program on several ranks
 /// without MPI. See [`Communicator::threads`].
 ///
 /// ```
@@ -42,7 +42,7 @@ pub(super) struct Thread {
     table: Arc<Table>,
 }
 
-/// Where the ranks lay down what they have to say, and wait for the last of them.
+/// Shared state of an exchange: each rank leaves its numbers there and waits for the last of them.
 struct Table {
     round: Mutex<Round>,
     complete: Condvar,
@@ -59,7 +59,7 @@ struct Round {
 }
 
 impl Thread {
-    /// As many ranks as there are to be.
+    /// Creates `size` ranks that share a table.
     pub(super) fn ranks(size: usize) -> impl Iterator<Item = Thread> {
         let round = Round { number: 0, said: vec![None; size], last: Ok(Arc::default()), gone: None };
         let table = Arc::new(Table { round: Mutex::new(round), complete: Condvar::new() });

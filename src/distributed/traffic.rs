@@ -10,7 +10,7 @@ pub struct Traffic {
     pub sums: u64,
     /// The numbers in them.
     pub summed_numbers: u64,
-    /// Times that all ranks heard what each had to say.
+    /// Number of gathers: exchanges of every rank's message with all ranks.
     pub gathers: u64,
     /// The bytes that this rank had.
     pub gathered_bytes: u64,

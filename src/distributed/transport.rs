@@ -9,10 +9,10 @@ use crate::real::Real;
 
 /// Transport of numbers from rank to rank. All ranks call the same method at the same time.
 pub trait Transport: Send + Sync {
-    /// Which rank this is.
+    /// Index of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn size(&self) -> usize;
 
     /// Traffic of this rank so far.
@@ -21,7 +21,7 @@ pub trait Transport: Send + Sync {
     /// Replaces numbers by their sums over all ranks, to the same bits on every rank. All ranks have as many.
     fn all_sum_f64(&self, numbers: &mut [f64]) -> Result<(), CommunicatorError>;
 
-    /// As [`all_sum_f64`](Self::all_sum_f64).
+    /// Sums numbers as [`all_sum_f64`](Self::all_sum_f64) does.
     fn all_sum_f32(&self, numbers: &mut [f32]) -> Result<(), CommunicatorError>;
 
     /// Messages of the ranks, by rank.
@@ -31,22 +31,22 @@ pub trait Transport: Send + Sync {
 /// Kind of an exchange, and how much a rank brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exchange {
-    /// So many `f64` to sum.
+    /// A sum of this number of `f64`.
     SumF64(usize),
-    /// So many `f32` to sum.
+    /// A sum of this number of `f32`.
     SumF32(usize),
-    /// So many bytes for all.
+    /// A gathering of this number of bytes from this rank.
     Gather(usize),
     /// A rank leaves for good.
     Leave,
 }
 
 impl Exchange {
-    /// How many bytes its number and length take.
+    /// Number of bytes of the kind and the length.
     #[cfg(feature = "mpi")]
     pub(super) const BYTES: usize = 16;
 
-    /// As bytes to send.
+    /// Encodes the exchange as bytes to send.
     #[cfg(feature = "mpi")]
     pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
         let (number, length) = match self {
@@ -58,7 +58,7 @@ impl Exchange {
         (number | (length as u128) << 8).to_ne_bytes()
     }
 
-    /// From bytes of [`to_bytes`](Self::to_bytes).
+    /// Decodes the bytes of [`to_bytes`](Self::to_bytes).
     #[cfg(feature = "mpi")]
     pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> Exchange {
         let bytes = u128::from_ne_bytes(bytes);
@@ -71,7 +71,7 @@ impl Exchange {
         }
     }
 
-    /// Whether another rank's is the same exchange.
+    /// Returns true if another rank's exchange is the same.
     fn fits(self, other: Exchange) -> bool {
         match (self, other) {
             (Exchange::Gather(_), Exchange::Gather(_)) => true,
@@ -79,7 +79,7 @@ impl Exchange {
         }
     }
 
-    /// Whether all ranks, in their order, take part in one exchange. The answer is the same on all of them.
+    /// Checks that all ranks, given in their order, take part in one exchange. The answer is the same on all of them.
     pub(super) fn check(ranks: &[Exchange]) -> Result<(), CommunicatorError> {
         if let Some(rank) = ranks.iter().position(|&exchange| exchange == Exchange::Leave) {
             return Err(CommunicatorError::Gone { rank });

@@ -8,8 +8,8 @@ use crate::scalar::Scalar;
 /// Numbers of a residual block, its points, residuals and derivatives, that are kept on the stack.
 const FEW: usize = 128;
 
-/// Residuals of a few parameter blocks, with derivatives written by hand: for what cannot be written over a
-/// [`Scalar`], such as a table or a call into another library.
+/// Residuals of a few parameter blocks, with derivatives written by hand: for functions that cannot be written over a [`Scalar`],
+/// such as a table or a call into another library.
 ///
 /// Derivatives are with respect to the numbers of the points, as in Ceres: those of the formula as it is written, whatever the manifold.
 /// How a step moves the point is the manifold's own business, so that no convention of charts can be mistaken. For

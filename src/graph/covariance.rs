@@ -16,9 +16,9 @@ use crate::real::Real;
 pub struct BlockCovariance<T> {
     pub(super) problem: u64,
     pub(super) inverse: InverseSubset<T>,
-    /// For each parameter block: its block of columns, if it moves.
+    /// Block of columns of each parameter block, if it moves.
     pub(super) columns: Vec<Option<usize>>,
-    /// For each parameter block: the directions of its steps that are free, and the number of all.
+    /// Directions of each parameter block's steps that are free, and the number of all its directions.
     pub(super) directions: Vec<(Vec<usize>, usize)>,
 }
 

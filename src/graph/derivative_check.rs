@@ -91,7 +91,7 @@ impl<T: Real> LeastSquares<T> for Single<'_, T> {
         outcome
     }
 
-    /// At the step of zero, the only one that is asked for.
+    /// Linearises at the step of zero, the only one that is asked for.
     fn linearize(&mut self, _: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
         self.group.derivatives(self.k, &self.active.points(&self.problem.x), r, jacobian)
     }

@@ -1,11 +1,11 @@
-//! Why a graph cannot be built or solved.
+//! Errors of graphs.
 
 use thiserror::Error;
 
 use crate::problem::EvaluationError;
 use crate::solver::SolveError;
 
-/// Why a graph cannot be built or solved.
+/// Reasons for which a graph cannot be built or solved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GraphError {

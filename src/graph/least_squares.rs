@@ -117,7 +117,7 @@ impl<T: Real> Manifold<T> for Layout<'_, T> {
         });
     }
 
-    /// Of no use for many blocks: most of it is zero.
+    /// Writes the dense matrix, most of which is zero: of no use for many blocks.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
         let width = self.tangent_size();
         jacobian.fill(T::ZERO);
@@ -231,7 +231,7 @@ impl<'p, T: Real> Active<'p, T> {
         Ok(cost)
     }
 
-    /// For each parameter block: its block of columns, if it moves.
+    /// Returns the block of columns of each parameter block, if it moves.
     pub(super) fn column_blocks_of_all(&self) -> Vec<Option<usize>> {
         let moving = (0..self.layout.blocks.len()).scan(0, |next, block| {
             let moves = self.layout.width(block) > 0;

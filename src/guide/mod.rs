@@ -1,17 +1,17 @@
-//! Pages that explain, with code that is compiled and run.
+//! Guide: pages by task, with code that is compiled and run.
 //!
-//! | page | for whom |
+//! | page | content |
 //! |---|---|
-//! | [`curves`] | who fits a curve: the ways to state it, what comes back, how sure it is |
-//! | [`writing_the_model`] | who writes a model, and meets a compile error |
-//! | [`command`] | who has a file and a shell, or comes from gnuplot |
-//! | [`from_python`] | who comes from SciPy, lmfit or Keras: whole scripts side by side |
-//! | [`many_fits`] | who fits every pixel of an image |
-//! | [`graphs`] | who comes from Ceres: poses, cameras, maps |
-//! | [`networks`] | who trains a small network, or swaps Adam |
-//! | [`differential_equations`] | who solves equations by networks |
-//! | [`ranks`] | who has more than one machine |
-//! | [`accuracy_and_speed`], [`defaults`] | who wants to know how it was measured, and why it is so |
+//! | [`curves`] | fits of curves: the ways to state a fit, its results and their uncertainty |
+//! | [`writing_the_model`] | the ways to write a model, and the most frequent compile errors |
+//! | [`command`] | the command `marquardt` for files, and its options beside gnuplot's |
+//! | [`from_python`] | SciPy, lmfit and Keras: whole scripts side by side |
+//! | [`many_fits`] | fits of one model to every pixel of an image |
+//! | [`graphs`] | poses, cameras and maps, with the names of Ceres |
+//! | [`networks`] | training of small networks, by Levenberg–Marquardt or Adam |
+//! | [`differential_equations`] | differential equations solved by networks |
+//! | [`ranks`] | fits over several processes or machines |
+//! | [`accuracy_and_speed`], [`defaults`] | measurements of accuracy and speed, and the reasons for the defaults |
 
 #[doc = include_str!("curves.md")]
 pub mod curves {}

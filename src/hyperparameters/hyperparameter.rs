@@ -7,9 +7,9 @@ use super::{HyperparameterError, Schedule};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Hyperparameter {
-    /// The same for every step.
+    /// A number that is the same for every step.
     Number(f64),
-    /// From the number of steps made before.
+    /// A schedule of the number of steps made before.
     Schedule(Schedule),
 }
 
@@ -53,7 +53,7 @@ pub struct HyperparameterSpec {
 }
 
 impl HyperparameterSpec {
-    /// A hyperparameter with its default and what it may be.
+    /// Creates a hyperparameter with its default and its domain.
     pub const fn new(name: &'static str, default: f64, domain: HyperparameterDomain) -> Self {
         HyperparameterSpec { name, default, domain }
     }
@@ -95,7 +95,7 @@ pub enum HyperparameterDomain {
 }
 
 impl HyperparameterDomain {
-    /// Whether a hyperparameter may have this value.
+    /// Returns true if a hyperparameter may have this value.
     pub fn contains(self, value: f64) -> bool {
         value.is_finite()
             && match self {
@@ -108,7 +108,7 @@ impl HyperparameterDomain {
             }
     }
 
-    /// In words, after "must be".
+    /// Describes the requirement, after "must be".
     fn requirement(self) -> &'static str {
         match self {
             HyperparameterDomain::Finite => "finite",

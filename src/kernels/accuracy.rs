@@ -10,7 +10,7 @@ use crate::real::Real;
 /// A function with fused instructions, and without.
 pub(super) type Both<T> = [fn(T) -> T; 2];
 
-/// How far apart two numbers are, in units in the last place of the second one as a `T`.
+/// Returns the distance of two numbers, in units in the last place of the second one as a `T`.
 pub(super) fn units<T: Real>(found: T, exact: f64) -> f64 {
     let found = found.to_f64();
     if found == exact || found.is_nan() && exact.is_nan() {

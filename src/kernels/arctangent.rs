@@ -11,13 +11,13 @@ use crate::number::Number;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct ArctangentCoefficients<T: 'static> {
-    /// `π/2`, and what rounding it left.
+    /// `π/2`, and its rounding error.
     half_pi: [T; 2],
     /// `(atan x / x − 1) / x²` in powers of `x²`, up to `x = 1`.
     series: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: ArctangentCoefficients<f64> = ArctangentCoefficients {
     half_pi: [std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17],
     series: &[
@@ -44,7 +44,7 @@ pub(super) const DOUBLE: ArctangentCoefficients<f64> = ArctangentCoefficients {
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: ArctangentCoefficients<f32> = ArctangentCoefficients {
     half_pi: [std::f32::consts::FRAC_PI_2, -4.371_139e-8],
     series: &[

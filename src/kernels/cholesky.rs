@@ -39,7 +39,7 @@ pub(super) struct Panel<'a, T> {
     pub(super) sound: &'a mut bool,
 }
 
-/// Numbers of room that a panel of so many rows needs.
+/// Room that a panel of rows needs, in numbers.
 pub(super) fn room(rows: usize) -> usize {
     (rows + 1) * rows
 }
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Only the lower triangle is given.
+    /// Tests that only the lower triangle is read.
     #[test]
     fn the_upper_triangle_is_not_read() {
         for n in 16..40 {

@@ -14,11 +14,11 @@ use crate::real::Real;
 pub(crate) struct ColumnSpace<T> {
     rows: usize,
     rank: usize,
-    /// The basis, one column after the other; what comes after it are the remains of columns left out.
+    /// The basis, one column after the other; behind it are the remains of columns left out.
     basis: Vec<T>,
     /// `R`, row after row, with ones on the diagonal from the rank on.
     triangle: Vec<T>,
-    /// Where in `A` each column comes from.
+    /// Index in `A` of each column.
     order: Vec<usize>,
     /// Lengths of the columns of `A`.
     lengths: Vec<T>,
@@ -26,7 +26,7 @@ pub(crate) struct ColumnSpace<T> {
 }
 
 impl<T: Real> ColumnSpace<T> {
-    /// The columns of `a`, one after the other, each of so many rows. They must be finite.
+    /// Decomposes the columns of `a`, one after the other, each of `rows` rows. They must be finite.
     pub(crate) fn factorize(&mut self, rows: usize, a: &[T]) {
         let p = a.len() / rows;
         self.rows = rows;
@@ -94,7 +94,7 @@ impl<T: Real> ColumnSpace<T> {
         true
     }
 
-    /// Subtracts from `v` what of it lies in the space, `v ← (I − QQᵀ)v`, and keeps the coefficients `Qᵀv`.
+    /// Subtracts from `v` its projection on the space, `v ← (I − QQᵀ)v`, and keeps the coefficients `Qᵀv`.
     pub(crate) fn project_out(&mut self, v: &mut [T]) {
         self.coefficients.clear();
         self.coefficients.resize(self.order.len(), T::ZERO);

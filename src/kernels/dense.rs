@@ -20,7 +20,7 @@ const PANEL: usize = 64;
 /// Fewer rows than this are worked out at once.
 const LAST_PANEL: usize = 144;
 
-/// From here on blocks of the cache outweigh sums that stay in registers.
+/// Number of columns from which blocks of the cache outweigh sums that stay in registers.
 const MANY_COLUMNS: usize = 100;
 
 /// Scratch memory of factorisations, kept between calls.
@@ -30,7 +30,7 @@ pub struct Scratch<T>(Vec<T>);
 /// The left factor of a product.
 #[derive(Debug, Clone, Copy)]
 pub enum Factor<'a, T> {
-    /// As it is: row-major, `m` rows of `depth` numbers.
+    /// Plain storage: row-major, `m` rows of `depth` numbers.
     Plain(&'a [T]),
     /// Transposed: row-major, `depth` rows of `m` numbers.
     Transposed(&'a [T]),

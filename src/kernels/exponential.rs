@@ -14,7 +14,7 @@ use crate::number::Number;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct Coefficients<T: 'static> {
-    /// Adding it rounds to an integer, and leaves in the lowest bits what that integer is as an exponent.
+    /// Adding it rounds to an integer, and leaves that integer as an exponent in the lowest bits.
     rounder: T,
     /// `1 / ln 2`.
     log2_e: T,
@@ -22,19 +22,19 @@ pub struct Coefficients<T: 'static> {
     ln_2_high: T,
     /// The rest of `ln 2`.
     ln_2_low: T,
-    /// Where `2ⁿ` is the smallest and the largest normal power of two.
+    /// Exponents `n` of the smallest and the largest normal power of two `2ⁿ`.
     normal: [T; 2],
-    /// Where `eˣ` is zero, and where it is infinite, by far.
+    /// Arguments beyond which `eˣ` is surely zero, and surely infinite.
     reach: [T; 2],
-    /// Where `2ˣ` is zero, and where it is infinite, by far.
+    /// Arguments beyond which `2ˣ` is surely zero, and surely infinite.
     reach_of_two: [T; 2],
-    /// Where `eˣ` is infinite, and `n` hardly more than the largest exponent.
+    /// Argument at which `eˣ` is infinite, and `n` hardly more than the largest exponent.
     overflow: T,
-    /// Where `eˣ − 1` is minus one.
+    /// Argument at which `eˣ − 1` is minus one.
     minus_one: T,
-    /// Where `eˣ − 1` still is `x`.
+    /// Argument at which `eˣ − 1` still is `x`.
     tiny: T,
-    /// Where `tanh` is one.
+    /// Argument at which `tanh` is one.
     one: T,
     /// `(eʳ − 1 − r) / r²` in powers of `r`.
     exp: &'static [T],
@@ -46,7 +46,7 @@ pub struct Coefficients<T: 'static> {
     artanh: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: Coefficients<f64> = Coefficients {
     rounder: 6_755_399_441_055_744.0 + 1023.0,
     log2_e: std::f64::consts::LOG2_E,
@@ -87,7 +87,7 @@ pub(super) const DOUBLE: Coefficients<f64> = Coefficients {
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: Coefficients<f32> = Coefficients {
     rounder: 12_582_912.0 + 127.0,
     log2_e: std::f32::consts::LOG2_E,

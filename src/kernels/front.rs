@@ -18,7 +18,7 @@ const ROWS: usize = 4;
 /// Pivots whose products are summed in registers and subtracted from all rows behind, before the next are eliminated.
 const DEPTH: usize = 128;
 
-/// Numbers of a row of so many columns, where rows consist of whole strips.
+/// Returns the length of a row of columns, where rows consist of whole strips.
 #[inline(always)]
 pub(crate) fn padded(columns: usize) -> usize {
     columns.div_ceil(STRIP) * STRIP
@@ -36,9 +36,9 @@ pub(crate) struct Front<'a, T> {
     pivots: usize,
     /// The rows that are here.
     rows: Range<usize>,
-    /// Those of the pivots.
+    /// Columns of the pivots.
     panel: &'a mut [T],
-    /// The others.
+    /// Other columns.
     update: &'a mut [T],
 }
 
@@ -49,7 +49,7 @@ impl<'a, T> Front<'a, T> {
         Front { size, pivots, rows: 0..size, panel, update }
     }
 
-    /// The same rows, for a shorter time.
+    /// Borrows the rows for a shorter time.
     #[inline(always)]
     pub(crate) fn reborrow(&mut self) -> Front<'_, T> {
         let Front { size, pivots, .. } = *self;
@@ -81,7 +81,7 @@ impl<'a, T> Front<'a, T> {
         Some(self.size - columns).filter(|&i| self.rows.start < i && i < self.rows.end)
     }
 
-    /// Does `work` on so many parts of the rows, on all cores.
+    /// Runs `work` on `parts` parts of the rows, on all cores.
     pub(crate) fn for_each_part(self, parts: usize, work: &(impl Fn(Front<'_, T>) + Sync))
     where
         T: Send,
@@ -113,7 +113,7 @@ impl<'a, T> Front<'a, T> {
         }
     }
 
-    /// Which of `len` rows from row `to` on are here.
+    /// Returns the range of those of `len` rows from row `to` on that are here.
     #[inline(always)]
     fn rows_of(&self, to: usize, len: usize) -> Range<usize> {
         self.rows.start.saturating_sub(to)..len.min(self.rows.end.saturating_sub(to))
@@ -150,9 +150,9 @@ impl<T: Real> Front<'_, T> {
 /// columns are subtracted from the update, unless that is empty.
 pub(crate) struct Eliminate<'a, T> {
     pub(crate) front: Front<'a, T>,
-    /// Diagonal of the matrix at the pivots, by which the pivots are judged; overwritten with the inverse diagonal of `U`.
+    /// Diagonal of the matrix at the pivots, with which the pivots are compared; overwritten with the inverse diagonal of `U`.
     pub(crate) diagonal: &'a mut [T],
-    /// Turns `false` at the first pivot that is not positive, or is what rounding left of its diagonal.
+    /// Set to `false` at the first pivot that is not positive, or is at the rounding error of its diagonal.
     pub(crate) sound: &'a mut bool,
 }
 
@@ -175,7 +175,7 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
 }
 
 impl<T: Real> Eliminate<'_, T> {
-    /// The same, to the last bit, on all cores, with so many parts of the rows.
+    /// Factors with the same bits on all cores, in `parts` parts of the rows.
     pub(crate) fn in_parts(mut self, parts: usize) {
         *self.sound = true;
         let stride = padded(self.front.size);
@@ -407,7 +407,7 @@ pub(crate) struct ExtendAdd<'a, T> {
     pub(crate) child: &'a [T],
     /// Number of variables of the update.
     pub(crate) size: usize,
-    /// Where they are in the front, all of them in their order.
+    /// Places of its variables in the front, all of them in their order.
     pub(crate) runs: &'a [Run],
 }
 
@@ -443,7 +443,7 @@ pub(crate) struct SubtractProducts<'a, T> {
     pub(crate) child_pivots: usize,
     /// Number of variables of the child's update.
     pub(crate) size: usize,
-    /// Where they are in the front, all of them in their order.
+    /// Places of its variables in the front, all of them in their order.
     pub(crate) runs: &'a [Run],
 }
 
@@ -518,7 +518,7 @@ pub(crate) struct SolveForward<'a, T> {
     pub(crate) panel: &'a [T],
     /// Inverse diagonal of `U`.
     pub(crate) inverses: &'a [T],
-    /// As many numbers as the front has columns.
+    /// Vector with a number for each column of the front.
     pub(crate) x: &'a mut [T],
 }
 
@@ -542,7 +542,7 @@ pub(crate) struct SolveBackward<'a, T> {
     pub(crate) panel: &'a [T],
     /// Inverse diagonal of `U`.
     pub(crate) inverses: &'a [T],
-    /// As many numbers as the front has columns.
+    /// Vector with a number for each column of the front.
     pub(crate) x: &'a mut [T],
 }
 

@@ -9,9 +9,9 @@ use crate::real::Real;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct TailCoefficients<T: 'static> {
-    /// Adding and subtracting it rounds to so few digits that a square is exact.
+    /// Adding and subtracting it rounds to digits few enough for an exact square.
     rounder: T,
-    /// Where `Φ(−u)` is zero.
+    /// Argument at which `Φ(−u)` is zero.
     reach: T,
     /// `k`.
     centre: T,
@@ -19,7 +19,7 @@ pub struct TailCoefficients<T: 'static> {
     f: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: TailCoefficients<f64> = TailCoefficients {
     rounder: 6_442_450_944.0,
     reach: 40.0,
@@ -51,7 +51,7 @@ pub(super) const DOUBLE: TailCoefficients<f64> = TailCoefficients {
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: TailCoefficients<f32> = TailCoefficients {
     rounder: 49_152.0,
     reach: 16.0,

@@ -5,7 +5,7 @@ use crate::real::Real;
 
 /// Some rows of a row-major matrix, and of each of them the first columns.
 pub(crate) struct Block<'a, T> {
-    /// From the first of the rows on.
+    /// Numbers from the first of the rows on.
     pub(crate) rows: &'a mut [T],
     /// Numbers in a whole row.
     pub(crate) stride: usize,

@@ -10,13 +10,13 @@ use crate::number::Number;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct HyperbolicCoefficients<T: 'static> {
-    /// Where they are infinite, and a quarter of `eˣ` is not.
+    /// Argument at which they are infinite, and a quarter of `eˣ` is not.
     reach: T,
     /// `(sinh x / x − 1) / x²` in powers of `x²`, up to `x = 1`.
     sinh: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: HyperbolicCoefficients<f64> = HyperbolicCoefficients {
     reach: 710.6,
     sinh: &[
@@ -30,7 +30,7 @@ pub(super) const DOUBLE: HyperbolicCoefficients<f64> = HyperbolicCoefficients {
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: HyperbolicCoefficients<f32> =
     HyperbolicCoefficients { reach: 89.5, sinh: &[0.166_666_67, 0.008_333_350_5, 0.000_198_360_66, 2.817_439_3e-6] };
 

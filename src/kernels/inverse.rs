@@ -6,7 +6,7 @@ use super::triangular::is_sound;
 use crate::kernels::simd::multiply_add;
 use crate::real::Real;
 
-/// Matrices of up to so many rows are eliminated at once; larger ones are cut in two.
+/// Largest number of rows of a matrix that is eliminated at once; larger ones are cut in two.
 const SMALL: usize = 24;
 
 /// Numbers of room that [`invert`] needs.

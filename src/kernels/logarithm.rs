@@ -20,17 +20,17 @@ pub struct LogarithmCoefficients<T: 'static> {
     lift: [T; 2],
     /// The leading bits of `ln 2`, few enough for products with an exponent to be exact, and the rest.
     pub(super) ln_2: [T; 2],
-    /// The same of `log₁₀ 2`.
+    /// Two parts of `log₁₀ 2`, as those of `ln 2`.
     log10_2: [T; 2],
-    /// `1 / ln 2`, and what rounding it left.
+    /// `1 / ln 2`, and its rounding error.
     log2_e: [T; 2],
-    /// `1 / ln 10`, and what rounding it left.
+    /// `1 / ln 10`, and its rounding error.
     log10_e: [T; 2],
     /// `(2 artanh(s) / s − 2) / s²` in powers of `s²`, up to `s = (√2 − 1) / (√2 + 1)`.
     artanh: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: LogarithmCoefficients<f64> = LogarithmCoefficients {
     smallest: f64::MIN_POSITIVE,
     lift: [18_014_398_509_481_984.0, 54.0],
@@ -49,7 +49,7 @@ pub(super) const DOUBLE: LogarithmCoefficients<f64> = LogarithmCoefficients {
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: LogarithmCoefficients<f32> = LogarithmCoefficients {
     smallest: f32::MIN_POSITIVE,
     lift: [33_554_432.0, 25.0],
@@ -69,7 +69,7 @@ fn split_normal<T: Number>(x: T) -> (T, T) {
     (x.exponent() + more, root.select_less(m, m * T::from_f64(0.5) - one, m - one))
 }
 
-/// The same for any positive number.
+/// Splits any positive number.
 #[inline(always)]
 pub(super) fn split<T: Number>(x: T) -> (T, T) {
     let table = T::Element::LOGARITHM;

@@ -15,13 +15,13 @@ const ROWS: usize = 96;
 /// Registers of columns of the product for which the right factor is copied at once.
 const REGISTERS: usize = 48;
 
-/// A factor with rows of up to so many bytes is read where it is.
+/// Largest number of bytes in a row of a factor that is read in place.
 const SHORT_ROW: usize = 1024;
 
 /// Rows and columns of a block that is transposed in registers.
 const BLOCK: usize = 4;
 
-/// From so many terms on, a place in the product is fetched while they are summed.
+/// Number of terms from which a place in the product is prefetched while they are summed.
 const PREFETCHED: usize = 32;
 
 /// Alignment of copies, in bytes: that of cache lines.
@@ -47,7 +47,7 @@ pub(super) struct MatrixProduct<'a, T> {
     /// `m`, `depth` and `n`.
     pub(super) shape: [usize; 3],
     pub(super) accumulate: bool,
-    /// Only the lower triangle of `C` is asked for; what the upper one holds afterwards means nothing.
+    /// True if only the lower triangle of `C` is asked for; the upper one then holds arbitrary numbers.
     pub(super) lower: bool,
     pub(super) a: Matrix<'a, T>,
     pub(super) b: Matrix<'a, T>,
@@ -157,7 +157,7 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
     }
 }
 
-/// Columns whose sums stay in so many registers.
+/// Number of columns whose sums stay in registers.
 struct Panel {
     columns: Range<usize>,
     registers: usize,
@@ -189,8 +189,8 @@ fn padded<T: Real, const COUNT: usize>(numbers: &[T]) -> [T; COUNT] {
     padded
 }
 
-/// Rows of a part of the right factor. Behind the numbers of a row may be others, which only those of the product depend on that
-/// nobody keeps.
+/// Rows of a part of the right factor. Behind the numbers of a row may be others, on which only those numbers of the product depend that
+/// are not kept.
 #[derive(Clone, Copy)]
 struct Wide<'a, T> {
     numbers: &'a [T],

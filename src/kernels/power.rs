@@ -16,19 +16,19 @@ use crate::number::Number;
 pub struct PowerCoefficients<T: 'static> {
     /// A product with it tells the leading half of the digits.
     splitter: T,
-    /// `1/3`, and what rounding it left.
+    /// `1/3`, and its rounding error.
     third: [T; 2],
     /// `(artanh(s) / s − 1 − s²/3) / s⁴` in powers of `s²`, up to `s = (√2 − 1) / (√2 + 1)`.
     artanh: &'static [T],
     /// A power of any number but one is zero, one or infinite if the exponent is as large.
     largest: T,
-    /// From here on all numbers are even.
+    /// Magnitude from which all numbers are even.
     even: T,
     /// Adding and subtracting it rounds a number below half of that to an integer.
     rounder: T,
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: PowerCoefficients<f64> = PowerCoefficients {
     splitter: 134_217_729.0,
     third: [0.333_333_333_333_333_3, 1.850_371_707_708_594e-17],
@@ -47,7 +47,7 @@ pub(super) const DOUBLE: PowerCoefficients<f64> = PowerCoefficients {
     rounder: 4_503_599_627_370_496.0,
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: PowerCoefficients<f32> = PowerCoefficients {
     splitter: 4097.0,
     third: [0.333_333_34, -9.934_108e-9],
@@ -65,7 +65,7 @@ fn halves<T: Number>(x: T) -> (T, T) {
     (high, x - high)
 }
 
-/// `a b`, and what rounding it left.
+/// `a b`, and its rounding error.
 #[inline(always)]
 fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
     let product = a * b;
@@ -76,7 +76,7 @@ fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
     (product, a_low * b_low - (((product - a * b) - a_low * b) - a * b_low))
 }
 
-/// `a + b`, and what rounding it left, where `a` is the larger one or zero.
+/// `a + b`, and its rounding error, where `a` is the larger one or zero.
 #[inline(always)]
 fn sum<T: Number>(a: T, b: T) -> (T, T) {
     let sum = a + b;

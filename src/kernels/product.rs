@@ -71,7 +71,7 @@ pub(super) struct RowDots<'a, T> {
 /// Numbers of a row multiplied side by side.
 const LANES: usize = 8;
 
-/// The same at the end of a row, where fewer are left.
+/// Number of lanes at the end of a row, where fewer numbers are left.
 const FEW_LANES: usize = LANES / 2;
 
 impl<T: Real> Kernel for RowDots<'_, T> {

@@ -16,7 +16,7 @@ const VARIABLE: &str = "MARQUARDT_REGISTERS";
 /// that is not optimised holds every intermediate result, and a wide register of each is too much for the stack of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Registers {
-    /// Those that every processor of the kind has.
+    /// Registers that every processor of the kind has.
     Portable,
     /// AVX2 with fused multiplication and addition.
     Avx2,
@@ -26,9 +26,9 @@ pub enum Registers {
 
 /// The sets in use.
 struct Choice {
-    /// By loops over arrays.
+    /// Registers for loops over arrays.
     arrays: Registers,
-    /// By code in lanes.
+    /// Registers for code in lanes.
     lanes: Registers,
 }
 
@@ -58,7 +58,7 @@ impl Registers {
         Self::ALL.into_iter().filter(|registers| registers.are_available())
     }
 
-    /// Those that loops over arrays use, which the processor has.
+    /// Returns the registers of loops over arrays, which the processor has.
     #[inline]
     pub(crate) fn of_arrays() -> Registers {
         #[cfg(test)]
@@ -68,7 +68,7 @@ impl Registers {
         choice().arrays
     }
 
-    /// Those that code in lanes uses, which the processor has.
+    /// Returns the registers of code in lanes, which the processor has.
     #[inline]
     pub(crate) fn of_lanes() -> Registers {
         #[cfg(test)]
@@ -87,7 +87,7 @@ impl Registers {
         }
     }
 
-    /// Those that the environment variable names; none where it is not set, or has another value.
+    /// Returns the registers that the environment variable names; none where it is not set, or has another value.
     fn asked_for() -> Option<Registers> {
         let name = env::var(VARIABLE).ok()?;
         Self::ALL.into_iter().find(|registers| registers.name() == name)

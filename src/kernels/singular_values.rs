@@ -257,7 +257,7 @@ mod tests {
     use crate::kernels::registers::tests::in_all;
 
     /// Asserts that vectors are orthonormal, that values fall and are not negative, and that `‖Av‖` is the value of each
-    /// vector, and `Av` orthogonal to the others, to so many roundings of the largest value.
+    /// vector, and `Av` orthogonal to the others, to a number of roundings of the largest value.
     fn checked<T: Real>(a: &[T], n: usize) -> Vec<f64> {
         let (values, vectors) = singular_values(a, n).expect("the entries are finite");
         let values: Vec<f64> = values.into_iter().map(T::to_f64).collect();

@@ -9,13 +9,13 @@ pub(crate) fn lost_digits<T: Real>() -> T {
     T::EPSILON * T::from_f64(1e3)
 }
 
-/// The pivot can be trusted: it is not what rounding left of the diagonal entry it was made from.
+/// Returns true if the pivot is larger than the rounding error of the diagonal entry it was computed from.
 #[inline(always)]
 pub(super) fn is_sound<T: Real>(pivot: T, diagonal: T) -> bool {
     pivot > lost_digits::<T>() * diagonal && pivot.is_finite()
 }
 
-/// Systems of up to so many unknowns are small: they are factorised and solved in line, by the lower triangle.
+/// Largest number of unknowns of a small system, which is factorised and solved in line, by the lower triangle.
 pub(super) const SMALL_SYSTEM: usize = 10;
 
 /// The square-root-free Cholesky factorisation `A = LDLᵀ`: reads the lower triangle of the symmetric `a`, overwrites both strict
@@ -105,7 +105,7 @@ pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
     }
 }
 
-/// From so many columns on, rows are absorbed by many reflections at once.
+/// Number of columns from which rows are absorbed by many reflections at once.
 const MANY_COLUMNS: usize = 16;
 
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr` by Householder reflections:
@@ -178,7 +178,7 @@ pub(crate) fn write_triangle<T: Real>(triangle: &[T], n: usize, numbers: &mut Ve
     rows.for_each(|(i, row)| numbers.extend_from_slice(&row[i..]));
 }
 
-/// Fills an upper triangle with what [`write_triangle`] has written, and returns what comes after it.
+/// Fills an upper triangle with the numbers that [`write_triangle`] has written, and returns the numbers behind them.
 pub(crate) fn read_triangle<'a, T: Real>(mut numbers: &'a [T], n: usize, triangle: &mut [T]) -> &'a [T] {
     for (i, row) in triangle.chunks_exact_mut(n).enumerate() {
         let (of_row, others) = numbers.split_at(n - i);

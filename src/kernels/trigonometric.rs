@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct TrigonometricCoefficients<T: 'static> {
-    /// Up to where `r` is found.
+    /// Largest argument whose remainder `r` is found.
     reach: T,
     /// Adding it rounds to an integer.
     rounder: T,
@@ -25,7 +25,7 @@ pub struct TrigonometricCoefficients<T: 'static> {
     quarters: T,
     /// `π/2` as a sum, for fused instructions.
     whole: [T; 3],
-    /// The same with so few bits in each that products with `n` are exact.
+    /// Parts of it with so few bits in each that products with `n` are exact.
     halved: [T; 5],
     /// `(sin r / r − 1) / r²` in powers of `r²`.
     sine: &'static [T],
@@ -33,7 +33,7 @@ pub struct TrigonometricCoefficients<T: 'static> {
     cosine: &'static [T],
 }
 
-/// For [`f64`].
+/// Coefficients for [`f64`].
 pub(super) const DOUBLE: TrigonometricCoefficients<f64> = TrigonometricCoefficients {
     reach: 1e8,
     rounder: 6_755_399_441_055_744.0,
@@ -64,7 +64,7 @@ pub(super) const DOUBLE: TrigonometricCoefficients<f64> = TrigonometricCoefficie
     ],
 };
 
-/// For [`f32`].
+/// Coefficients for [`f32`].
 pub(super) const SINGLE: TrigonometricCoefficients<f32> = TrigonometricCoefficients {
     reach: 1e4,
     rounder: 12_582_912.0,
@@ -75,7 +75,7 @@ pub(super) const SINGLE: TrigonometricCoefficients<f32> = TrigonometricCoefficie
     cosine: &[0.041_666_646, -0.001_388_736_7, 2.443_838_1e-5],
 };
 
-/// `n`, and `r` with what rounding it left.
+/// `n`, and `r` with its rounding error.
 #[inline(always)]
 fn reduce<T: Number, const FUSED: bool>(x: T) -> (T, T, T) {
     let table = T::Element::TRIGONOMETRIC;
@@ -131,7 +131,7 @@ fn reduced_cosine<T: Number, const FUSED: bool>(r: T, rest: T) -> T {
 /// `y`, but the function itself where `x` is finite and out of reach.
 #[inline(always)]
 fn within_reach<T: Number>(x: T, y: T, f: fn(T::Element) -> T::Element) -> T {
-    /// Out of line, as it hardly ever runs.
+    /// Evaluates lane by lane; out of line, as it hardly ever runs.
     #[cold]
     #[inline(never)]
     fn by_lane<T: Number>(x: &T, y: &T, f: fn(T::Element) -> T::Element) -> T {

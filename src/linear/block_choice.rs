@@ -1,4 +1,4 @@
-//! Which form a Jacobian of blocks takes, once its structure is known.
+//! Choice of the linear form for a Jacobian of blocks, once its structure is known.
 
 use super::block_rows::BlockStructure;
 use super::cgnr::Cgnr;
@@ -12,10 +12,10 @@ use super::sparse_normal::SparseNormal;
 use crate::problem::{BlockJacobian, Work};
 use crate::real::Real;
 
-/// Conjugate gradients are expected to take so many rounds where they take over.
+/// Expected number of rounds of conjugate gradients where they take over.
 const ROUNDS: f64 = 100.0;
 
-/// Conjugate gradients take over where a factorisation is estimated to take so many times longer. Factors solve exactly, and so take fewer
+/// Ratio of the estimated times from which conjugate gradients take over from a factorisation. Factors solve exactly, and so take fewer
 /// iterations: grids of 14³ poses in space are as fast either way, of 20³ three to four times as fast by conjugate gradients.
 const FAR: f64 = 10.0;
 

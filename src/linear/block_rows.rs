@@ -8,7 +8,7 @@ use crate::kernels::vector::{add_scaled, dot};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
-/// Which blocks of columns each residual block has derivatives in.
+/// Structure of a block Jacobian: the blocks of columns in which each residual block has derivatives.
 #[derive(Debug, Clone)]
 pub struct BlockStructure {
     /// First column of each block of columns, and the number of columns.
@@ -164,7 +164,7 @@ impl<T: Real> BlockRows<T> {
         self.diagonal.fill(T::ZERO);
     }
 
-    /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of what stands for the residuals.
+    /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of the rows.
     pub(super) fn linearize(
         &mut self,
         structure: &BlockStructure,

@@ -16,7 +16,7 @@ const FEWEST: usize = 512;
 /// No part.
 const NONE: u32 = u32::MAX;
 
-/// More than one part.
+/// Mark of a block that more than one part adds to.
 const SHARED: u32 = u32::MAX - 1;
 
 /// `JᵀJ` and `Jᵀr` as sums over residual blocks.
@@ -49,9 +49,9 @@ struct Structure {
     places: Vec<Place>,
     /// Numbers of `JᵀJ` that only this part adds to.
     own: Range<usize>,
-    /// Where the part's sums of the other blocks of `JᵀJ` belong, in their order.
+    /// Places of the part's sums of the other blocks of `JᵀJ`, in their order.
     shared: Vec<Span>,
-    /// Where the part's sums of the blocks of `Jᵀr` belong, in their order.
+    /// Places of the part's sums of the blocks of `Jᵀr`, in their order.
     gradient: Vec<Span>,
 }
 
@@ -60,9 +60,9 @@ struct Structure {
 struct Place {
     /// First number.
     at: usize,
-    /// The product with the rows of the second block is what is stored.
+    /// True if the product with the rows of the second block is stored.
     is_transposed: bool,
-    /// Other parts add to it too.
+    /// True if other parts add to it too.
     is_shared: bool,
 }
 
@@ -74,7 +74,7 @@ struct Span {
 
 /// Sums of one part.
 struct PartSums<T> {
-    /// Of blocks of `JᵀJ` that other parts add to.
+    /// Sums of the blocks of `JᵀJ` that other parts add to.
     shared: Vec<T>,
     gradient: Vec<T>,
     squares: T,
@@ -159,8 +159,8 @@ impl<T: Real> BlockSums<T> {
         BlockSums { parts, shared: start..pattern.numbers() }
     }
 
-    /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and the
-    /// sum of the squares of what stands for the residuals.
+    /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
+    /// the sum of the squares of the rows.
     pub(super) fn sum(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
@@ -290,7 +290,7 @@ impl<'a, T: Real> Addition<'a, T> {
         self.block == self.structure.blocks.len()
     }
 
-    /// Whether the residual blocks were those of the structure.
+    /// Checks that the residual blocks were those of the structure.
     fn finish(&self) -> Result<(), EvaluationError> {
         match self.contradiction.or((!self.is_complete()).then_some(self.block)) {
             None => Ok(()),

@@ -7,8 +7,8 @@ use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::problem::{BoundSide, Bounds};
 use crate::real::Real;
 
-/// Faces that are searched for each variable before what there is is taken.
-const PATIENCE: usize = 5;
+/// Largest number of faces searched, per variable; after that, the best point so far is taken.
+const ROUNDS_PER_PARAMETER: usize = 5;
 
 /// `min ½‖Jδ + r‖² + ½λ‖Dδ‖²` over `lower ≤ x + δ ≤ upper`, by a primal active-set method (BVLS, Stark & Parker 1995).
 ///
@@ -63,7 +63,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
     }
 
-    /// Where the step leads from `x`: what it holds is exactly at its bound, and rounding leads nothing out of the box.
+    /// Writes `x + step` to `trial`: held parameters are exactly at their bounds, and rounding moves none out of the box.
     #[inline]
     pub(crate) fn arrive(&self, x: &[T], step: &[T], trial: &mut [T]) {
         let (lower, upper, held) = (self.lower.as_ref(), self.upper.as_ref(), self.held.as_ref());
@@ -94,7 +94,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         self.begin(x, model.gradient());
         step.fill(T::ZERO);
         let mut lowest = T::INFINITY;
-        for _ in 0..PATIENCE * (x.len() + 1) {
+        for _ in 0..ROUNDS_PER_PARAMETER * (x.len() + 1) {
             *factorizations += 1;
             self.face.as_mut().copy_from_slice(step);
             model.solve(None, lambda, d, self.held.as_ref(), self.face.as_mut())?;
@@ -116,7 +116,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         Ok(())
     }
 
-    /// Holds what is at a bound of `x` beyond which the cost falls.
+    /// Holds the parameters at bounds of `x` beyond which the cost falls.
     fn begin(&mut self, x: &[T], gradient: &[T]) {
         let bounds = self.lower.as_ref().iter().zip(self.upper.as_ref());
         let at = x.iter().zip(gradient);
@@ -154,7 +154,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         }
     }
 
-    /// Sets free what the model falls from inwards, and returns whether that is anything.
+    /// Releases held parameters along which the model falls inwards; returns true if there are any.
     fn release(&mut self, model: &dyn HoldsVariables<T>, (lambda, d): (T, &[T]), step: &[T]) -> bool {
         if self.held.as_ref().iter().all(Option::is_none) {
             return false;
@@ -243,7 +243,7 @@ mod tests {
             let damping = (self.lambda, self.d.as_slice());
             let model = model.holding_variables().unwrap();
             programme.solve(model, &self.x, damping, &mut step, &mut count).unwrap();
-            assert!(programme.allows(&self.x, &step) && count < PATIENCE * n);
+            assert!(programme.allows(&self.x, &step) && count < ROUNDS_PER_PARAMETER * n);
             (step, programme.held().to_vec())
         }
 

@@ -10,7 +10,7 @@ use crate::kernels::vector::{add_scaled, all_finite, dot};
 use crate::problem::{EvaluationError, JacobianProducts};
 use crate::real::Real;
 
-/// Where the rounds end.
+/// End of the rounds of conjugate gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Truncation {
     /// Rounds at most.
@@ -30,7 +30,7 @@ impl Default for Truncation {
 /// The residual of the system is computed from that of the data, `r + Jδ` (CGLS; Björck 1996, *Numerical Methods for Least Squares
 /// Problems*, 7.4.1), so that rounding counts with the condition number of `J` and not with its square. Whenever the rounds end, the
 /// step is the minimum of the damped model over the directions so far, and so `δᵀ(JᵀJ + λI)δ = −δᵀJᵀr` as for the exact step: what
-/// it promises needs no correction, and more rounds only lengthen it (Steihaug 1983). A round takes one product with `J` and one with
+/// it predicts needs no correction, and more rounds only lengthen it (Steihaug 1983). A round takes one product with `J` and one with
 /// `Jᵀ`.
 pub(crate) struct Cgls<T> {
     n: usize,

@@ -1,4 +1,4 @@
-//! Which form of the linear system to take, by the time and the memory that each is estimated to need.
+//! Choice of the linear form, by estimates of the time and the memory of each.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use super::preconditioned::Inexact;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
-/// How the damped systems should be solved.
+/// Method for the damped linear systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LinearSolver {
@@ -18,7 +18,7 @@ pub enum LinearSolver {
     /// would take far longer.
     #[default]
     Auto,
-    /// Always this form. A system it cannot solve reliably is answered by more damping.
+    /// Always takes this form. A system it cannot solve reliably is answered by more damping.
     Always(LinearForm),
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Plan {
     pub(crate) budget: usize,
     /// Conjugate gradients may take over from a sparse Cholesky factorisation that fills in too much.
     pub(crate) may_iterate: bool,
-    /// How exactly.
+    /// Accuracy of conjugate gradients.
     pub(crate) inexact: Inexact,
-    /// Where truncated conjugate gradients end.
+    /// Truncation of conjugate gradients.
     pub(crate) truncation: Truncation,
 }
 
@@ -124,7 +124,7 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     }
 }
 
-/// The fastest form that fits the budget, if there is one.
+/// Returns the fastest form that fits the budget, if there is one.
 fn choose<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Option<LinearForm>, PlanError> {
     if let LinearSolver::Always(form) = solver {
         if size.bounded && !form.holds_variables() {

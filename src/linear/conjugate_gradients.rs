@@ -20,7 +20,7 @@ const MAX_ROUNDS: usize = 500;
 pub(super) struct ConjugateGradients<T> {
     /// Rows in a block.
     group: usize,
-    /// Whether the blocks are known; otherwise nothing is preconditioned.
+    /// True if the blocks of the preconditioner are known; otherwise nothing is preconditioned.
     has_blocks: bool,
     /// The blocks of `K`, and the factors of those of `K + λI`.
     blocks: Vec<T>,

@@ -18,15 +18,15 @@ pub(crate) struct Size {
     pub(crate) group: usize,
     /// Cost of products with the Jacobian where it need not be formed.
     pub(crate) products: Option<ProductWork>,
-    /// Whether there is a ridge on top of the damping.
+    /// Ridge on top of the damping.
     pub(crate) ridge: Ridge,
-    /// Whether parameters have bounds, at which only the primal forms can hold them.
+    /// True if parameters have bounds, at which only the primal forms can hold them.
     pub(crate) bounded: bool,
-    /// Whether the Jacobian is made of blocks.
+    /// True if the Jacobian is made of blocks.
     pub(crate) blocks: bool,
-    /// Whether the rows are spread over ranks, of which none has all to make a dual of.
+    /// True if the rows are spread over ranks, of which none has all to make a dual of.
     pub(crate) spread: bool,
-    /// Where truncated conjugate gradients end.
+    /// Truncation of conjugate gradients.
     pub(crate) truncation: Truncation,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Size {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ridge {
     None,
-    /// With the same weight for all parameters.
+    /// Ridge with the same weight for all parameters.
     Uniform,
-    /// With weights that differ.
+    /// Ridge with weights that differ.
     Varied,
 }
 

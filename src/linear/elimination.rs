@@ -45,7 +45,7 @@ pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
     set
 }
 
-/// Where the columns of a problem are, once an independent set of their blocks is eliminated.
+/// Places of a problem's columns after an independent set of their blocks is eliminated.
 ///
 /// With columns `E` that are eliminated and `F` that are kept, `H = JᵀJ + λD²` becomes `S = H_FF − H_FE H_EE⁻¹ H_EF`, of which `H_EE`
 /// consists of small blocks on the diagonal.
@@ -265,8 +265,8 @@ impl<T: Real> Elimination<T> {
         }
     }
 
-    /// Calls `visit` with what each elimination subtracts from the Schur complement in each pair of kept blocks, by rows, those of
-    /// the later block's columns.
+    /// Calls `visit` with the product that each elimination subtracts from the Schur complement in each pair of kept blocks, by
+    /// rows, those of the later block's columns.
     #[inline(always)]
     pub(super) fn visit_fill(&self, structure: &BlockStructure, rows: &BlockRows<T>, mut visit: impl FnMut(&[T])) {
         let mut block = Vec::new();
@@ -325,7 +325,7 @@ impl<T: Real> Elimination<T> {
         simd::run(BackSubstitute { elimination: self, structure, rows, kept, b });
     }
 
-    /// Gathers the kept columns' parts of a vector, and zeros in place of what is eliminated; returns the width.
+    /// Gathers the kept columns' parts of a vector, and zeros in place of eliminated ones; returns the width.
     #[inline(always)]
     fn gather_kept(&self, structure: &BlockStructure, touched: &[u32], kept: &[T], gathered: &mut Vec<T>) -> usize {
         gathered.clear();

@@ -56,7 +56,7 @@ impl fmt::Display for LinearForm {
 }
 
 impl LinearForm {
-    /// All that solve their system, and whose work the numbers of residuals and parameters say.
+    /// All forms that solve their system, and whose work depends on the numbers of residuals and parameters alone.
     pub(crate) const ALL: [LinearForm; 5] = [
         LinearForm::Cholesky,
         LinearForm::Qr,
@@ -110,9 +110,10 @@ impl LinearForm {
         !(self.multiplies() || self.takes_blocks())
     }
 
-    /// Whether steps can have a second-order correction. A sparse system takes none: a factorisation costs little more than the correction.
-    /// Measured on five pose graphs from two starts and on a bundle adjustment, each without a loss, under Huber's and under
-    /// Cauchy's: about as many iterations with it as without, and in five runs of six more time, by an eighth in the median.
+    /// Returns true if steps can have a second-order correction. A sparse system takes none: a factorisation costs little more
+    /// than the correction. Measured on five pose graphs from two starts and on a bundle adjustment, each without a loss, under
+    /// Huber's and under Cauchy's: about as many iterations with it as without, and in five runs of six more time, by an eighth
+    /// in the median.
     pub(crate) fn accelerates(self) -> bool {
         !self.takes_blocks()
     }

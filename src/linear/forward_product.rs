@@ -10,7 +10,7 @@ pub(super) struct ForwardProduct<T> {
     /// The point, and the one that the difference goes to.
     x: Vec<T>,
     ahead: Vec<T>,
-    /// Whether half the sum of squares is the cost, so that residuals have the derivative `J`.
+    /// True if half the sum of squares is the cost, so that residuals have the derivative `J`.
     is_exact: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::kernels::vector::{dot, scale_twice};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
-/// A system that stands for `(JᵀJ + λD²)x = b`, and what conjugate gradients need for it.
+/// A system equivalent to `(JᵀJ + λD²)x = b`, with the products that conjugate gradients need.
 pub(super) trait InexactSystem<T> {
     const FORM: LinearForm;
 
@@ -21,7 +21,7 @@ pub(super) trait InexactSystem<T> {
         damping: (T, &[T]),
     ) -> Result<(), IllConditioned>;
 
-    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b` to a tolerance, in so many rounds at most, for the damping that was
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b` to a tolerance, in a limited number of rounds, for the damping that was
     /// [prepared for](Self::factorize).
     fn solve(
         &mut self,
@@ -86,7 +86,7 @@ impl<T: Real> InexactPoints<T> {
         Ok(sums)
     }
 
-    /// From now on the tolerance is that of rounding.
+    /// Sets the tolerance to that of rounding from now on.
     fn solve_exactly(&mut self) {
         self.inexact.forcing_term = 0.0;
     }
@@ -100,7 +100,7 @@ impl<T: Real> InexactPoints<T> {
         (tolerance.max(T::EPSILON), self.inexact.max_rounds)
     }
 
-    /// Tolerance of a system that other numbers are judged by, and the most rounds.
+    /// Tolerance and largest number of rounds for a system whose solution other numbers are compared with.
     fn tight_tolerance(&self) -> (T, usize) {
         let (tolerance, rounds) = self.tolerance();
         (tolerance.min(T::EPSILON.sqrt()), rounds)

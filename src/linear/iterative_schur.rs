@@ -9,8 +9,8 @@ use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
 use crate::real::Real;
 
-/// The normal equations, from which blocks of columns that no residual block shares are eliminated; what is left, the Schur
-/// complement, is multiplied by and never formed.
+/// The normal equations, from which blocks of columns that no residual block shares are eliminated; the Schur complement that is
+/// left is multiplied by and never formed.
 ///
 /// The preconditioner is the blocks on the diagonal of the Schur complement. Memory is that of the stored entries of `J`, twice.
 #[derive(Debug, Clone)]

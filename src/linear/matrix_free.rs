@@ -16,7 +16,7 @@ pub trait MatrixFree<T: Real>: LinearModel<T> {
     /// `ωx` is left to a [`shift`](LinearModel::shift), so that a policy sees the length of the step without it.
     fn set_ridge(&mut self, weight: T);
 
-    /// Computes what a full solve asks about a point: the gradient `Jᵀr`, and what its size is judged by.
+    /// Computes the gradient `Jᵀr` at a point of a full solve, and the norms of its first-order test.
     fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<(), EvaluationError>;
 
     /// The residuals.

@@ -41,7 +41,7 @@ pub(crate) struct MatrixFreeDual<T> {
     squared_length: T,
     /// Another right-hand side, as far as it has come.
     forcing: Vec<T>,
-    /// Room for what a right-hand side solves to, and for its product with `K`.
+    /// Room for the solution of a right-hand side, and for its product with `K`.
     work: Vec<T>,
     product: Vec<T>,
     /// The error of the product that failed last.

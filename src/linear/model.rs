@@ -1,4 +1,4 @@
-//! The linear model of the residuals around a point, whatever form its system takes.
+//! The linear model of the residuals around a point, for all forms of its system.
 
 use super::form::LinearForm;
 use super::held::Held;
@@ -32,13 +32,13 @@ pub trait LinearModel<T: Real> {
     /// Adds rows to the candidate; they may be overwritten.
     fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]);
 
-    /// `JᵀJ`, its lower triangle, and `Jᵀr` of the candidate, to add to, where that is what it is made of.
+    /// Lower triangle of `JᵀJ`, and `Jᵀr`, of a candidate that consists of these sums; `None` in other forms.
     #[inline]
     fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
         None
     }
 
-    /// Whether [`add_rows`](Self::add_rows) overwrites them.
+    /// Returns true if [`add_rows`](Self::add_rows) overwrites the rows.
     fn overwrites_rows(&self) -> bool {
         false
     }
@@ -46,7 +46,7 @@ pub trait LinearModel<T: Real> {
     /// Exchanges the current point with the candidate.
     fn swap(&mut self);
 
-    /// The gradient `Jᵀr` of the cost; nothing where `J` is not formed and nobody has asked for it.
+    /// The gradient `Jᵀr` of the cost; empty where `J` is not formed and the gradient was not asked for.
     fn gradient(&self) -> &[T];
 
     /// `‖J_j‖` of every column; nothing where `J` is not formed.
@@ -89,8 +89,8 @@ pub trait LinearModel<T: Real> {
         scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
     }
 
-    /// Where `J` is not formed, the mean over its columns, weighted by their squared lengths, of the squared cosine between
-    /// the column and the residuals, for `½‖r‖² = cost`.
+    /// For a `J` that is not formed, returns the mean over its columns, weighted by their squared lengths, of the squared cosine
+    /// between the column and the residuals, for `½‖r‖² = cost`.
     #[inline]
     fn squared_mean_cosine(&self, cost: T) -> Option<T> {
         let _ = cost;
@@ -117,7 +117,7 @@ pub trait LinearModel<T: Real> {
         Err(IllConditioned)
     }
 
-    /// Where `J` is not formed, writes the step out, which the other forms have done long since. `shift` is what it was
+    /// Writes the step of a matrix-free form; the other forms have already written it. `shift` is what it was
     /// [shifted](Self::shift) towards; without a shift it is empty.
     #[inline]
     fn form_step(&mut self, products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
@@ -128,7 +128,7 @@ pub trait LinearModel<T: Real> {
     /// Starts another right-hand side `Jᵀw` for the [correction](Self::add_correction), in the forms that take one.
     fn begin_forcing(&mut self) {}
 
-    /// The other right-hand side itself, to add `Jᵀw` to; `None` in the dual forms, which take the rows `w`.
+    /// Second right-hand side, to which `Jᵀw` is added; `None` in the dual forms, which take the rows `w`.
     fn forcing_mut(&mut self) -> Option<&mut [T]> {
         None
     }
@@ -153,7 +153,7 @@ pub trait LinearModel<T: Real> {
         Err(IllConditioned)
     }
 
-    /// Learns the curvature that `JᵀJ` leaves out from the step that was taken last, where there is room for it.
+    /// Updates the estimate of the curvature that `JᵀJ` leaves out, from the last step taken, if it is in use.
     fn learn_curvature(&mut self, step: &[T]) {
         let _ = step;
     }
@@ -175,7 +175,7 @@ pub trait LinearModel<T: Real> {
         let _ = is_used;
     }
 
-    /// From now on solves as exactly as rounding allows, in the forms that solve to a tolerance: the solve comes to its end.
+    /// Solves to rounding accuracy from now on, in the forms that solve to a tolerance.
     fn solve_exactly(&mut self) {}
 
     /// Makes room for another number of rows.
@@ -183,13 +183,13 @@ pub trait LinearModel<T: Real> {
         let _ = (m, group);
     }
 
-    /// The model as one of a Jacobian that is not formed, if that is what it is.
+    /// The model as a matrix-free one; `None` in other forms.
     #[inline]
     fn matrix_free(&mut self) -> Option<&mut dyn MatrixFree<T>> {
         None
     }
 
-    /// The model as one of a Jacobian of blocks, if that is what it is.
+    /// The model as one of a Jacobian of blocks; `None` in other forms.
     #[inline]
     fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
         None
@@ -215,8 +215,7 @@ pub trait LinearModel<T: Real> {
 
 /// A model of a Jacobian of blocks.
 pub trait TakesBlocks<T: Real>: LinearModel<T> {
-    /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of what stands
-    /// for the residuals.
+    /// Adds the residual blocks of the problem at `x` to the candidate; returns their cost, and the sum of the squares of the rows.
     fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError>;
 }
 
@@ -232,15 +231,17 @@ pub trait TakesRidge<T: Real>: LinearModel<T> {
     fn add_ridge(&mut self, weights: &[T], x: &[T]);
 }
 
-/// A model whose candidate can be made of those of ranks, each of its own rows.
+/// A model whose candidate can be combined from those of ranks, each with its own rows.
 pub trait SpansRanks<T: Real>: LinearModel<T> {
-    /// Appends what the candidate is made of, for other ranks.
+    /// Appends the numbers of the candidate, for other ranks.
     fn write_candidate(&self, numbers: &mut Vec<T>);
 
-    /// Whether candidates are made of sums over ranks; otherwise, of what each rank has written, one after the other.
+    /// Returns true if candidates are made of sums over ranks; otherwise they are made of each rank's numbers, one after the
+    /// other.
     fn adds_up(&self) -> bool;
 
-    /// Makes the candidate of the sums of what ranks have [written](Self::write_candidate); or adds to it what one rank has.
+    /// Builds the candidate from the sums of the numbers that ranks have [written](Self::write_candidate), or adds those of one
+    /// rank.
     fn read_candidate(&mut self, numbers: &[T]);
 }
 

@@ -18,9 +18,9 @@ use crate::real::Real;
 /// `mn²` flops a linearisation, `n³/3` a factorisation, `3n²` numbers of memory. The condition number of the
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
 pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
-    /// At the current point and at the candidate.
+    /// Sums at the current point and at the candidate.
     sums: [Sums<T, S>; 2],
-    /// Which of the two is the current point's.
+    /// Index of the current point's sums: 0 or 1.
     current: usize,
     factor: S::Matrix,
     inverse_pivots: S::Vector,

@@ -4,7 +4,7 @@ use super::model::IllConditioned;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::real::Real;
 
-/// How exactly conjugate gradients solve a linear system: Ceres' `eta` and `max_linear_solver_iterations`.
+/// Accuracy of the conjugate gradients that solve a linear system: Ceres' `eta` and `max_linear_solver_iterations`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Inexact {
     /// Largest share that a round may add to the predicted reduction, times the number of rounds so far.
@@ -41,7 +41,7 @@ impl<T: Real> Krylov<T> {
     /// Overwrites `b` with an approximate solution of `Ax = b`, from zero.
     ///
     /// Each round adds to the reduction `bᵀx − ½xᵀAx` of the quadratic model. They end once a round adds less than `tolerance`
-    /// of all, divided by the number of rounds (Nash & Sofer 1990), or after so many rounds, which leave a shorter step in a
+    /// of all, divided by the number of rounds (Nash & Sofer 1990), or after the largest number of rounds, which leaves a shorter step in a
     /// direction of descent (Steihaug 1983). Whenever they end, `xᵀAx = bᵀx`, as for the solution.
     pub(super) fn solve(
         &mut self,

@@ -85,7 +85,7 @@ impl<T: Real> RowSums<T> {
         })
     }
 
-    /// Adds `JᵀJ` and `Jᵀr`; returns the cost, and the sum of the squares of what stands for the residuals.
+    /// Adds `JᵀJ` and `Jᵀr`; returns the cost, and the sum of the squares of the rows.
     pub(crate) fn linearize(
         &mut self,
         problem: &dyn ConcurrentRows<T>,

@@ -12,8 +12,8 @@ use crate::kernels::vector::{add_scaled, dot, scale_twice};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
-/// The normal equations, from which blocks of columns that no residual block shares are eliminated; what is left, the Schur
-/// complement, is formed and factorised, as one dense front or as many, as it fills in.
+/// The normal equations, from which blocks of columns that no residual block shares are eliminated; the Schur complement that is
+/// left is formed and factorised, as one dense front or as several, depending on its fill-in.
 ///
 /// It is never chosen: the [sparse Cholesky factorisation](LinearForm::SparseCholesky) of the whole eliminates the same blocks first, as leaves of
 /// its elimination tree, straight into the front of what is left. Measured on BAL's Ladybug with 49 cameras and 7,776 points: 1.13

@@ -1,4 +1,4 @@
-//! Where vectors and matrices live: on the heap, or on the stack when the number of parameters is known at compile time.
+//! Storage of vectors and matrices: on the heap, or on the stack when the number of parameters is known at compile time.
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 

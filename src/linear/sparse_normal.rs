@@ -14,7 +14,7 @@ use crate::real::Real;
 /// Damping of `ε` to this power shows which directions are undetermined.
 const SMALL_DAMPING: f64 = 0.7;
 
-/// So many times more damping takes as much from the variance of an undetermined direction.
+/// Ratio of two dampings; an undetermined direction's variance falls by the same ratio.
 const DAMPING_RATIO: f64 = 16.0;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, by blocks, and the last damped factor.
@@ -22,7 +22,7 @@ const DAMPING_RATIO: f64 = 16.0;
 /// The order of elimination, and where the factor fills in, is found once. A linearisation takes the products of each
 /// residual block's own columns, and a solve a sparse Cholesky factorisation.
 pub struct SparseNormal<T> {
-    /// At the current point and at the candidate.
+    /// Sums at the current point and at the candidate.
     sums: [Sums<T>; 2],
     /// Index of the current point's.
     current: usize,
@@ -150,8 +150,8 @@ impl<T: Real> SparseNormal<T> {
         (0..pattern.blocks()).filter(|&block| pattern.range(block).any(&is_true)).collect()
     }
 
-    /// Makes the candidate of the residual blocks of the problem at `x`; returns their cost, and the sum of the squares of what stands
-    /// for the residuals.
+    /// Makes the candidate of the residual blocks of the problem at `x`; returns their cost, and the sum of the squares of the
+    /// rows.
     pub(crate) fn add_blocks(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,

@@ -1,4 +1,4 @@
-//! The one seam where rows are summed: a problem's rows, a cache-sized tile at a time.
+//! Sums over a problem's dense rows, a cache-sized tile at a time.
 
 use std::ops::Range;
 
@@ -186,14 +186,14 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
         Buffer { stack, heap: if fits { Vec::new() } else { vec![T::ZERO; numbers] } }
     }
 
-    /// Makes room for at least so many numbers on the heap.
+    /// Makes room for at least this number of numbers on the heap.
     fn grow(&mut self, numbers: usize) {
         if self.heap.len() < numbers {
             self.heap.resize(numbers, T::ZERO);
         }
     }
 
-    /// The first so many numbers.
+    /// Returns the first numbers.
     #[inline]
     fn first(&mut self, count: usize) -> &mut [T] {
         let numbers = if self.heap.is_empty() { self.stack.as_mut() } else { &mut self.heap };

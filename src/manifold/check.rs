@@ -46,7 +46,7 @@ pub enum ManifoldError<T: Real> {
     NormalizeMoves {
         /// Name of the manifold.
         manifold: String,
-        /// Which number of the point.
+        /// Index of the number in the point.
         index: usize,
         /// The number of the point.
         before: T,
@@ -58,7 +58,7 @@ pub enum ManifoldError<T: Real> {
     ZeroStepMoves {
         /// Name of the manifold.
         manifold: String,
-        /// Which number of the point.
+        /// Index of the number in the point.
         index: usize,
         /// The number of the point.
         before: T,
@@ -102,9 +102,9 @@ pub enum ManifoldError<T: Real> {
     Jacobian {
         /// Name of the manifold.
         manifold: String,
-        /// Which number of the point.
+        /// Index of the number in the point.
         row: usize,
-        /// Which number of the step.
+        /// Index of the number in the step.
         column: usize,
         /// The entry given; NaN where it was not written.
         given: T,

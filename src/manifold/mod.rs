@@ -154,8 +154,8 @@ pub trait Manifold<T: Real>: Debug + Send + Sync {
     /// this matrix.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]);
 
-    /// Whether `x` is a point of the manifold: it has the right size, its numbers are finite, and the norm of a quaternion, a
-    /// complex number or a direction is 1 to within 1e-6 (`f64`) or 1e-3 (`f32`).
+    /// Returns true if `x` is a point of the manifold: it has the right size, its numbers are finite, and the norm of a
+    /// quaternion, a complex number or a direction is 1 to within 1e-6 (`f64`) or 1e-3 (`f32`).
     fn contains(&self, x: &[T]) -> bool;
 
     /// Moves `x` to the nearest point of the manifold, to remove the rounding that many steps leave behind. By default `x` is
@@ -238,7 +238,7 @@ fn norm_tolerance<T: Real>() -> T {
     T::from_f64(if T::EPSILON < T::from_f64(1e-10) { 1e-6 } else { 1e-3 })
 }
 
-/// Whether all numbers are finite and their norm is 1 to within the tolerance.
+/// Returns true if all numbers are finite and their norm is 1 to within the tolerance.
 fn has_unit_norm<T: Real>(x: &[T]) -> bool {
     let square: T = x.iter().map(|&x| x * x).sum();
     (square.sqrt() - T::ONE).abs() <= norm_tolerance()

@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 /// Square of the angle below which the series are used.
 const SMALL: f64 = 1e-3;
 
-/// Whether the series are used for this square of an angle.
+/// Returns true if the series are used for this square of an angle.
 #[inline]
 pub(super) fn is_small<S: Scalar<Real: Real>>(square: S) -> bool {
     square.value() < S::Real::from_f64(SMALL)

@@ -393,7 +393,7 @@ fn identities_and_their_derivatives() {
     assert_eq!(Rotation2::<f32>::default().log(), 0.0);
 }
 
-/// Half a turn exactly: both directions are right, and everything is finite.
+/// Tests half a turn: both directions are right, and everything is finite.
 #[test]
 fn half_turns() {
     for (sign, w) in [(1.0, 0.0), (-1.0, 0.0), (1.0, -0.0), (-1.0, -0.0)] {

@@ -40,8 +40,8 @@ impl Arithmetic {
         }
     }
 
-    /// `d` times the derivative of `y = a ∘ b` by one side, in place of what `to` holds or added to it. Serves the reverse
-    /// and the tangent sweep.
+    /// `d` times the derivative of `y = a ∘ b` by one side, overwriting `to` or added to it. Serves the reverse and the tangent
+    /// sweep.
     #[expect(clippy::too_many_arguments, reason = "an operation, its two sides, what goes in and what comes out")]
     pub(crate) fn times_derivative<T: Real>(
         self,
@@ -65,7 +65,7 @@ impl Arithmetic {
     }
 }
 
-/// Puts numbers in place of what is there, or adds them to it.
+/// Overwrites `to` with numbers, or adds them to it.
 #[inline(always)]
 pub(crate) fn put<T: Real>(to: &mut [T], add: bool, numbers: impl Iterator<Item = T>) {
     if add {

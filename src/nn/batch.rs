@@ -12,7 +12,7 @@ use crate::real::Real;
 pub(crate) struct Schema {
     pub(crate) inputs: Vec<InputRule>,
     pub(crate) targets: Vec<TargetRule>,
-    /// Whether there may be no rows here, as other ranks have some.
+    /// True if a rank may have no rows, as other ranks have some.
     pub(crate) may_be_empty: bool,
 }
 
@@ -20,9 +20,9 @@ pub(crate) struct Schema {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputRule {
     pub(crate) width: usize,
-    /// The numbers are row numbers of a table with so many rows.
+    /// Row numbers of a table with this number of rows.
     pub(crate) table_rows: Option<usize>,
-    /// The numbers say which of so many sets a sample is of.
+    /// Index of a sample's set, among this number of sets.
     pub(crate) sets: Option<usize>,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct TargetRule {
 /// Kind of the numbers of a target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Numbers {
-    /// Any that are finite.
+    /// Any finite values.
     Any,
-    /// From 0 to 1.
+    /// Values from 0 to 1.
     Probabilities,
-    /// Not negative.
+    /// Values that are not negative.
     NonNegative,
-    /// Class numbers, of so many classes.
+    /// Class numbers, of this number of classes.
     Classes(usize),
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn check_weights<T: Real>(weights: &[T], selection: &Selection<'_>, r
     }
 }
 
-/// The first of the selected numbers that is at fault: its row, its column and what it is.
+/// Finds the first of the selected numbers that is not allowed: its row, its column and its value.
 fn find<T: Real>(
     values: &ArrayView2<'_, T>,
     selection: &Selection<'_>,
@@ -190,18 +190,18 @@ fn find<T: Real>(
     Some((row, column, values[(row, column)].to_f64()))
 }
 
-/// Whether the value is one of `0`, `1`, …, `count − 1`.
+/// Returns true if the value is one of `0`, `1`, …, `count − 1`.
 fn is_row_number<T: Real>(value: T, count: usize) -> bool {
     let value = value.to_f64();
     value >= 0.0 && value < count as f64 && value.fract() == 0.0
 }
 
-/// How many rows the arrays have. A network that needs none computes the same for every sample: one is enough.
+/// Returns the number of rows of the arrays. A network that needs none computes the same for every sample: one is enough.
 pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
     inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
 }
 
-/// Where the rows at hand are among those of all ranks.
+/// Place of this rank's rows among those of all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     /// Rows of the ranks before this one.
@@ -214,7 +214,7 @@ pub(crate) struct Share {
 #[derive(Debug, Clone)]
 pub(crate) struct Batch<T> {
     rows: usize,
-    /// How many rows a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
+    /// Number of rows that a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
     pub(crate) mean_over: usize,
     /// Rows of the ranks before this one.
     before: usize,
@@ -289,12 +289,12 @@ impl<T: Real> Batch<T> {
         starts.zip(&self.set_ends).map(|(start, &end)| start..end)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Where the rows are among those of all ranks, in the order of the ranks.
+    /// Range of the rows among those of all ranks, in the order of the ranks.
     pub(crate) fn among_all(&self) -> Range<usize> {
         self.before..self.before + self.rows
     }

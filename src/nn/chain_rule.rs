@@ -59,8 +59,7 @@ impl<T: Real> ChainRule<T> {
         simd::run(Forward { rule: self, of, z });
     }
 
-    /// `d` times the derivative of `z` by one part, in place of what `to` holds or added to it. Serves the reverse and the
-    /// tangent sweep.
+    /// `d` times the derivative of `z` by one part, overwriting `to` or added to it. Serves the reverse and the tangent sweep.
     pub(crate) fn times_derivative<'a>(
         &self,
         part: Part,

@@ -167,7 +167,7 @@ pub enum TapeError {
     NonFinite {
         /// The operation.
         operation: &'static str,
-        /// Where.
+        /// Index of the number.
         index: usize,
         /// The number.
         value: f64,
@@ -185,7 +185,7 @@ pub enum TapeError {
     SampleSet {
         /// The set, counted from 0.
         set: usize,
-        /// How many sets there are.
+        /// Number of sets.
         count: usize,
     },
     /// An operation without continuous first and second derivatives.
@@ -251,10 +251,10 @@ pub enum BatchError {
     /// No batch has been bound yet.
     #[error("no batch is bound: call network.batch(inputs, targets) first")]
     Unbound,
-    /// Nothing to minimise.
+    /// The network has no loss.
     #[error("the network has no loss: call with_loss first")]
     NoLoss,
-    /// Other variables than the network's.
+    /// The variables are not those of the network.
     #[error("the variables are not those that the network was made for")]
     ForeignVariables,
     /// Gradients of other variables than the network's.
@@ -313,7 +313,7 @@ pub enum BatchError {
         row: usize,
         /// The number.
         value: f64,
-        /// How many sets there are.
+        /// Number of sets.
         sets: usize,
     },
     /// Sets of samples with different numbers of residuals.
@@ -335,7 +335,7 @@ pub enum BatchError {
         row: usize,
         /// The number.
         value: f64,
-        /// How many classes there are.
+        /// Number of classes.
         classes: usize,
     },
     /// A number that is not a probability.
@@ -410,7 +410,7 @@ pub enum BatchError {
     Rank(#[from] RankError),
 }
 
-/// Which of a batch's arrays.
+/// One of a batch's arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchArray {

@@ -1,4 +1,4 @@
-//! Which variables of a tape belong to which block of Kronecker factors.
+//! Assignment of a tape's variables to blocks of Kronecker factors.
 
 use std::ops::Range;
 

@@ -31,7 +31,7 @@ pub enum Initializer {
     Zeros,
     /// Ones.
     Ones,
-    /// The same number everywhere.
+    /// Sets all numbers to one value.
     Constant {
         /// The number.
         value: f64,

@@ -1,8 +1,23 @@
 //! Networks: layers, losses, the tape that they are recorded on, and the residuals and derivatives of a batch.
 //!
+//! ```
+//! use marquardt::nn::{MeanSquaredError, Sequential};
+//! use marquardt::{LevenbergMarquardt, Variables};
+//! use ndarray::array;
+//!
+//! let (x, y) = (array![[0.0], [0.5], [1.0]], array![[0.0], [0.25], [1.0]]);
+//! let mut variables = Variables::<f64>::new();
+//! let layers = Sequential::new(1).dense(4).tanh().dense(1);
+//! let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?;
+//! network.batch(&[x.view()], &[y.view()])?;
+//! let report = LevenbergMarquardt::new().minimize_variables(&mut network, &mut variables)?;
+//! assert!(report.cost < report.initial_cost);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A [`Sequential`] stacks layers:
 //!
-//! | layer | what it computes |
+//! | layer | output |
 //! |---|---|
 //! | [`Dense`] | `x Wᵀ + b` |
 //! | [`Conv2D`] | convolution of an image |
@@ -13,8 +28,8 @@
 //! | [`Embedding`] | rows of a table |
 //! | [`Dropout`] | some of the numbers, at random |
 //! | [`Residual`] | `x + f(x)` |
-//! | [`BatchNormalization`] | nothing: it is refused |
-//! | your own [`Layer`] | whatever a [`Tape`] can record |
+//! | [`BatchNormalization`] | none: it is refused, as its derivatives couple samples |
+//! | your own [`Layer`] | any operation that a [`Tape`] can record |
 //!
 //! All derivatives are exact, of the first and second order, and those of one sample never depend on another.
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::real::Real;
 
-/// For each number of a result, the places in a row that it is made of.
+/// Windows of a pooling: the places in a row that each number of the result is made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Windows {
     /// Window after window; [`NOWHERE`] in the padding.
     places: Arc<[u32]>,
     /// Places in a window.
     size: usize,
-    /// Whether any of them is in the padding.
+    /// True if any of them is in the padding.
     padded: bool,
 }
 
@@ -45,7 +45,7 @@ impl Windows {
         Self::new((0..rows * columns).map(|at| Some((at % rows) * columns + at / rows)), 1)
     }
 
-    /// How many there are.
+    /// Number of windows.
     pub(crate) fn count(&self) -> usize {
         self.places.len() / self.size
     }
@@ -132,7 +132,7 @@ impl Pooling {
     }
 }
 
-/// Where the first of the largest numbers of a window is, or the last that is NaN.
+/// Returns the place of the first of the largest numbers of a window, or of the last that is NaN.
 fn largest<T: Real>(row: &[T], places: &[u32]) -> Option<usize> {
     let mut best: Option<(usize, T)> = None;
     for place in places.iter().map(|&place| place as usize) {

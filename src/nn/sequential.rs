@@ -8,7 +8,7 @@ use super::{
 use crate::real::Real;
 use crate::variables::Variables;
 
-/// Layers, one after the other, each taking what the one before gives.
+/// Layers, one after the other, each taking the output of the one before.
 ///
 /// Variables are named as in PyTorch's `nn.Sequential`, where activations count as layers: the first layer's weight is
 /// `0.weight`, and if `tanh` is the second, the third's is `2.weight`. They start from one stream of random numbers, in
@@ -53,14 +53,14 @@ pub struct Sequential<T> {
 pub struct Recording<T> {
     /// The tape that it is recorded on.
     pub tape: Tape<T>,
-    /// Where the data goes in.
+    /// Input node.
     pub input: Node,
-    /// Where the predictions come out.
+    /// Output node, the predictions.
     pub output: Node,
 }
 
 impl<T: Real> Sequential<T> {
-    /// No layers yet, for inputs with so many numbers for each sample.
+    /// Creates a network without layers, for inputs with `input_width` numbers for each sample.
     pub fn new(input_width: usize) -> Self {
         Self::of(Shape::Row { width: input_width })
     }
@@ -108,13 +108,13 @@ impl<T: Real> Sequential<T> {
         self
     }
 
-    /// Adds a [`Dense`] layer with so many outputs, and biases that start at zero.
+    /// Adds a [`Dense`] layer with `units` outputs, and biases that start at zero.
     pub fn dense(self, units: usize) -> Self {
         let initializer = self.initializer;
         self.push(Dense::new(units).with_initializer(initializer))
     }
 
-    /// Adds a [`Conv2D`] layer with so many filters of this height and width, and biases that start at zero.
+    /// Adds a [`Conv2D`] layer with `filters` filters of this height and width, and biases that start at zero.
     pub fn conv2d(self, filters: usize, kernel: [usize; 2]) -> Self {
         let initializer = self.initializer;
         self.push(Conv2D::new(filters, kernel).with_initializer(initializer))

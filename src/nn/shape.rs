@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How the numbers that a node has for each sample are arranged.
+/// Arrangement of the numbers that a node has for each sample.
 ///
 /// Images have their channels first, as in PyTorch and candle: a sample's row holds one channel after the other, each row
 /// by row. Flattening an image moves no number.
@@ -17,12 +17,12 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
-    /// In a row.
+    /// Numbers in a row.
     Row {
-        /// How many there are.
+        /// Number of columns.
         width: usize,
     },
-    /// In an image.
+    /// Numbers in an image.
     Image {
         /// Numbers in a pixel.
         channels: usize,
@@ -34,7 +34,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// How many numbers there are. More than a [`usize`] holds count as its largest value, which no node has.
+    /// Number of numbers of a sample. More than a [`usize`] holds count as its largest value, which no node has.
     pub fn numbers(self) -> usize {
         match self {
             Shape::Row { width } => width,

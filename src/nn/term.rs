@@ -13,9 +13,9 @@ pub(crate) struct Term<T> {
     pub(crate) output: Node,
     pub(crate) loss: Box<dyn Loss<T>>,
     pub(crate) weight: T,
-    /// Which set of samples it is of.
+    /// Index of the set of its samples.
     pub(crate) set: usize,
-    /// Which of the batch's targets the loss takes.
+    /// Index of the batch's target that the loss takes.
     pub(crate) target: Option<usize>,
     /// Its first residual among those of a sample.
     pub(crate) first_row: usize,
@@ -120,7 +120,7 @@ impl<T: Real> Term<T> {
         self.weighted().seed_residuals(buffers, self.output.width(), factors, place, seed);
     }
 
-    /// How the residuals change when the output has the derivative `change`, after [`residuals`](Self::residuals).
+    /// Writes the derivative of the residuals for the derivative `change` of the output, after [`residuals`](Self::residuals).
     pub(crate) fn residual_derivatives(
         &self,
         change: Option<&[T]>,

@@ -12,7 +12,7 @@ pub(crate) struct WeightedLoss<'a, T> {
     pub(crate) weight: T,
 }
 
-/// Outputs for some samples, of `width` numbers each, and what a loss compares them with.
+/// Outputs for some samples, of `width` numbers each, and their targets.
 #[derive(Clone, Copy)]
 pub(crate) struct Outputs<'a, T> {
     pub(crate) values: &'a [T],
@@ -25,7 +25,7 @@ pub(crate) struct Outputs<'a, T> {
     pub(crate) mean_over: usize,
 }
 
-/// Room for what losses compute for some samples.
+/// Room for the results of losses for some samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LossBuffers<T> {
     losses: Vec<T>,
@@ -36,14 +36,14 @@ pub(crate) struct LossBuffers<T> {
 }
 
 impl<T: Real> LossBuffers<T> {
-    /// Makes room for so many samples, and outputs of this width.
+    /// Makes room for the samples, and outputs of this width.
     pub(crate) fn reserve(&mut self, samples: usize, width: usize) {
         self.losses.resize(samples.max(self.losses.len()), T::ZERO);
         self.residuals.resize((samples * width).max(self.residuals.len()), T::ZERO);
         self.gradients.resize((samples * width).max(self.gradients.len()), T::ZERO);
     }
 
-    /// Makes room for the roots of so many samples.
+    /// Makes room for the roots of the samples.
     pub(crate) fn reserve_roots(&mut self, numbers: usize) {
         if self.roots.len() < numbers {
             self.roots.resize(numbers, T::ZERO);

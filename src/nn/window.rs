@@ -14,7 +14,7 @@ pub enum Padding {
     /// There are `⌈size / stride⌉` places for the window, as in Keras and TensorFlow: as much padding as that takes, half
     /// of it on each side, and an odd one at the end.
     Same,
-    /// So much on every side, as in PyTorch.
+    /// Explicit padding, the same on every side as in PyTorch.
     Explicit {
         /// Rows above, and as many below.
         rows: usize,
@@ -52,7 +52,7 @@ impl Window {
         Window { size, strides: [1, 1], padding: Padding::Valid, dilation: [1, 1] }
     }
 
-    /// How far it moves.
+    /// Sets the strides of the window.
     pub fn with_strides(mut self, strides: [usize; 2]) -> Self {
         self.strides = strides;
         self
@@ -64,7 +64,7 @@ impl Window {
         self
     }
 
-    /// How far apart the pixels are that it sees: 1 for neighbours.
+    /// Sets the distance between the pixels that it sees; default 1, for neighbours.
     pub fn with_dilation(mut self, dilation: [usize; 2]) -> Self {
         self.dilation = dilation;
         self
@@ -125,7 +125,7 @@ struct Axis {
     stride: usize,
     before: usize,
     dilation: usize,
-    /// How many places there are.
+    /// Number of places.
     count: usize,
 }
 
@@ -164,7 +164,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// How many places there are.
+    /// Number of places.
     pub(crate) fn count(&self) -> usize {
         self.vertical.count * self.horizontal.count
     }
@@ -186,7 +186,7 @@ impl Placement {
         Windows::new(numbers, 1)
     }
 
-    /// Channel after channel, and place after place, what the window sees of that channel.
+    /// Windows of a pooling: channel after channel, and place after place, the indices that the window covers.
     pub(crate) fn pools(&self) -> Windows {
         let numbers =
             (0..self.channels).flat_map(|channel| self.places().flat_map(move |place| self.seen_at(channel, place)));
@@ -197,7 +197,7 @@ impl Placement {
         (0..self.vertical.count).flat_map(|row| (0..self.horizontal.count).map(move |column| [row, column]))
     }
 
-    /// Where in a sample's row the numbers are that the window sees of a channel; `None` in the padding.
+    /// Returns the indices in a sample's row of the numbers of a channel that the window sees; `None` in the padding.
     fn seen_at(&self, channel: usize, [row, column]: [usize; 2]) -> impl Iterator<Item = Option<usize>> + '_ {
         let Placement { vertical, horizontal, .. } = self;
         (0..vertical.size).flat_map(move |down| {

@@ -13,11 +13,11 @@ const ELEMENTARY: f64 = 20.0;
 /// Flops of choosing whether dropout drops a number.
 const RANDOM: f64 = 10.0;
 
-/// Work of a sweep: in proportion to the samples, and besides.
+/// Work of a sweep: per sample, and independent of their number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SweepWork {
     each: Work,
-    /// Reading the weights, and writing what is summed over samples.
+    /// Work of reading the weights, and of writing sums over samples.
     once: Work,
 }
 
@@ -31,18 +31,18 @@ impl SweepWork {
         }
     }
 
-    /// For each sample `count` results, of so many flops and numbers.
+    /// Returns the work of `count` results for each sample, of this many flops and numbers each.
     pub(crate) fn elementwise(count: usize, flops: f64, numbers: f64) -> Self {
         SweepWork { each: Work::elementwise(count as f64, flops, numbers), once: Work::NONE }
     }
 
-    /// Adds so many times as much.
+    /// Adds a multiple of other work.
     pub(crate) fn add(&mut self, times: f64, other: SweepWork) {
         self.each += other.each * times;
         self.once += other.once * times;
     }
 
-    /// The work for so many samples.
+    /// Work for a number of samples.
     pub(crate) fn of(self, samples: usize) -> Work {
         self.each * samples as f64 + self.once
     }

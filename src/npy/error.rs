@@ -11,15 +11,15 @@ pub enum NpyError {
     /// The file cannot be read or written.
     #[error("{source_name}: {source}")]
     Io {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The file does not begin as `.npy` files do, or its header cannot be understood.
     #[error("{source_name} is not an .npy file: {reason}")]
     NotNpy {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The reason.
         reason: String,
@@ -27,7 +27,7 @@ pub enum NpyError {
     /// The numbers are of a type that is not read, such as complex ones, records or objects.
     #[error("{source_name} has numbers of the type {descr}; floats of 4 or 8 bytes, integers and booleans can be read")]
     Type {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The type, as NumPy writes it.
         descr: String,
@@ -35,7 +35,7 @@ pub enum NpyError {
     /// There are more or fewer bytes than the shape says.
     #[error("{source_name} has {found} bytes of numbers, but its shape {shape:?} takes {expected}")]
     Length {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The shape of the array.
         shape: Vec<usize>,
@@ -47,13 +47,13 @@ pub enum NpyError {
     /// The rows of an array are asked for one after the other, but columns follow each other in the file.
     #[error("{source_name} is in column-major order; save it by numpy.ascontiguousarray to read it row by row")]
     ColumnMajor {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
     },
     /// The array has another number of dimensions than asked for.
     #[error("{source_name} has an array of {found} dimensions, of shape {shape:?}, but {expected} are asked for")]
     Dimensions {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The shape of the array.
         shape: Vec<usize>,

@@ -118,14 +118,14 @@ fn parse<T: Real, D: Dimension>(name: &str, bytes: &[u8]) -> Result<Array<T, D>,
     Ok(array.into_dimensionality().expect("the number of dimensions was looked at"))
 }
 
-/// How numbers of a type are read.
+/// Decoder of the numbers of a type.
 struct Decoder<T> {
     /// Bytes of a number.
     size: usize,
     number: fn(&[u8]) -> T,
 }
 
-/// How the numbers of a type are read, unless it is one that is not.
+/// Returns the decoder of a type; `None` if it is not a type of real numbers.
 fn decoder<T: Real>(descr: &str) -> Option<Decoder<T>> {
     macro_rules! of {
         ($number:ty, $from:ident) => {

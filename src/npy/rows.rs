@@ -91,7 +91,7 @@ impl<T: Real> RowReader<T> {
         self.left
     }
 
-    /// Reads the next rows, at most so many; `None` after the last one, or if none is asked for.
+    /// Reads the next rows, up to a largest number; `None` after the last one, or if none is asked for.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl RowWriter {
         self.replacement.commit().map_err(|source| NpyError::Io { source_name: self.name, source })
     }
 
-    /// The array does not have so many more numbers.
+    /// The array has fewer numbers left.
     fn wrong_length(&self, more: usize) -> NpyError {
         let expected = size_of::<f64>() * self.shape.iter().product::<usize>();
         let found = expected - size_of::<f64>() * self.left + size_of::<f64>() * more;

@@ -1,6 +1,6 @@
-//! Whose formulas.
+//! Conventions of Keras and PyTorch.
 
-/// Whose formulas an optimizer follows, where Keras and PyTorch differ.
+/// Convention of an optimizer's formulas, where Keras and PyTorch differ.
 ///
 /// | | Keras | PyTorch |
 /// |---|---|---|
@@ -11,9 +11,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Convention {
-    /// As Keras 3.
+    /// The formulas of Keras 3.
     #[default]
     Keras,
-    /// As `torch.optim`.
+    /// The formulas of `torch.optim`.
     PyTorch,
 }

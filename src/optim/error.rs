@@ -1,4 +1,4 @@
-//! Why a step could not be made.
+//! Errors of optimizer steps.
 
 use thiserror::Error;
 
@@ -25,7 +25,7 @@ pub enum OptimizerError {
         /// The first difference.
         difference: String,
     },
-    /// Nothing may be changed.
+    /// No variable is trainable.
     #[error("there is nothing to train: all variables are frozen")]
     NothingToTrain,
     /// No variable has a gradient.
@@ -42,7 +42,7 @@ pub enum OptimizerError {
     NonFiniteGradient {
         /// The variable's name.
         variable: String,
-        /// Where in it, counted in row-major order.
+        /// Index of the number in it, in row-major order.
         index: usize,
         /// The gradient.
         value: f64,
@@ -52,7 +52,7 @@ pub enum OptimizerError {
     NonFiniteStep {
         /// The variable's name.
         variable: String,
-        /// Where in it, counted in row-major order.
+        /// Index of the number in it, in row-major order.
         index: usize,
         /// The value that it would have taken.
         value: f64,
@@ -102,7 +102,7 @@ pub enum OptimizerError {
     /// The variables hold the averaged weights.
     #[error("the variables hold the averaged weights: swap them out before the next step")]
     AveragesSwappedIn,
-    /// The loss is not a sum of squares, nor does one stand for it.
+    /// The loss is not a sum of squares, and has no Gauss–Newton form.
     #[error(transparent)]
     NotLeastSquares(#[from] NotLeastSquares),
     /// The objective has no Kronecker factors.

@@ -6,7 +6,7 @@ use crate::real::Real;
 /// Sums kept side by side: two of the widest registers in single precision.
 const LANES: usize = 32;
 
-/// Where the first NaN or infinity is.
+/// Returns the index of the first NaN or infinity.
 pub(super) fn first_non_finite<T: Real>(x: &[T]) -> Option<usize> {
     let mut sum = T::ZERO;
     simd::run(SumOfZeros { x, sum: &mut sum });

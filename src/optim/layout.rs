@@ -1,4 +1,4 @@
-//! Whether variables, gradients and states are those of the variables that an optimizer was built for.
+//! Checks that variables, gradients and states are those of the variables that an optimizer was built for.
 
 use ndarray::ArrayViewD;
 

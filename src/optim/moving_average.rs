@@ -63,25 +63,25 @@ struct Memory<T> {
 }
 
 impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
-    /// Around an optimizer, with a decay of 0.99 from the first step on.
+    /// Wraps an optimizer, with a decay of 0.99 from the first step on.
     pub fn new(inner: O) -> Self {
         MovingAverage { inner, decay: DECAY.default.into(), dynamic_decay: false, start_step: 0, memory: None }
     }
 
-    /// How much of the average is kept in a step, `d`; 0.99 unless set.
+    /// Sets the decay rate `d` of the average per step; 0.99 unless set.
     pub fn with_average_decay(mut self, decay: impl Into<Hyperparameter>) -> Self {
         self.decay = decay.into();
         self
     }
 
-    /// Whether the decay is at most `(1 + n) / (10 + n)` after `n` steps, so that early weights are soon forgotten; `false`
-    /// unless set.
+    /// Limits the decay rate to `(1 + n) / (10 + n)` after `n` steps, so that early weights are soon forgotten; `false` unless
+    /// set.
     pub fn with_dynamic_decay(mut self, dynamic_decay: bool) -> Self {
         self.dynamic_decay = dynamic_decay;
         self
     }
 
-    /// Before so many steps the average is no more than the weights; 0 unless set.
+    /// Sets the step at which averaging begins; 0 unless set. Before it, the average equals the weights.
     pub fn with_start_step(mut self, start_step: u64) -> Self {
         self.start_step = start_step;
         self
@@ -120,7 +120,7 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
         Ok(())
     }
 
-    /// Whether the variables hold the averages.
+    /// Returns true if the variables hold the averages.
     pub fn is_swapped(&self) -> bool {
         self.memory.as_ref().is_some_and(|memory| !memory.swapped.is_empty())
     }

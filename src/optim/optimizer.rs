@@ -89,7 +89,7 @@ pub trait Optimizer<T: Real>: Send {
     /// [`OptimizerError::UnknownHyperparameter`], or [`OptimizerError::Hyperparameter`] for a value that it cannot have.
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError>;
 
-    /// Names of the slots: what is kept for every number of the variables, such as a momentum.
+    /// Names of the slots: arrays of a number for each of the variables' numbers, such as a momentum.
     fn slots(&self) -> Vec<&'static str>;
 
     /// A slot of one variable, in its shape.
@@ -115,8 +115,8 @@ pub trait Optimizer<T: Real>: Send {
     /// [`OptimizerError::State`] when it belongs to another optimizer or to other variables; nothing is changed then.
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError>;
 
-    /// To be called once after the last step: writes averaged weights into the variables, where the optimizer keeps an
-    /// average that is meant to replace them. Keras calls it `finalize_variable_values`.
+    /// Writes averaged weights into the variables, if the optimizer keeps an average that is meant to replace them. Call it once,
+    /// after the last step. Keras calls it `finalize_variable_values`.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ pub trait Optimizer<T: Real>: Send {
         Ok(())
     }
 
-    /// Whether a step is [`apply_gradients`](Self::apply_gradients) of the loss's gradient, so that optimizers for
+    /// Returns true if a step is [`apply_gradients`](Self::apply_gradients) of the loss's gradient, so that optimizers for
     /// several groups of variables can share one gradient.
     fn is_first_order(&self) -> bool;
 }

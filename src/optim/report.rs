@@ -9,14 +9,14 @@ pub struct StepReport<T> {
     pub loss: T,
     /// The loss on the same minibatch after it, where the optimizer knows it without another evaluation.
     pub loss_after: Option<T>,
-    /// Whether the variables were changed. A step is not taken when no trial improved the loss, when a non-finite
-    /// gradient was skipped, or while gradients are accumulated.
+    /// True if the variables were changed. A step is not taken when no trial improved the loss, when a non-finite gradient was
+    /// skipped, or while gradients are accumulated.
     pub applied: bool,
-    /// More of a Levenberg–Marquardt step.
+    /// Details of a Levenberg–Marquardt step.
     pub damped: Option<DampedStep<T>>,
 }
 
-/// More of a Levenberg–Marquardt step.
+/// Details of a Levenberg–Marquardt step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DampedStep<T> {
     /// The damping `λ` of the last trial.
@@ -26,7 +26,7 @@ pub struct DampedStep<T> {
     pub gain_ratio: T,
     /// Trials made.
     pub attempts: usize,
-    /// How the damped system was solved.
+    /// Form of the damped system.
     pub linear_form: LinearForm,
     /// Residuals, the rows of the Jacobian.
     pub rows: usize,

@@ -6,7 +6,7 @@ use crate::real::Real;
 /// Largest count that a state can be restored with: schedules compute with counts as floats, which are exact up to there.
 const MAX_COUNT: u64 = 1 << 53;
 
-/// Everything that an optimizer carries from one step to the next, and what it must match to be restored.
+/// State that an optimizer carries from one step to the next, and the layout that it must match to be restored.
 ///
 /// With the feature `serde` it can be serialised.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +37,8 @@ impl<T: Real> OptimizerState<T> {
         by_name.or_else(|| self.parts.iter().find_map(OptimizerState::first_non_finite))
     }
 
-    /// Refuses what no step could go on from: NaN, and a count that a step would not change as a float. Parts are left to
-    /// their own optimizers.
+    /// Checks that a step can go on from the state: refuses NaN, and a count that a step would not change as a float. Parts are
+    /// left to their own optimizers.
     pub(super) fn check(&self) -> Result<(), OptimizerError> {
         let difference = match self.first_with(&|number| number.is_nan()) {
             _ if self.iterations > MAX_COUNT => format!("{} iterations are more than {MAX_COUNT}", self.iterations),

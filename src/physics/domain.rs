@@ -29,7 +29,7 @@ pub enum End {
     Upper,
 }
 
-/// How points are spread.
+/// Rule by which points are spread over a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampling {
@@ -61,7 +61,7 @@ impl<T: Real> Domain<T> {
         Ok(Domain { intervals: intervals.to_vec() })
     }
 
-    /// How many coordinates its points have.
+    /// Number of coordinates of its points.
     pub fn dimensions(&self) -> usize {
         self.intervals.len()
     }
@@ -90,17 +90,17 @@ impl<T: Real> Domain<T> {
         free.flat_map(ends).collect()
     }
 
-    /// So many points, spread by a rule.
+    /// Draws `count` points, spread by a rule.
     pub fn sample(&self, count: usize, sampling: Sampling) -> Points<T> {
         Points::sampled(self.clone(), count, sampling)
     }
 
-    /// A grid with so many points along each coordinate, both ends among them. A coordinate that is held still takes one.
+    /// Creates a grid with this number of points along each coordinate, both ends among them. A coordinate that is held still takes one.
     pub fn grid(&self, counts: &[usize]) -> Points<T> {
         self.grid_between(counts, |k, count| if count > 1 { k as f64 / (count - 1) as f64 } else { 0.5 })
     }
 
-    /// A grid with so many points along each coordinate, at equal distances from each other and from the ends, which are not
+    /// Creates a grid with this number of points along each coordinate, at equal distances from each other and from the ends, which are not
     /// among them.
     pub fn interior_grid(&self, counts: &[usize]) -> Points<T> {
         self.grid_between(counts, |k, count| (k + 1) as f64 / (count + 1) as f64)
@@ -122,7 +122,7 @@ impl<T: Real> Domain<T> {
         Points::of_rows(rows, self.dimensions(), vec![(self.clone(), total)])
     }
 
-    /// Whether a coordinate's interval has a length.
+    /// Returns true if a coordinate's interval has a positive length.
     pub(super) fn is_free(&self, axis: usize) -> bool {
         self.intervals[axis].0 < self.intervals[axis].1
     }

@@ -1,4 +1,4 @@
-//! Equations as they are stated: networks, coefficients and terms.
+//! Statement of equations: networks, coefficients and terms.
 
 use std::cell::RefCell;
 
@@ -49,8 +49,8 @@ pub struct Equations<T> {
 }
 
 impl<T: Real> Equations<T> {
-    /// Nothing stated yet, for points with coordinates of these names. Derivatives by those called `t`, `x`, `y` and `z` have
-    /// [methods](super::Expression) of their own.
+    /// Creates equations without terms, for points with coordinates of these names. Derivatives by those called `t`, `x`, `y` and
+    /// `z` have [methods](super::Expression) of their own.
     ///
     /// # Errors
     ///
@@ -84,8 +84,8 @@ impl<T: Real> Equations<T> {
         self.network_of(|_, x| Ok(x), layers, variables, seed)
     }
 
-    /// As [`network`](Self::network), with the layers behind what a closure records of the coordinates: scaled ones, for
-    /// example, as networks learn slowly from coordinates far from one.
+    /// Adds a network as [`network`](Self::network) does, whose first layer takes what a closure records of the coordinates:
+    /// scaled ones, for example, as networks learn slowly from coordinates far from one.
     ///
     /// # Errors
     ///

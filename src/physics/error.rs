@@ -36,7 +36,7 @@ pub enum PhysicsError {
     Axis {
         /// The coordinate, counted from 0.
         axis: usize,
-        /// How many there are.
+        /// Number of coordinates of the domain.
         dimensions: usize,
     },
     /// Points with another number of coordinates.
@@ -61,7 +61,7 @@ pub enum PhysicsError {
         /// The term.
         term: String,
     },
-    /// Nothing to solve.
+    /// There are no terms.
     #[error("there are no terms")]
     NoTerms,
     /// Two terms of one name.
@@ -98,7 +98,7 @@ pub enum PhysicsError {
         /// The value.
         value: f64,
     },
-    /// A coordinate that there is none of, to differentiate by or to read.
+    /// A coordinate of this name does not exist.
     #[error("{term}: there is no coordinate {name}; there are {}", known.join(", "))]
     UnknownCoordinate {
         /// The term.
@@ -147,7 +147,7 @@ pub enum PhysicsError {
     NonFiniteResidual {
         /// The term.
         term: String,
-        /// Which of its residuals, counted from 0.
+        /// Index of the term's residual, from 0.
         residual: usize,
         /// The point, counted from 0.
         point: usize,

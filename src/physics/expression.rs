@@ -31,14 +31,14 @@ impl<T> Clone for Expression<'_, T> {
 
 impl<T> Copy for Expression<'_, T> {}
 
-/// Where an expression is recorded.
+/// Kind of an expression, and its place on the tape.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// On the tape of what is computed once.
+    /// Place on the tape of what is computed once.
     Known(Node),
-    /// On the tape of what depends on variables.
+    /// Place on the tape of what depends on variables.
     Unknown(Node),
-    /// It has failed; the error is kept.
+    /// The expression has failed; the error is kept.
     Failed,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Recorder<T> {
     /// Computed from variables, too; of all terms.
     pub(super) tape: Tape<T>,
     pub(super) coordinates: Node,
-    /// Inputs of the tape that bring what is computed once, and what each brings in this term.
+    /// Inputs of the tape for numbers that are computed once, and their numbers in this term.
     pub(super) columns: Vec<Node>,
     pub(super) brought: Vec<Node>,
     pub(super) error: Option<PhysicsError>,
@@ -106,7 +106,7 @@ impl<T: Real> Recorder<T> {
     }
 }
 
-/// The points of a term, where its residual is written: what the closure of [`Equations::term`](super::Equations::term) is given.
+/// Points of a term, the argument of the closure of [`Equations::term`](super::Equations::term), which writes the residual there.
 #[derive(Debug)]
 pub struct At<T> {
     pub(super) recorder: RefCell<Recorder<T>>,

@@ -24,7 +24,7 @@ pub struct Points<T> {
     sources: Vec<Source<T>>,
 }
 
-/// Where some points come from.
+/// Source of some points.
 #[derive(Clone)]
 struct Source<T> {
     domain: Domain<T>,
@@ -58,7 +58,7 @@ impl<T: Real> Points<T> {
         Points { coordinates, values: Vec::new(), sources: vec![source] }
     }
 
-    /// These points and others. Values stay where both have them.
+    /// Joins these points and others. Values stay where both have them.
     ///
     /// # Errors
     ///
@@ -129,12 +129,12 @@ impl<T: Real> Points<T> {
         Ok(self)
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn len(&self) -> usize {
         self.coordinates.nrows()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -153,7 +153,7 @@ impl<T: Real> Points<T> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, values)| values.as_slice())
     }
 
-    /// As many other points from the same places, where these are known.
+    /// Draws as many other points from the same places, where these are known.
     pub(super) fn held_out(&self) -> Option<Points<T>> {
         // Other than any that a user is likely to take.
         const SEED: u64 = 0x8e1d_0b75;

@@ -39,7 +39,7 @@ pub struct Collocation<T> {
     network: Network<T>,
     terms: Vec<Term<T>>,
     columns: usize,
-    /// Coordinates, set, factor of the residuals, and what is computed once, of the points of all terms, one after the other.
+    /// Coordinates, set, factor of the residuals, and the numbers computed once, of the points of all terms, one after the other.
     arrays: Vec<Array2<T>>,
     held_out: Vec<Option<Vec<Array2<T>>>>,
 }
@@ -77,7 +77,7 @@ impl<T: Real> Collocation<T> {
         Ok(problem)
     }
 
-    /// Computes what is known at the points, and binds all of them.
+    /// Computes the numbers that depend on the points alone, and binds all points.
     fn lay_out(&mut self) -> Result<(), PhysicsError> {
         let total = self.terms.iter().map(|term| term.points.len()).sum();
         let mut parts = Vec::new();
@@ -129,7 +129,8 @@ impl<T: Real> Collocation<T> {
         &mut self.network
     }
 
-    /// Inputs of the network, on this rank: coordinates, the number of the term, a factor of the residuals, and what is computed once.
+    /// Inputs of the network, on this rank: coordinates, the number of the term, a factor of the residuals, and the numbers
+    /// computed once.
     pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
         let rows = self.shard();
         self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()

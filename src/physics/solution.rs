@@ -8,7 +8,7 @@ use crate::solver::Report;
 /// The end of a solve, with each term's residuals at its points and at others.
 #[derive(Debug)]
 pub struct Solution<T> {
-    /// Why and where the solve ended. Its cost is the loss.
+    /// Report of the solve. Its cost is the loss.
     pub report: Report<T>,
     /// The residuals of each term.
     pub terms: Vec<HeldOut<T>>,
@@ -22,11 +22,11 @@ pub struct Solution<T> {
 pub struct HeldOut<T> {
     /// The term.
     pub term: String,
-    /// How many points it has.
+    /// Number of points of the term.
     pub points: usize,
-    /// At the points of the term.
+    /// Root mean square at the points of the term.
     pub trained: T,
-    /// At as many others from the same places; `None` where it is not known what these are, as for data.
+    /// Root mean square at as many other points from the same places; `None` where the places are not known, as for data.
     pub held_out: Option<T>,
 }
 
@@ -34,7 +34,7 @@ pub struct HeldOut<T> {
 const SUSPICIOUS: f64 = 10.0;
 
 impl<T: Real> HeldOut<T> {
-    /// Whether the residual at the points that were held out is ten times that of training, or more: take more points.
+    /// Returns true if the residual at the points that were held out is at least ten times that of training: take more points.
     pub fn is_suspicious(&self) -> bool {
         self.held_out.is_some_and(|held_out| held_out > T::from_f64(SUSPICIOUS) * self.trained)
     }

@@ -47,7 +47,7 @@ pub struct Analytic<F> {
 }
 
 impl<F> Analytic<F> {
-    /// A problem of so many parameters and residuals.
+    /// Creates a problem of this number of parameters and residuals.
     pub fn new<T: Real>(parameters: usize, residuals: usize, function: F) -> Self
     where
         F: FnMut(&[T], &mut [T], Option<&mut [T]>) -> Result<(), EvaluationError>,

@@ -54,7 +54,7 @@ pub trait Residuals<T: Real> {
     /// Number of residuals, `m`.
     fn residual_count(&self) -> usize;
 
-    /// How many rows have to be computed together; see [`LeastSquares::row_group`].
+    /// Number of rows that have to be computed together; see [`LeastSquares::row_group`].
     fn row_group(&self) -> usize {
         1
     }

@@ -31,7 +31,7 @@ pub struct Bounds<T> {
     upper: Vec<T>,
 }
 
-/// Which of its two bounds a parameter is at.
+/// Bound of a parameter: the lower or the upper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoundSide {
     /// The lower one.
@@ -40,7 +40,7 @@ pub enum BoundSide {
     Upper,
 }
 
-/// Why there are no such bounds.
+/// Reasons for which bounds are not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BoundsError {
@@ -55,13 +55,13 @@ pub enum BoundsError {
     /// A bound is NaN.
     #[error("a bound of parameter {index} is not a number")]
     NotANumber {
-        /// Which parameter.
+        /// Index of the parameter.
         index: usize,
     },
     /// The lower bound exceeds the upper one, or both are the same infinity.
     #[error("no number lies between the bounds of parameter {index}, {lower} and {upper}")]
     Empty {
-        /// Which parameter.
+        /// Index of the parameter.
         index: usize,
         /// Its lower bound.
         lower: f64,
@@ -79,8 +79,8 @@ pub enum BoundsError {
 }
 
 impl BoundSide {
-    /// Of a lower and an upper bound, the one that holds a parameter at `x`, where the cost has this derivative: it would
-    /// fall beyond, or both bounds are the same.
+    /// Returns the bound that holds a parameter at `x`, where the cost has this derivative: the cost would fall beyond it, or
+    /// both bounds are the same.
     #[inline]
     pub(crate) fn that_holds<T: Real>(lower: T, upper: T, x: T, derivative: T) -> Option<Self> {
         let is_fixed = lower == upper;
@@ -111,7 +111,7 @@ impl<T: Real> Bounds<T> {
         Ok(Bounds { lower, upper })
     }
 
-    /// No bounds on any of so many parameters.
+    /// Creates bounds for `parameters` parameters, none of which is bounded.
     pub fn unbounded(parameters: usize) -> Self {
         Bounds { lower: vec![-T::INFINITY; parameters], upper: vec![T::INFINITY; parameters] }
     }
@@ -143,7 +143,7 @@ impl<T: Real> Bounds<T> {
         self.lower.len()
     }
 
-    /// They are bounds on nothing: there are no parameters.
+    /// Returns true if there are no parameters.
     pub fn is_empty(&self) -> bool {
         self.lower.is_empty()
     }

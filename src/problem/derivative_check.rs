@@ -137,7 +137,7 @@ pub fn check_derivatives<T: Real>(
     let Some(worst) = worst else { return Err("bounds leave no parameter room for a difference".into()) };
     Ok(DerivativeCheck { worst, wrong_entries, tolerance })
 }
-/// Moves the point `x` so that its coordinate `j` has this value; on a manifold, by a step of so much along direction `j`.
+/// Moves the point `x` so that its coordinate `j` has this value; on a manifold, by a step of this length along direction `j`.
 fn move_along<T: Real>(problem: &(impl LeastSquares<T> + ?Sized), x: &[T], j: usize, value: T, moved: &mut [T]) {
     match problem.manifold() {
         None => moved[j] = value,

@@ -44,7 +44,7 @@ pub struct FiniteDifference<T, F> {
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDifference<T, F> {
-    /// A problem of so many parameters and residuals.
+    /// Creates a problem of this number of parameters and residuals.
     pub fn new(parameters: usize, residuals: usize, function: F) -> Self {
         FiniteDifference {
             parameters,

@@ -1,6 +1,6 @@
 //! Methods that an adaptor leaves to the problem inside.
 
-/// In an implementation of [`LeastSquares`](crate::LeastSquares)`<T>`: these methods are those of the problem inside.
+/// Forwards these methods of an implementation of [`LeastSquares`](crate::LeastSquares)`<T>` to the problem inside.
 macro_rules! forward {
     ($this:ident => $inner:expr; $($method:ident)*) => {
         $($crate::problem::forward::forward!(@$method $this $inner);)*

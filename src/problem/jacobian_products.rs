@@ -29,7 +29,7 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     /// forming the Jacobian.
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
 
-    /// Fills `r` with all residuals at `x`, keeps what the products at `x` take, and returns the cost there: the sum of
+    /// Fills `r` with all residuals at `x`, keeps the numbers that products at `x` need, and returns the cost there: the sum of
     /// [`cost_of`](crate::LeastSquares::cost_of) over all rows. `x` holds all parameters.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
 /// Estimated work and memory of products with a Jacobian that is not formed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProductWork {
-    /// Evaluating residuals and what products take.
+    /// Work of evaluating residuals and the numbers that products need.
     pub linearize: Work,
     /// `JJᵀ`; `None` where it is not known.
     pub row_gram: Option<Work>,

@@ -13,7 +13,7 @@ use crate::real::Real;
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
 ///
 /// The engine asks for rows of `r` and of the Jacobian `J = ∂r/∂x` in blocks small enough for the cache, and adds them
-/// up as they come, so nobody has to own `J`. Implement this trait for full control; otherwise take one of the ways in:
+/// up as they come, so that `J` need never be stored. Implement this trait for full control; otherwise take one of the ways in:
 ///
 /// | you have | use |
 /// |---|---|
@@ -81,7 +81,7 @@ pub trait LeastSquares<T: Real> {
     /// Number of residuals, `m`. It may be smaller than `n`.
     fn residual_count(&self) -> usize;
 
-    /// How many rows have to be computed together; a divisor of [`residual_count`](Self::residual_count).
+    /// Number of rows that have to be computed together; a divisor of [`residual_count`](Self::residual_count).
     fn row_group(&self) -> usize {
         1
     }
@@ -93,8 +93,9 @@ pub trait LeastSquares<T: Real> {
     /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`, with `n` [columns](Self::column_count)).
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// As [`linearize`](Self::linearize), with only some columns of the Jacobian: those of the parameters in `columns`,
-    /// ascending ranges, side by side. Returns `false` when there is no cheaper way than to take them from the whole.
+    /// Writes the residuals and some columns of the Jacobian, as [`linearize`](Self::linearize) does for all: those of the
+    /// parameters in `columns`, ascending ranges, side by side. Returns `false` when there is no cheaper way than to take them
+    /// from the whole.
     fn linearize_columns(
         &mut self,
         x: &[T],
@@ -113,8 +114,8 @@ pub trait LeastSquares<T: Real> {
     /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
     /// judged by the true loss. `J` need not be the derivative of such rows, and so
     /// [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a difference of them: without one of
-    /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](Self::residuals) or [`linearize`](Self::linearize) for
-    /// the same rows.
+    /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](Self::residuals) or
+    /// [`linearize`](Self::linearize) for the same rows.
     fn cost_of(&mut self, first: usize, r: &[T]) -> T {
         let _ = first;
         T::from_f64(0.5) * dot(r, r)
@@ -149,8 +150,8 @@ pub trait LeastSquares<T: Real> {
         Ok(false)
     }
 
-    /// Whether the Jacobian comes at little more than the price of the residuals. The engine then linearises a promising
-    /// trial point at once instead of asking for its cost first.
+    /// Returns true if the Jacobian costs little more than the residuals. The engine then linearises a trial point that it expects to
+    /// take at once instead of asking for its cost first.
     fn derivatives_are_cheap(&self) -> bool {
         self.parameter_count() <= 16
     }

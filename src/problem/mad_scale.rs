@@ -1,4 +1,4 @@
-//! The size of the noise, judged by residuals among which there are outliers.
+//! Robust estimate of the noise, from residuals with outliers.
 
 use crate::real::Real;
 
@@ -9,7 +9,7 @@ const THIRD_QUARTILE: f64 = 0.674_489_750_196_081_7;
 const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 
 /// The standard deviation of the good ones among the residuals: their median absolute deviation about zero, divided by
-/// 0.6745. Up to half of them may be wild.
+/// 0.6745. Up to half of them may be outliers.
 ///
 /// About zero, and not about the median, because residuals of a fit have their center there: this is what statsmodels'
 /// `RLM` takes, `mad(residuals, center=0)`.

@@ -1,6 +1,20 @@
 //! Least-squares problems: the trait [`LeastSquares`], and the ways to state one.
 //!
-//! | the residuals are | the problem is | derivatives |
+//! ```
+//! use marquardt::LevenbergMarquardt;
+//! use marquardt::problem::FiniteDifference;
+//!
+//! // Two residuals of two parameters, both zero where the unit circle meets the diagonal.
+//! let mut problem = FiniteDifference::new(2, 2, |x: &[f64], r: &mut [f64]| {
+//!     r.copy_from_slice(&[x[0] * x[0] + x[1] * x[1] - 1.0, x[0] - x[1]]);
+//!     Ok(())
+//! });
+//! let report = LevenbergMarquardt::new().minimize(&mut problem, &[2.0, 0.5])?;
+//! assert!(report.is_converged() && (report.x[0] - 0.5_f64.sqrt()).abs() < 1e-9);
+//! # Ok::<(), marquardt::SolveError>(())
+//! ```
+//!
+//! | residuals | type of the problem | derivatives |
 //! |---|---|---|
 //! | written over a [`Scalar`](crate::Scalar) | [`AutoDiff`], [`FixedAutoDiff`] of a fixed size, [`SparseAutoDiff`] | exact |
 //! | a closure over floats | [`FiniteDifference`] | differences |
@@ -8,7 +22,7 @@
 //! | blocks of few parameters each | [`BlockJacobian`] | by hand |
 //! | given as products `Jv` and `Jᵀu` | [`JacobianProducts`] | by hand |
 //!
-//! Around any of them go bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
+//! Each of these can be combined with bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
 //! points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks ([`Sharded`]).
 //! [`Objective`] is what optimizers step on.
 

@@ -1,4 +1,4 @@
-//! Objectives of optimizers: a minibatch that can be asked for what the optimizer needs.
+//! Objectives of optimizers: the loss, gradient or residuals of a minibatch.
 
 use thiserror::Error;
 
@@ -8,14 +8,14 @@ use crate::variables::Gradients;
 
 /// One minibatch, as an optimizer sees it: it pulls the loss, the gradient, or the residuals with their Jacobian.
 ///
-/// First-order optimizers ask for the gradient, Levenberg–Marquardt for the [`least_squares`](Self::least_squares) face,
+/// First-order optimizers ask for the gradient, Levenberg–Marquardt for the [`least_squares`](Self::least_squares) form,
 /// and so one training loop serves both. `x` is always the flat vector of all
 /// [`Variables`](crate::Variables), frozen ones included.
 pub trait Objective<T: Real> {
     /// The loss at `x`.
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError>;
 
-    /// The loss at `x`, and its gradient, which replaces what `gradients` held.
+    /// Computes the loss at `x`, and its gradient, which overwrites `gradients`.
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError>;
 
     /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss; or by residuals that stand for its gradient
@@ -23,7 +23,7 @@ pub trait Objective<T: Real> {
     ///
     /// # Errors
     ///
-    /// [`NotLeastSquares`] when the loss has no such face; what uses gradients only can still minimise it.
+    /// [`NotLeastSquares`] when the loss has no such form; optimizers that use gradients alone can still minimise it.
     fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares>;
 
     /// The loss with Kronecker factors of its Gauss–Newton matrix, a pair for each layer.
@@ -36,7 +36,7 @@ pub trait Objective<T: Real> {
     }
 }
 
-/// A loss that is not a sum of squares, and has no second derivative that residuals could stand for.
+/// A loss that is not a sum of squares, and has no Gauss–Newton form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{loss} is not a sum of squares: take a first-order optimizer, or another loss")]
 pub struct NotLeastSquares {

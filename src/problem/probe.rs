@@ -13,7 +13,7 @@ const PROBE: f64 = 0.05;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Probe<T> {
     point: Vec<T>,
-    /// At the point; filled in before [`difference`](Self::difference) is asked for.
+    /// Residuals at the point; filled in before [`difference`](Self::difference) is asked for.
     pub(crate) here: Vec<T>,
     further: Vec<T>,
 }

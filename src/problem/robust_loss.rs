@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::real::Real;
 
-/// A loss `ρ` that replaces the square of each residual, so that a few wild ones do not decide the fit.
+/// A loss `ρ` that replaces the square of each residual, so that a few outliers do not decide the fit.
 ///
 /// With the scale `C`, which says at what size a residual begins to count as an outlier, the cost is
 ///

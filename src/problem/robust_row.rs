@@ -3,7 +3,7 @@
 use super::RobustLoss;
 use crate::real::Real;
 
-/// Where the curvature of the loss falls below this share of its slope `ρ′`, or is negative, the share is taken instead.
+/// Lower bound of the curvature of the loss, relative to its slope `ρ′`: smaller and negative curvatures are raised to it.
 ///
 /// Measured on ten NIST models with 30 % gross outliers, from both starts, under all losses: against the weights `ρ′` of
 /// iterative reweighting it takes 16 % fewer iterations, finds the lowest of the minima found in 379 of 420 fits and not
@@ -34,7 +34,7 @@ impl<T: Real> RobustRow<T> {
         Self::of_derivatives(r, slope, curvature, T::from_f64(0.5) * scale * scale * rho)
     }
 
-    /// The residual `r` under a loss that costs so much there, with this second derivative, and with the first derivative
+    /// The residual `r` under a loss with this value there, with this second derivative, and with the first derivative
     /// `slope · r`.
     #[inline]
     pub(crate) fn of_derivatives(r: T, slope: T, curvature: T, cost: T) -> Self {
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Down to where the weights underflow.
+    /// Tests residuals down to where the weights underflow.
     #[test]
     fn the_wildest_residuals_stay_finite() {
         for &loss in Loss::ALL {

@@ -41,7 +41,7 @@ impl<T: Real> SelectionMemory<T> {
     }
 }
 
-/// How many parameters there are in these columns.
+/// Returns the number of parameters in these columns.
 pub(crate) fn count(columns: &[Range<usize>]) -> usize {
     columns.iter().map(Range::len).sum()
 }

@@ -1,4 +1,4 @@
-//! The size of the noise, judged by residuals that are spread over ranks.
+//! Robust estimate of the noise, from residuals that are spread over ranks.
 
 use super::mad_scale;
 use super::mad_scale::scale_of;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::distributed::on_threads;
 
-    /// Of each rank, when its share ends here.
+    /// Returns the scale on each rank, when its share of the residuals ends here.
     fn on_ranks(residuals: &[f64], ends: &[usize]) -> Vec<f64> {
         on_threads(ends.len(), |ranks| {
             let first = if ranks.rank() == 0 { 0 } else { ends[ranks.rank() - 1] };

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why there is no such pattern.
+/// Reasons for which a sparsity pattern is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SparsityError {
@@ -40,13 +40,14 @@ pub enum SparsityError {
     },
 }
 
-/// Which parameters each residual depends on: SciPy's `jac_sparsity`.
+/// Sparsity pattern, the parameters on which each residual depends: SciPy's `jac_sparsity`.
 ///
 /// Columns without a row in common are differentiated together. They have the same colour (Curtis, Powell & Reid 1974), and the
 /// Jacobian takes as many evaluations as there are [colours](Self::color_count), or twice as many. The normal equations are
 /// solved by a sparse Cholesky factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep
 /// damping. An entry that is missing from the pattern makes differences wrong;
-/// [`check_derivatives`](crate::problem::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds it by itself.
+/// [`check_derivatives`](crate::problem::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds
+/// it by itself.
 ///
 /// ```
 /// use marquardt::problem::Sparsity;
@@ -74,7 +75,7 @@ pub struct Sparsity {
 }
 
 impl Sparsity {
-    /// The pattern of a Jacobian of so many columns whose rows have entries in these; an entry may be named twice.
+    /// Creates the pattern of a Jacobian with `columns` columns, whose rows have entries in these; an entry may be named twice.
     ///
     /// # Errors
     ///

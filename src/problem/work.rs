@@ -40,8 +40,8 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Flops in a nanosecond: about what steps of networks reach in `f64` on one core with AVX2. In `f32` everything is twice
-    /// as fast; only ratios matter.
+    /// Flops in a nanosecond, about the rate of network steps in `f64` on one core with AVX2. In `f32` everything is twice as
+    /// fast; only ratios matter.
     fn nominal(self) -> f64 {
         match self {
             Rate::Product => 25.0,
@@ -56,10 +56,10 @@ impl Rate {
 const BANDWIDTH: f64 = 2.0;
 
 impl Work {
-    /// Nothing to do.
+    /// No work.
     pub const NONE: Work = Work { flops: 0.0, numbers: 0.0, time: 0.0 };
 
-    /// So many flops, on so many numbers read from memory or written to it.
+    /// Creates the work of `flops` flops on `numbers` numbers read from memory or written to it.
     pub fn new(rate: Rate, flops: f64, numbers: f64) -> Self {
         Work { flops, numbers, time: flops / rate.nominal() + numbers / BANDWIDTH }
     }
@@ -86,7 +86,7 @@ impl Work {
         Self::elementwise(n * n, 2.0, 1.0)
     }
 
-    /// A pass that takes so many flops for each of `count` results, and reads and writes so many numbers for each.
+    /// Creates the work of a pass with `flops` flops for each of `count` results, and `numbers` numbers read and written for each.
     pub fn elementwise(count: f64, flops: f64, numbers: f64) -> Self {
         Self::new(Rate::Elementwise, count * flops, count * numbers)
     }
@@ -121,7 +121,7 @@ impl AddAssign for Work {
     }
 }
 
-/// The same work so many times.
+/// Multiplies the work by a number of repetitions.
 impl Mul<f64> for Work {
     type Output = Work;
 

@@ -8,7 +8,7 @@ use crate::linear::shape::Shape;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// When steps get a second-order correction (geodesic acceleration, Transtrum & Sethna 2012).
+/// Policy of the second-order step correction (geodesic acceleration, Transtrum & Sethna 2012).
 ///
 /// Long curved valleys make plain steps short. The correction follows the curve, for one second directional derivative
 /// of the residuals (exact with [`AutoDiff`](crate::AutoDiff), else one more evaluation) and, where the Jacobian does not
@@ -19,8 +19,7 @@ use crate::real::Real;
 pub enum Acceleration {
     /// Plain steps.
     Never,
-    /// From a step that brings less than three quarters of what the linear model predicted, until the path is straight
-    /// again: for smooth sailing it costs nothing.
+    /// Enabled after a step with a gain ratio below 0.75; disabled once the correction is below 2 % of the step. The default.
     #[default]
     WhereCurved,
     /// Every step, for paths that stay curved, as those of networks that solve differential equations. Where the
@@ -31,7 +30,7 @@ pub enum Acceleration {
 /// The correction may be this long, relative to the step; beyond, the step is not trusted (Transtrum & Sethna 2012, α).
 const LONGEST_CORRECTION: f64 = 0.75;
 
-/// Below this the path counts as straight again.
+/// Length of the correction, relative to the step, at which acceleration is disabled again.
 const STRAIGHT: f64 = 0.02;
 
 /// A gain ratio below this is taken for a sign of curvature.
@@ -41,8 +40,8 @@ const CURVED_GAIN: f64 = 0.75;
 const PROBE: f64 = 0.1;
 
 impl Acceleration {
-    /// Whether to accelerate the next step, after a trial that was accelerated if `correction` is known: the length of its
-    /// correction relative to the step.
+    /// Returns true if the next step is to be accelerated. `correction` is the length of the last trial's correction relative to
+    /// its step, if that trial was accelerated.
     #[inline]
     pub(super) fn wanted<T: Real>(self, trial: &Trial<T>, correction: Option<T>) -> bool {
         match (self, correction) {

@@ -21,11 +21,11 @@ use crate::real::Real;
 /// Points whose steps are mixed.
 const DEPTH: usize = 3;
 
-/// So many attempts in a row that are not worthwhile end it.
+/// Number of stalled attempts in a row after which mixing ends.
 const MOST_STALLED: usize = 3;
 
-/// Where the square of the gradient's cosine, the share of the predicted reduction in the cost, is below so many squared units of rounding,
-/// there is nothing to gain.
+/// Bound of the rounding test: mixing ends where the squared cosine of the gradient (predicted reduction divided by cost) is
+/// below this many squared units of rounding.
 const ROUNDING: f64 = 1e5;
 
 /// Points, and the Gauss–Newton steps there.
@@ -85,7 +85,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, which is so much now, as the plain ones of
+    /// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, now `reduction`, as the plain ones of
     /// [`polish`](Self::polish) do.
     pub(super) fn mix<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
@@ -142,8 +142,8 @@ where
         Ok(status)
     }
 
-    /// Up to which cost a step of the polish may be taken: differences of costs say nothing below what is left to gain and
-    /// below rounding, but the start is not to be lost.
+    /// Returns the highest cost at which a step of the polish may be taken: differences of costs say nothing below what is left
+    /// to gain and below rounding, but the start is not to be lost.
     pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, reduction: T) -> T {
         let rounding = settings.ftol.max(T::EPSILON) * before.abs();
         let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();

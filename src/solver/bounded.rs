@@ -12,9 +12,9 @@ use crate::real::Real;
 /// positive at a lower bound and negative at an upper one. A parameter whose bounds are equal is always at one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActiveBound<T> {
-    /// Which parameter.
+    /// Index of the parameter.
     pub parameter: usize,
-    /// Which of its bounds.
+    /// Bound at which the parameter is.
     pub side: BoundSide,
     /// The derivative of the cost with respect to the parameter.
     pub gradient: T,

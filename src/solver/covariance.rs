@@ -55,7 +55,7 @@ use crate::real::Real;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Covariance<T> {
-    /// A root `F` of `(JᵀJ)⁻¹ = F Fᵀ`, in which no digits are lost to cancellation; zeros for what is held or undetermined.
+    /// A root `F` of `(JᵀJ)⁻¹ = F Fᵀ`, in which no digits are lost to cancellation; zeros for held and undetermined parameters.
     pub(super) root: Array2<T>,
     pub(super) unscaled: Array2<T>,
     pub(super) sum_of_squares: T,
@@ -65,11 +65,11 @@ pub struct Covariance<T> {
     pub(super) held: Vec<String>,
     /// Factor of `unscaled` in `matrix`.
     pub(super) variance: Option<T>,
-    /// The residuals have unit variance, so that nothing is judged by them.
+    /// True if the residuals have unit variance, which is then not estimated from them.
     pub(super) absolute: bool,
 }
 
-/// Why there is no covariance.
+/// Reasons for which there is no covariance.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CovarianceError {
@@ -188,7 +188,7 @@ impl<T: Real> Covariance<T> {
         self.unscaled.view()
     }
 
-    /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is judged by the residuals. Infinite variances where there
+    /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is estimated from the residuals. Infinite variances where there
     /// are no degrees of freedom to judge by. Where the noise is [known](Self::is_absolute), it is the
     /// [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
@@ -211,7 +211,7 @@ impl<T: Real> Covariance<T> {
         if self.is_undetermined[j] { T::INFINITY } else { safe_norm(self.root.row(j).iter().copied()) }
     }
 
-    /// A standard error for the noise there is; infinite where that is not known.
+    /// Scales a standard error by the noise; infinite where the noise is not known.
     pub(super) fn scaled_by_noise(&self, unscaled_error: T) -> T {
         match self.variance {
             Some(variance) if unscaled_error.is_finite() => variance.sqrt() * unscaled_error,
@@ -248,7 +248,7 @@ impl<T: Real> Covariance<T> {
         self.residual_variance().map(|variance| variance.sqrt())
     }
 
-    /// Residuals in excess of what the parameters take up, `m − rank J`.
+    /// Degrees of freedom of the residuals, `m − rank J`.
     pub fn degrees_of_freedom(&self) -> usize {
         self.degrees_of_freedom
     }
@@ -274,7 +274,7 @@ impl<T: Real> Covariance<T> {
     }
 }
 
-/// `F Fᵀ`, with infinite variances for what is undetermined.
+/// `F Fᵀ`, with infinite variances for undetermined parameters.
 pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Array2<T> {
     let n = root.nrows();
     Array2::from_shape_fn((n, n), |(i, j)| {
@@ -300,13 +300,13 @@ struct Triangle<T> {
 }
 
 impl<T: Real> Triangle<T> {
-    /// Of no rows.
+    /// Returns the triangle of a matrix without rows.
     fn new(n: usize) -> Self {
         let zero = |count| vec![T::ZERO; count];
         Triangle { triangle: zero(n * n), rotated: zero(n), gradient: zero(n), sum_of_squares: T::ZERO, rows: 0 }
     }
 
-    /// Of the Jacobian at `x`, with the rows of all ranks.
+    /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
     fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
         let here = Self::here(problem, x);
         match problem.communicator().filter(|ranks| ranks.size() > 1) {
@@ -315,7 +315,7 @@ impl<T: Real> Triangle<T> {
         }
     }
 
-    /// Of the rows that are here.
+    /// Returns the triangle of this rank's rows.
     fn here<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
         let n = problem.column_count();
         let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
@@ -330,7 +330,7 @@ impl<T: Real> Triangle<T> {
         Ok(here)
     }
 
-    /// Of all ranks' rows: a triangle is absorbed as the rows that it stands for.
+    /// Combines the triangles of all ranks into that of all rows: a triangle is absorbed as the rows that it stands for.
     fn of_all(ranks: &Communicator, n: usize, here: Result<Self, EvaluationError>) -> Result<Self, EvaluationError> {
         let mut rows = [here.as_ref().map_or(0.0, |here| here.rows as f64)];
         ranks.all_sum(&mut rows).map_err(EvaluationError::new)?;

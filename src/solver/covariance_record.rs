@@ -1,4 +1,4 @@
-//! Covariances as they are written: the root, from which all else is computed again.
+//! Saved form of covariances: the root, from which all else is computed again.
 
 use ndarray::Array2;
 use serde::de::Error;

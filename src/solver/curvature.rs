@@ -1,7 +1,7 @@
 //! Choice between the Gauss–Newton model and the one with the learnt curvature of the residuals.
 //!
 //! Gauss–Newton leaves out the second derivatives of the residuals. Where the residuals are large, its steps are too long or too short
-//! again and again, and it converges slowly or not at all. Once it has failed to foretell the cost several times, each step
+//! again and again, and it converges slowly or not at all. Once it has failed to predict the cost several times, each step
 //! taken teaches an [approximation](crate::linear) of what is left out, and the model with or without it makes the next step: the one
 //! that has foretold the last cost better (Dennis, Gay & Welsch 1981).
 
@@ -18,7 +18,7 @@ pub(super) const DOUBTFUL: usize = 12;
 /// A gain ratio further from one than this speaks against the linear model.
 const UNFAITHFUL: f64 = 0.25;
 
-/// The other model must foretell the cost this many times better to be taken.
+/// Ratio of the prediction errors of the two models from which the other model is taken.
 const BETTER: f64 = 1.5;
 
 impl<T, S, D> Iteration<T, S, D>
@@ -27,7 +27,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Learns the curvature from a trial, if there is a reason to, and chooses the model for the next step.
+    /// Updates the curvature from a trial, if its gain ratio is off, and chooses the model for the next step.
     #[inline]
     pub(super) fn weigh_curvature(&mut self, trial: &Trial<T>) {
         if !is_faithful(trial) {

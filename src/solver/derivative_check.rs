@@ -104,7 +104,7 @@ where
         step.iter().all(|step| step.is_finite()) && step.iter().any(|&step| step != T::ZERO)
     }
 
-    /// The cost after so much of the step.
+    /// Returns the cost after a fraction of the step.
     fn cost_along<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, length: T) -> Result<T, EvaluationError> {
         self.look_ahead(problem, length);
         self.trial_cost(problem)

@@ -1,4 +1,4 @@
-//! Why a solve could not start.
+//! Errors of a solve that could not start.
 
 use thiserror::Error;
 
@@ -70,7 +70,7 @@ pub enum SolveError {
         /// Index of the residual block.
         residual_block: usize,
     },
-    /// Something is asked for that is only there for parameters which are numbers, not for points on a manifold.
+    /// The facility exists for parameters that are numbers, and not for points on a manifold.
     #[error("a problem on a manifold has no {what}")]
     OnManifold {
         /// Name of the facility.
@@ -90,7 +90,7 @@ pub enum SolveError {
     /// A residual is NaN or infinite at the start, or their squares overflow.
     #[error("residual {index} is {value} at the start")]
     NonFiniteResidual {
-        /// Which residual.
+        /// Index of the residual.
         index: usize,
         /// Its value.
         value: f64,
@@ -100,7 +100,7 @@ pub enum SolveError {
     NonFiniteDerivative {
         /// The parameter's name.
         name: String,
-        /// Which residual.
+        /// Index of the residual.
         residual: usize,
         /// The derivative.
         value: f64,
@@ -156,7 +156,7 @@ pub enum SolveError {
         /// The form.
         form: LinearForm,
     },
-    /// Something is wrong on one of the ranks that the rows are spread over.
+    /// A rank that the rows are spread over has failed.
     #[error(transparent)]
     Rank(#[from] RankError),
     /// The ranks that the rows are spread over cannot talk to each other.
@@ -175,7 +175,7 @@ pub enum SolveError {
     SpreadOut {
         /// The operation.
         what: String,
-        /// How many ranks there are.
+        /// Number of ranks.
         ranks: usize,
     },
     /// The linear systems should be solved in a form that the problem does not allow.
@@ -187,7 +187,7 @@ pub enum SolveError {
 }
 
 impl SolveError {
-    /// Why there is no plan.
+    /// Returns the error for a problem that has no plan of its linear system.
     pub(crate) fn no_plan(error: PlanError, budget: usize) -> Self {
         match error {
             PlanError::Memory { needed, rows_that_fit } => SolveError::MemoryBudget { needed, budget, rows_that_fit },

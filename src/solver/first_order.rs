@@ -1,4 +1,4 @@
-//! The first-order test: whether a point where the solve ends is stationary, whatever path led there.
+//! The first-order test of whether the point where a solve ends is stationary.
 //!
 //! Steps become short and costs stop falling for many reasons: heavy damping, a scaling `D` that is out of date, a singular
 //! system, wrong derivatives. The gradient at the point is the only evidence of a minimum. The test takes the cosine between the
@@ -19,7 +19,7 @@ use crate::real::Real;
 /// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
 const STATIONARY: f64 = 0.41;
 
-/// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter promises
+/// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter predicts
 /// the square of its cosine as a share of the cost.
 const SHARE_OF_FTOL: f64 = 0.0625;
 
@@ -39,9 +39,9 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Square of the largest cosine between the residuals and a column of the Jacobian: of what a step along one parameter
-    /// promises, the share in the cost. What a bound holds has none. A loss of several ranks, or one whose Jacobian is not formed,
-    /// stands for the sum of squares, and counts by its size.
+    /// Square of the largest cosine between the residuals and a column of the Jacobian: of the reduction that a step along one parameter
+    /// predicts, the share in the cost. A parameter that a bound holds has none. A loss of several ranks, or one whose Jacobian is not
+    /// formed, stands for the sum of squares, and counts by its size.
     ///
     /// A cost of its own whose rows have all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
     #[inline]
@@ -129,7 +129,7 @@ where
         Ok(if self.derivatives_are_wrong(problem, reach)? { Status::WrongDerivatives } else { Status::NoProgress })
     }
 
-    /// The largest cosine is no more than what rounding errors of the residuals make of it. They show where the parameters are
+    /// Returns true if the largest cosine is explained by rounding errors of the residuals. They show where the parameters are
     /// displaced by a few units of their last digit.
     fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
         let noise = self.squared_noise(problem)?;
@@ -137,7 +137,7 @@ where
         Ok(self.squared_gradient_cosine() * self.squares <= unit * unit * noise)
     }
 
-    /// `‖r‖²` of what rounding errors of the parameters and the residuals make of the residuals.
+    /// `‖r‖²` of the residuals' change by rounding errors of the parameters and of the residuals.
     pub(super) fn squared_noise<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         let mut noise = T::ZERO;
         for alternate in [false, true] {

@@ -19,10 +19,10 @@ use crate::real::Real;
 /// A step is taken when it brings at least this share of the reduction that the linear model predicted.
 pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
 
-/// After a step that did this well, the next is expected to be taken, and is linearised without asking for its cost first.
+/// Gain ratio of a step from which the next is expected to be taken, and is linearised without asking for its cost first.
 const PROMISING_GAIN: f64 = 0.5;
 
-/// A point, the linear model of the residuals there, and what it takes to get to the next.
+/// State of the iteration: a point, the linear model of the residuals there, and room for the next step.
 ///
 /// The problem comes with every call: a full solve passes the same one, training another minibatch for every step.
 pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
@@ -36,13 +36,13 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) arrival: Arrival,
     pub(super) model: S::Model,
     pub(super) tiles: Tiles<T, S>,
-    /// Where the rows are many, room to sum them on all cores.
+    /// Room to sum rows on all cores; `None` where the rows are few.
     pub(super) row_sums: Option<RowSums<T>>,
-    /// Where the rows are spread over ranks, those.
+    /// Synchronisation of the ranks that share the rows; `None` on a single rank.
     pub(super) rank_sync: Option<RankSync<T>>,
-    /// Where the problem is on a manifold, room for that.
+    /// Sizes and room for a problem on a manifold; `None` in Euclidean space.
     pub(super) point_sizes: Option<PointSizes<T>>,
-    /// Where the problem has bounds, what keeps steps within.
+    /// Box bounds of the parameters; `None` where there are none.
     pub(super) bounds: Option<BoxConstrained<T, S>>,
     /// The current point, the best so far.
     pub(super) x: S::Vector,
@@ -51,7 +51,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// `‖r‖²` of the rows that stand for the loss there, which is twice the cost unless the problem has a cost of its own; taken to
     /// be that where the rows are on several ranks, or the Jacobian is not formed.
     pub(super) squares: T,
-    /// The same at the trial point, or at the last point where the trial was taken.
+    /// Sum of squares at the trial point, or at the last point where the trial was taken.
     pub(super) trial_squares: T,
     /// The cost at the start.
     pub(super) initial_cost: T,
@@ -63,7 +63,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) step: S::Vector,
     /// The trial point `x + δ`.
     pub(super) trial: S::Vector,
-    /// Room for what a step is corrected by.
+    /// Room for the second-order correction of a step.
     pub(super) correction: S::Vector,
     pub(super) evaluations: Evaluations,
     /// The damping of the last system, whether it could be solved or not.
@@ -74,9 +74,9 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) accelerate: bool,
     /// Trials that the linear model has not foretold.
     pub(super) doubtful: usize,
-    /// How the cost fell.
+    /// Reductions of the cost by the last steps.
     pub(super) decline: Decline<T>,
-    /// A cost has been seen that is not `½‖r‖²`: the rows only stand for a loss, and `J` is not their derivative.
+    /// True once a cost was not `½‖r‖²`: the rows then represent a loss, and `J` is not their derivative.
     pub(super) has_own_cost: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
 pub(crate) enum Arrival {
     /// The problem is linearised there, for the next step.
     Linearize,
-    /// Nothing: the next step will be on another problem.
+    /// The next step will be on another problem: nothing is linearised.
     Leave,
 }
 
@@ -227,7 +227,7 @@ where
         Ok(trial)
     }
 
-    /// Lets the policy choose the damping and solve with it; turns to QR when that is what it takes.
+    /// Lets the policy choose the damping and solve with it; switches to QR if the normal equations are too ill-conditioned.
     #[inline]
     fn damp<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -462,7 +462,7 @@ where
         self.model.column_norms(self.column_norms.as_mut());
     }
 
-    /// The step has led to where a parameter all but loses its influence on the residuals: its column, relative to them, is less
+    /// Returns true if a parameter has lost its influence on the residuals by the step: its column, relative to them, is less
     /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried.
     fn loses_a_column(&self) -> bool {
         let (squares, squares_before) = (T::EPSILON * self.squares, self.trial_squares);

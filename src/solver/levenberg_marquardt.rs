@@ -66,7 +66,8 @@ use crate::real::Real;
 ///
 /// Levenberg 1944; Marquardt 1963; Moré 1978, *The Levenberg–Marquardt algorithm: implementation and theory*;
 /// Dennis, Gay & Welsch 1981, *An adaptive nonlinear least-squares algorithm*;
-/// Stark & Parker 1995, *Bounded-variable least squares*; Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002, *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
+/// Stark & Parker 1995, *Bounded-variable least squares*; Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002,
+/// *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -105,7 +106,7 @@ impl<T: Real> Default for LevenbergMarquardt<T> {
 }
 
 impl<T: Real, D: DampingPolicy<T>> Clone for LevenbergMarquardt<T, D> {
-    /// The same settings, with nothing carried over from minibatches.
+    /// Copies the settings, with nothing carried over from minibatches.
     fn clone(&self) -> Self {
         LevenbergMarquardt { damping: self.damping.clone(), settings: self.settings.clone(), training: None }
     }
@@ -122,7 +123,7 @@ impl<T: Real, D: fmt::Debug> fmt::Debug for LevenbergMarquardt<T, D> {
 }
 
 impl<T: Real, D> LevenbergMarquardt<T, D> {
-    /// How much to damp: one of the built-in [policies](Damping), or one's own [`DampingPolicy`].
+    /// Sets the damping policy: one of the built-in [policies](Damping), or one's own [`DampingPolicy`].
     ///
     /// ```
     /// use marquardt::LevenbergMarquardt;
@@ -150,18 +151,18 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.scaling = Some(scaling))
     }
 
-    /// When steps get a second-order correction.
+    /// Sets the policy of the second-order step correction.
     pub fn with_acceleration(self, acceleration: Acceleration) -> Self {
         self.set(|settings| settings.acceleration = acceleration)
     }
 
-    /// How the linear systems are solved.
+    /// Sets the method that solves the linear systems.
     pub fn with_linear_solver(self, linear_solver: LinearSolver) -> Self {
         self.set(|settings| settings.linear_solver = linear_solver)
     }
 
-    /// Ends [truncated conjugate gradients](crate::linear::LinearForm::TruncatedConjugateGradients) after so many rounds, or once the
-    /// system's residual is less than `tolerance` times the gradient. By default after 20 rounds or at 1e-3.
+    /// Ends [truncated conjugate gradients](crate::linear::LinearForm::TruncatedConjugateGradients) after this number of rounds, or once
+    /// the system's residual is less than `tolerance` times the gradient. By default after 20 rounds or at 1e-3.
     ///
     /// A round takes a product with `J` and one with `Jᵀ`. Fewer rounds make cheaper and worse steps: of a network of 1,441
     /// parameters, 10 to 40 rounds were each the best for some time.
@@ -176,16 +177,18 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.memory_budget = bytes)
     }
 
-    /// How exactly conjugate gradients solve the linear systems of a Jacobian of blocks
-    /// ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)): they end once an
-    /// iteration adds less than this share of the predicted reduction, divided by the number of iterations. From 0 to less than 1;
-    /// default 0.1. It falls as the gradient does, so that the end of a solve is exact whatever it is.
+    /// Sets the forcing term, the accuracy to which conjugate gradients solve the linear systems of a Jacobian of blocks
+    /// ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr),
+    /// [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)): they end once an iteration adds less than this
+    /// share of the predicted reduction, divided by the number of iterations. From 0 to less than 1; default 0.1. It falls as the
+    /// gradient does, so that the end of a solve is exact whatever it is.
     #[doc(alias = "eta")]
     pub fn with_forcing_term(self, forcing_term: f64) -> Self {
         self.set(|settings| settings.inexact.forcing_term = forcing_term)
     }
 
-    /// Most iterations of these conjugate gradients for one system; default 5000. What is found by then is tried as the step.
+    /// Sets the largest number of iterations of these conjugate gradients for one system; default 5000. Their last iterate is
+    /// tried as the step.
     #[doc(alias = "max_linear_solver_iterations")]
     pub fn with_max_linear_iterations(self, iterations: usize) -> Self {
         self.set(|settings| settings.inexact.max_rounds = iterations)
@@ -210,23 +213,23 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.ftol = ftol)
     }
 
-    /// Ends when the cost, `½‖r‖²` or the loss that it stands for, is this low.
+    /// Ends the solve when the cost, `½‖r‖²` or the value of the loss, is this low.
     pub fn with_target_cost(self, cost: T) -> Self {
         self.set(|settings| settings.target_cost = Some(cost))
     }
 
-    /// Ends after so many trial steps, rejected ones included.
+    /// Sets the largest number of trial steps, rejected ones included.
     pub fn with_max_iterations(self, iterations: usize) -> Self {
         self.set(|settings| settings.max_iterations = iterations)
     }
 
-    /// Ends after so many evaluations, with and without Jacobian.
+    /// Sets the largest number of evaluations, with and without Jacobian.
     #[doc(alias = "max_nfev")]
     pub fn with_max_evaluations(self, evaluations: usize) -> Self {
         self.set(|settings| settings.max_evaluations = evaluations)
     }
 
-    /// Ends after so much time; a trial that is under way is finished first.
+    /// Sets the time limit of a solve; a trial that is under way is finished first.
     pub fn with_time_limit(self, limit: Duration) -> Self {
         self.set(|settings| settings.time_limit = Some(limit))
     }
@@ -236,12 +239,12 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.cancel = Some(token))
     }
 
-    /// Whether to polish the parameters to the last digit after convergence. On by default.
+    /// Enables or disables the polish of the parameters to the last digit after convergence. On by default.
     pub fn with_polish(self, polish: bool) -> Self {
         self.set(|settings| settings.polish = polish)
     }
 
-    /// Whether to keep the log of all trials in the report. On by default.
+    /// Enables or disables the log of all trials in the report. On by default.
     pub fn with_log(self, log: bool) -> Self {
         self.set(|settings| settings.log = log)
     }

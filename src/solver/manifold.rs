@@ -1,4 +1,4 @@
-//! The iteration on a manifold: how a step moves a point, and what a small step is there.
+//! The iteration on a manifold: moving a point by a step, and the size of a small step.
 
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
@@ -6,7 +6,7 @@ use crate::linear::shape::Shape;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
-/// Room for what a problem on a manifold needs besides.
+/// Additional memory of a problem on a manifold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PointSizes<T> {
     /// [Sizes](crate::manifold::Manifold::sizes) of the current point, and of the trial point where one was taken.
@@ -33,7 +33,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// The trial point is so much of the step ahead, whatever bounds say.
+    /// Moves the trial point by a fraction of the step, without regard to bounds.
     #[inline]
     pub(super) fn look_ahead<P: LeastSquares<T> + ?Sized>(&mut self, problem: &P, share: T) {
         let (x, step, trial) = (self.x.as_ref(), self.step.as_ref(), self.trial.as_mut());

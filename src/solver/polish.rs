@@ -13,14 +13,14 @@ use crate::linear::shape::Shape;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// Steps after which the polish ends whatever it gains.
+/// Largest number of steps of the polish.
 pub(super) const MAX_STEPS: usize = 30;
 
-/// A step that moves every parameter by less than so many units of its last digit is not worth taking, and a cost above
+/// A step that moves every parameter by less than this many units of its last digit is not worth taking, and a cost above
 /// the start's by less than that is none.
 pub(super) const LAST_DIGITS: f64 = 64.0;
 
-/// A step must leave less than this share of the predicted reduction to be worth another.
+/// Continue only while the predicted reduction at least halves.
 pub(super) const WORTHWHILE: f64 = 0.5;
 
 impl<T, S, D> Iteration<T, S, D>

@@ -13,12 +13,12 @@ impl<T: Real> Covariance<T> {
         Covariance { absolute: true, ..self.with_variance(Some(T::ONE)) }
     }
 
-    /// Takes the residuals for ones of this variance; `None` where it cannot be judged.
+    /// Sets the variance of the residuals; `None` where it cannot be estimated.
     pub(crate) fn with_variance(self, variance: Option<T>) -> Self {
         Covariance { variance, ..self }
     }
 
-    /// Does not count so many of the residuals, which are zero whatever the parameters.
+    /// Subtracts the work of `count` residuals, which are zero whatever the parameters.
     pub(crate) fn without_residuals(self, count: usize) -> Self {
         Covariance { degrees_of_freedom: self.degrees_of_freedom - count, ..self }
     }
@@ -42,8 +42,8 @@ impl<T: Real> Covariance<T> {
         Covariance { root, unscaled, undetermined, is_undetermined, ..self }
     }
 
-    /// The standard error of a function of the parameters with this gradient; infinite where it depends on what is undetermined, or
-    /// nothing is known of the noise.
+    /// The standard error of a function of the parameters with this gradient; infinite where it depends on undetermined
+    /// parameters, or the noise is not known.
     pub(crate) fn error_along(&self, gradient: &[T]) -> T {
         if self.leaves_open(gradient) {
             return T::INFINITY;
@@ -52,7 +52,7 @@ impl<T: Real> Covariance<T> {
         self.scaled_by_noise(safe_norm(self.root.columns().into_iter().map(along)))
     }
 
-    /// A function of the parameters with this gradient depends on what is undetermined.
+    /// Returns true if a function of the parameters with this gradient depends on undetermined ones.
     fn leaves_open(&self, gradient: &[T]) -> bool {
         gradient.iter().zip(&self.is_undetermined).any(|(&slope, &is_undetermined)| slope != T::ZERO && is_undetermined)
     }

@@ -1,4 +1,4 @@
-//! A solve whose rows are spread over ranks: what these tell each other, so that all of them take the same way.
+//! Synchronisation of a solve whose rows are spread over ranks: the messages by which all ranks take the same branches.
 //!
 //! A linearisation is one message of sums, a trial is one number. Where a sum comes out finite, every rank has done its
 //! part; where it does not, and only there, the ranks ask each other why. So a rank that cannot go on, or is told to stop,
@@ -24,18 +24,18 @@ pub(crate) struct RankSync<T> {
     pub(super) largest_group: usize,
     /// The derivatives are cheap on all ranks.
     derivatives_are_cheap: bool,
-    /// Why this rank alone would stop.
+    /// Reason for which this rank alone would stop.
     request: Option<Status>,
-    /// Why all ranks stop: the request of the first that has one.
+    /// Reason for which all ranks stop: the request of the first rank that has one.
     stopped: Option<Status>,
     message: Vec<T>,
 }
 
-/// Reasons for which a rank may stop, besides what all ranks know.
+/// Reasons for which a single rank may stop, unknown to the others.
 const STOP_REQUESTS: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
 
 impl<T: Real> RankSync<T> {
-    /// The ranks of a problem, after each has checked what it has; `None` where there is but one.
+    /// Returns the ranks of a problem, after each has checked its rows; `None` where there is but one.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl<T: Real> RankSync<T> {
         Ok(())
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub(super) fn ranks(&self) -> usize {
         self.ranks.size()
     }
@@ -92,7 +92,7 @@ impl<T: Real> RankSync<T> {
     pub(super) fn add_up(&mut self, cost: Result<T, EvaluationError>) -> Result<T, EvaluationError> {
         let (mut sum, own) = self.own_part(cost);
         self.sum(std::slice::from_mut(&mut sum), own)?;
-        self.heed_stop_requests(sum)
+        self.apply_stop_requests(sum)
     }
 
     /// Adds up the candidates of all ranks, and their costs, in one message.
@@ -130,7 +130,7 @@ impl<T: Real> RankSync<T> {
             })
         };
         self.message = message;
-        self.heed_stop_requests(sum?)
+        self.apply_stop_requests(sum?)
     }
 
     /// Sums numbers over all ranks.
@@ -165,7 +165,7 @@ impl<T: Real> RankSync<T> {
     }
 
     /// A sum that is not finite may mean that a rank requests to stop.
-    fn heed_stop_requests(&mut self, sum: T) -> Result<T, EvaluationError> {
+    fn apply_stop_requests(&mut self, sum: T) -> Result<T, EvaluationError> {
         if !sum.is_finite() {
             let request = self.request.and_then(|request| STOP_REQUESTS.iter().position(|&status| status == request));
             let own: Vec<f64> = request.into_iter().map(|place| place as f64).collect();
@@ -193,12 +193,12 @@ where
         }
     }
 
-    /// Why the ranks have agreed to stop.
+    /// Reason for which the ranks have agreed to stop.
     pub(super) fn stopped_by_a_rank(&self) -> Option<Status> {
         self.rank_sync.as_ref()?.stopped
     }
 
-    /// Whether to linearise a promising point at once.
+    /// Returns true if a point that is expected to be taken is to be linearised at once.
     pub(super) fn derivatives_are_cheap<P: LeastSquares<T> + ?Sized>(&self, problem: &P) -> bool {
         let on_all_ranks = self.rank_sync.as_ref().map(|rank_sync| rank_sync.derivatives_are_cheap);
         on_all_ranks.unwrap_or_else(|| problem.derivatives_are_cheap())

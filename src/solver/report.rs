@@ -40,13 +40,13 @@ impl AddAssign for Evaluations {
 /// `V` is `Vec<T>`, or `SVector<T, N>` from [`minimize_fixed`](crate::LevenbergMarquardt::minimize_fixed).
 #[derive(Debug)]
 pub struct Report<T, V = Vec<T>> {
-    /// The best point found, whatever the status.
+    /// The best point found, for every status.
     pub x: V,
-    /// Why the solve ended.
+    /// Reason for which the solve ended.
     pub status: Status,
-    /// `½‖r‖²` at [`x`](Self::x), or the loss that it stands for.
+    /// `½‖r‖²` at [`x`](Self::x), or the value of the problem's own loss.
     pub cost: T,
-    /// The same at the start.
+    /// Cost at the start.
     pub initial_cost: T,
     /// `‖Jᵀr‖∞` at [`x`](Self::x), over the parameters that no bound holds.
     pub gradient_norm: T,
@@ -63,7 +63,7 @@ pub struct Report<T, V = Vec<T>> {
     pub accepted: usize,
     /// Work done.
     pub evaluations: Evaluations,
-    /// How the linear systems were solved at the end.
+    /// Form of the linear systems at the end.
     pub linear_form: LinearForm,
     /// Time the solve took.
     pub elapsed: Duration,
@@ -79,7 +79,7 @@ impl<T: Real, V> Report<T, V> {
         self.cost + self.cost
     }
 
-    /// The same report with the point in another container.
+    /// Converts the container of the point.
     pub(super) fn map<W>(self, convert: impl FnOnce(V) -> W) -> Report<T, W> {
         Report {
             x: convert(self.x),
@@ -100,7 +100,7 @@ impl<T: Real, V> Report<T, V> {
         }
     }
 
-    /// The same report with the work of an earlier solve that led to nothing counted in.
+    /// Adds the work of an earlier solve that led to nothing.
     pub(super) fn after(mut self, earlier: Report<T, V>) -> Self {
         self.iterations += earlier.iterations;
         self.accepted += earlier.accepted;

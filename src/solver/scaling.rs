@@ -23,11 +23,11 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    /// That of a network's weights, by default. Neurons saturate and return: the fading maximum would set the weights of a saturated one
-    /// free, for steps that are long and lead nowhere. Over 16 trainings of sinc to 1e-6, the running maximum takes 0.83 of its steps;
-    /// on the differential equations of the example `pinn`, 0.6, and none of five
-    /// seeds is lost. In minibatches the last digits come later: sin(5x) ends at 4e-10 after 200 steps instead of 1e-11, but is at
-    /// 3e-7 after 40 instead of 2e-5.
+    /// Default scaling of a network's weights. Neurons saturate and return: the fading maximum would set the weights of a
+    /// saturated one free, for steps that are long and lead nowhere. Over 16 trainings of sinc to 1e-6, the running maximum takes
+    /// 0.83 of its steps; on the differential equations of the example `pinn`, 0.6, and none of five seeds is lost. In
+    /// minibatches the last digits come later: sin(5x) ends at 4e-10 after 200 steps instead of 1e-11, but is at 3e-7 after 40
+    /// instead of 2e-5.
     pub(crate) const OF_WEIGHTS: Scaling = Scaling::RunningMaximum;
 
     /// Brings `d` up to date at a point with these column norms; `d` is zero before the first point.

@@ -135,8 +135,8 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
     }
 }
 
-/// The residuals cost at the point found what they cost where parameters were eliminated: these are linear there. A parameter that
-/// looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
+/// Returns true if the cost at the point found is that of the problem with eliminated parameters: these are linear there. A
+/// parameter that looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
 fn are_linear<T: Real>(problem: &mut dyn LeastSquares<T>, found: &Report<T>) -> Result<bool, EvaluationError> {
     let mut r = vec![T::ZERO; problem.residual_count()];
     problem.residuals(&found.x, 0, &mut r)?;

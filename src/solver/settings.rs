@@ -1,4 +1,4 @@
-//! The settings of a solve, and what they must be.
+//! The settings of a solve, and their checks.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::real::Real;
 /// All settings but the damping.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings<T> {
-    /// Where it was not set, it follows the form of the linear system.
+    /// Scaling that was set; `None` lets the form of the linear system decide.
     pub(crate) scaling: Option<Scaling>,
     /// The scaling that was not set, where the Jacobian is formed.
     pub(crate) formed_scaling: Scaling,
     pub(crate) acceleration: Acceleration,
     pub(crate) linear_solver: LinearSolver,
     pub(crate) memory_budget: usize,
-    /// How exactly conjugate gradients solve the systems of a Jacobian of blocks.
+    /// Accuracy to which conjugate gradients solve the systems of a Jacobian of blocks.
     pub(super) inexact: Inexact,
     pub(crate) truncation: Truncation,
     pub(super) gtol: T,
@@ -62,7 +62,7 @@ impl<T: Real> Default for Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
-    /// The solve is asked to end.
+    /// Returns true if the solve is asked to end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
@@ -177,7 +177,7 @@ impl<T: Real> Settings<T> {
     }
 }
 
-/// How many residuals there are on all ranks, and how many have to be computed together at most.
+/// Returns the number of residuals on all ranks, and the largest number that have to be computed together.
 #[inline]
 fn rows_and_group<T: Real, P: LeastSquares<T> + ?Sized>(
     problem: &P,

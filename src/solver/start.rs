@@ -1,4 +1,4 @@
-//! The first linearisation, and what is said of a start that is not finite.
+//! The first linearisation, and the errors of a start that is not finite.
 
 use super::SolveError;
 use super::damping::DampingPolicy;
@@ -77,7 +77,7 @@ where
         Ok(())
     }
 
-    /// Finds what is not finite at the start, on any rank, and names it.
+    /// Returns the error that names the number that is not finite at the start, on any rank.
     fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
         let own = self.find_non_finite(problem).map_or(Ok(()), Err);
         let found = match &self.rank_sync {

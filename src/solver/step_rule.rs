@@ -8,12 +8,12 @@ use crate::linear::shape::Shape;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
-/// How the step of the damped system becomes the step that is tried. A full solve tries it as it is.
+/// Rule that turns the step of the damped system into the step that is tried. A full solve tries it as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct StepRule<T> {
     /// Factor of the step.
     pub(super) learning_rate: T,
-    /// The damping draws the step towards so many times the last one.
+    /// Multiple of the last step towards which the damping draws the step.
     pub(super) momentum: T,
     /// The last step taken; empty where there is no momentum.
     pub(super) velocity: Vec<T>,

@@ -29,7 +29,7 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// The system that is damped, and what chooses the damping.
+    /// The damped system, and the policy that chooses the damping.
     #[inline]
     pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
         &'a mut self,
@@ -100,7 +100,7 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     }
 }
 
-/// The same products, for a shorter time.
+/// Borrows the products for a shorter time.
 #[inline(always)]
 fn reborrow<'b, T: Real>(products: &'b mut Products<'_, T>) -> Products<'b, T> {
     match products {

@@ -1,4 +1,4 @@
-//! When a solve ends, and what that means.
+//! Stopping criteria of a solve, and the status that they end it with.
 
 use std::fmt;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::real::Real;
 
-/// Why a solve ended. The best point is in the report for every one of them.
+/// Reason for which a solve ended. The best point is in the report for every one of them.
 ///
 /// # The first-order test
 ///
@@ -96,7 +96,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// Of the slope along a step, the share that damping may take for the step to count as undamped.
+/// Largest share of the slope along a step that damping may take for the step to count as undamped: 0.5.
 pub(super) const UNDAMPED: f64 = 0.5;
 
 /// Reductions of the cost by the last steps.
@@ -194,12 +194,12 @@ where
         if iterations >= settings.max_iterations {
             return Some(Status::MaxIterations);
         }
-        self.impatience(settings, begun).and_then(|status| self.stop(status))
+        self.stop_reason(settings, begun).and_then(|status| self.stop(status))
     }
 
-    /// Why this rank would stop, which others need not know.
+    /// Returns the reason for which this rank would stop; others need not know it.
     #[inline]
-    fn impatience(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
+    fn stop_reason(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
         if settings.is_cancelled() {
             Some(Status::Cancelled)
         } else if self.evaluations.total() >= settings.max_evaluations {

@@ -1,4 +1,4 @@
-//! The running account of a solve: counts, and the log for those who want it.
+//! The trace of a solve: counts of evaluations, and the optional log of trials.
 
 use std::ops::ControlFlow;
 

@@ -9,7 +9,7 @@ pub(crate) fn half_deviance<N: Number>(y: N, mean: N) -> N {
     half_deviance_by(y, mean, mean.recip())
 }
 
-/// The same, given the reciprocal of the mean.
+/// Half the deviance of a count, given the reciprocal of the mean.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn half_deviance_by<N: Number>(y: N, mean: N, reciprocal: N) -> N {
     let (zero, one) = (N::splat(N::Element::ZERO), N::splat(N::Element::ONE));

@@ -3,7 +3,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use statrs::function::beta::{beta_reg, ln_beta};
 
-/// Where the standard normal distribution has the probability `p` below.
+/// Quantile of the standard normal distribution: the value with probability `p` below.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)
 }
@@ -13,8 +13,8 @@ pub(crate) fn normal_tail(z: f64) -> f64 {
     Normal::standard().sf(z)
 }
 
-/// How many standard errors to either side of an estimate have the probability `level` between them: a quantile of Student's
-/// t distribution, the normal one's for infinite `freedom`, and infinite for none.
+/// Number of standard errors to either side of an estimate that enclose the probability `level`: a quantile of Student's t
+/// distribution, the normal one's for infinite `freedom`, and infinite for none.
 pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
     if freedom > NEARLY_NORMAL {
         let z = -normal_quantile(0.5 * (1.0 - level));
@@ -27,7 +27,7 @@ pub(crate) fn two_sided_quantile(level: f64, freedom: f64) -> f64 {
     }
 }
 
-/// From so many degrees of freedom on, the expansion about the normal distribution has all digits.
+/// Degrees of freedom from which the expansion about the normal distribution has all digits.
 const NEARLY_NORMAL: f64 = 1e4;
 
 /// Correction of a normal quantile (Abramowitz and Stegun 26.7.5).
@@ -74,8 +74,8 @@ fn beta_odds(a: f64, b: f64, below: f64, above: f64) -> f64 {
     if is_lower { log_odds.exp() } else { (-log_odds).exp() }
 }
 
-/// Where twice an F number of 2 and `freedom` degrees of freedom has the probability `p` below; a χ² number of 2 for infinite
-/// `freedom`.
+/// Twice the quantile `p` of the F distribution with 2 and `freedom` degrees of freedom; the quantile of χ² with 2 degrees of
+/// freedom for infinite `freedom`.
 pub(crate) fn pair_quantile(p: f64, freedom: f64) -> f64 {
     let log_tail = (-p).ln_1p();
     if freedom.is_finite() { freedom * (-2.0 / freedom * log_tail).exp_m1() } else { -2.0 * log_tail }

@@ -46,7 +46,7 @@ impl Moments {
 mod tests {
     use super::*;
 
-    /// In blocks of several sizes; a million is what squares about zero would cancel by.
+    /// Tests blocks of several sizes; a million is what squares about zero would cancel by.
     #[test]
     fn blocks_have_the_moments_of_the_whole() {
         let values: Vec<f64> = (0..1000).map(|i| 1e6 + f64::from(i * i % 37) + 0.01 * f64::from(i)).collect();

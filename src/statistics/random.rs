@@ -1,4 +1,4 @@
-//! Streams of random numbers, one for each piece of work, so that it does not matter who does it.
+//! Streams of random numbers, one for each piece of work: results do not depend on the thread that does it.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

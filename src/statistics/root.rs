@@ -1,4 +1,4 @@
-//! Where a function changes its sign.
+//! Root finding in a bracket.
 
 /// Evaluations after which the bracket has shrunk to nothing whatever the function.
 const MAX_STEPS: usize = 200;
@@ -45,7 +45,7 @@ pub(crate) fn root<E>(
     Ok(if a.1.abs() <= b.1.abs() { a.0 } else { b.0 })
 }
 
-/// Where between `a` (0) and `b` (1) the straight line through both is zero.
+/// Returns the zero of the straight line through both points, as a fraction of the way from `a` (0) to `b` (1).
 fn secant(a: (f64, f64), b: (f64, f64)) -> f64 {
     let fraction = a.1 / (a.1 - b.1);
     if fraction > 0.0 && fraction < 1.0 { fraction } else { 0.5 }

@@ -1,4 +1,4 @@
-//! Whether a number depends on the one before.
+//! Serial correlation of residuals.
 
 use crate::real::Real;
 

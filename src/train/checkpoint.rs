@@ -11,8 +11,8 @@ use super::sums::Sums;
 use super::{CallbackState, History};
 use crate::optim::OptimizerState;
 
-/// A training that can be gone on with: variables, the optimizer's state, how far it has come, its history, and what
-/// metrics, callbacks and dropout must know.
+/// State of a training from which it can be resumed: variables, the optimizer's state, the progress, the history, and the states
+/// of metrics, callbacks and dropout.
 ///
 /// [`Trainer::restore`](super::Trainer::restore) makes the next `fit` go on from it, and end bit for bit as if there had
 /// been no interruption. With the feature `checkpoint` it is saved to a file and loaded again.
@@ -55,7 +55,7 @@ impl<T> Checkpoint<T> {
         &self.optimizer
     }
 
-    /// Refuses a checkpoint whose parts do not fit together, for a training with so many minibatches in an epoch.
+    /// Refuses a checkpoint whose parts do not fit together, for a training with this number of minibatches in an epoch.
     pub(super) fn check(&self, batches: usize) -> Result<(), CheckpointError> {
         let inconsistent = |contradiction: String| Err(CheckpointError::Inconsistent { contradiction });
         if self.batch > batches {
@@ -155,7 +155,7 @@ pub enum CheckpointError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// In what way.
+        /// Description of the fault.
         reason: String,
     },
     /// A number is NaN or infinite, which a file could not hold.
@@ -169,9 +169,9 @@ pub enum CheckpointError {
     OtherTraining {
         /// The setting that differs.
         what: &'static str,
-        /// As saved.
+        /// Value in the checkpoint.
         saved: String,
-        /// As found.
+        /// Value of the training at hand.
         found: String,
     },
     /// Two parts of the checkpoint contradict each other.

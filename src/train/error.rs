@@ -33,7 +33,7 @@ pub enum TrainError {
     InitialEpoch {
         /// The first epoch, counted from 0.
         initial_epoch: usize,
-        /// How many epochs there are.
+        /// Number of epochs.
         epochs: usize,
     },
     /// A validation split that leaves no row for one of the two.
@@ -55,7 +55,7 @@ pub enum TrainError {
     Metric {
         /// Its name.
         metric: String,
-        /// Why.
+        /// Description of the fault.
         reason: String,
     },
     /// The optimizer made no step.
@@ -72,7 +72,7 @@ pub enum TrainError {
     /// A checkpoint could not be saved, loaded or gone on from.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// Something went wrong on one of several ranks, and all have stopped.
+    /// A rank has failed, and all have stopped.
     #[error(transparent)]
     Rank(#[from] RankError),
     /// Ranks do not begin, or do not go on, from the same.
@@ -80,7 +80,7 @@ pub enum TrainError {
     RanksDiffer {
         /// The lowest rank that differs from rank 0.
         rank: usize,
-        /// In what: its settings, its variables or its optimizer's numbers.
+        /// Part that differs: its settings, its variables or its optimizer's numbers.
         what: &'static str,
     },
     /// A training that had begun broke off. The variables are where the last step left them, and the trainer's
@@ -150,7 +150,7 @@ pub enum CallbackError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),
 }

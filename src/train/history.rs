@@ -26,12 +26,12 @@ pub struct History {
 }
 
 impl History {
-    /// How many epochs there are in it.
+    /// Number of epochs in the history.
     pub fn len(&self) -> usize {
         self.epochs.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if the history has no epochs.
     pub fn is_empty(&self) -> bool {
         self.epochs.is_empty()
     }
@@ -56,7 +56,7 @@ impl History {
         self.column(name)?.last().copied()
     }
 
-    /// Why the training ended; none after an error.
+    /// Reason for which the training ended; none after an error.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason.as_ref()
     }

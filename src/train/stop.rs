@@ -1,8 +1,8 @@
-//! Why a training ended.
+//! Reasons for which a training ends.
 
 use std::fmt;
 
-/// Why a training ended.
+/// Reason for which a training ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -41,7 +41,7 @@ pub enum VariableError {
     NonFinite {
         /// The variable's name.
         name: String,
-        /// Where in it, counted in row-major order.
+        /// Index of the number in it, in row-major order.
         index: usize,
         /// The value.
         value: f64,

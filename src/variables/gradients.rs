@@ -11,13 +11,13 @@ use crate::real::Real;
 pub enum Gradient<'a, T> {
     /// The loss does not depend on the variable.
     Absent,
-    /// As many numbers as the variable has, in the same order.
+    /// A number for each of the variable's, in the same order.
     Dense(&'a [T]),
-    /// Some rows of it; all others are zero. A row that appears more than once counts as often: its values are summed.
+    /// Some rows of the gradient; all others are zero. A row that appears more than once counts as often: its values are summed.
     Rows {
-        /// Which rows.
+        /// Indices of the rows.
         rows: &'a [usize],
-        /// Their values, row after row.
+        /// Values of the rows, row after row.
         values: &'a [T],
     },
 }
@@ -41,10 +41,10 @@ pub enum Gradient<'a, T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Gradients<T> {
-    /// As many numbers as the variables have together; those of a variable count while it is dense.
+    /// A number for each of all variables'; those of a variable count while it is dense.
     flat: Vec<T>,
     entries: Vec<Entry<T>>,
-    /// For every row of the variable at work: one more than its first place among the rows given, or zero.
+    /// Index of each row of the variable at work: one more than its first place among the rows given, or zero.
     places: Vec<usize>,
     /// Numbers sent to other ranks.
     message: Vec<T>,
@@ -58,7 +58,7 @@ struct Entry<T> {
     values: Vec<T>,
 }
 
-/// In this order one goes over to another.
+/// Kind of a gradient; a later kind replaces an earlier one, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Absent,
@@ -83,12 +83,12 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// How many variables these are the gradients of.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no variables.
+    /// Returns true if there are no variables.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

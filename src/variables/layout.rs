@@ -42,7 +42,8 @@ impl Layout {
         self.entries.last().map_or(0, |last| last.handle.range().end)
     }
 
-    /// How variables, or their gradients, lie in memory in another way. Compares no names, as every step calls it.
+    /// Describes the first difference between two layouts of variables or gradients in memory; `None` if there is none. Compares
+    /// no names, as every step calls it.
     pub(crate) fn difference(&self, mut handles: impl ExactSizeIterator<Item = Variable>) -> Option<String> {
         let (expected, found) = (self.entries.len(), handles.len());
         if expected != found {

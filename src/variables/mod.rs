@@ -1,4 +1,17 @@
 //! Variables of a model: [`Variables`] is one flat vector of numbers, seen as named arrays; [`Gradients`] belong to it.
+//!
+//! ```
+//! use marquardt::Variables;
+//! use ndarray::array;
+//!
+//! let mut variables = Variables::new();
+//! let weight = variables.add("weight", array![[1.0, 2.0], [3.0, 4.0]].view())?;
+//! let bias = variables.add("bias", array![0.0, 0.5].view())?;
+//! variables.set_trainable(weight, false);
+//! assert_eq!(variables.values(), [1.0, 2.0, 3.0, 4.0, 0.0, 0.5]);
+//! assert_eq!(variables.get(bias), array![0.0, 0.5].into_dyn());
+//! # Ok::<(), marquardt::variables::VariableError>(())
+//! ```
 
 mod error;
 mod gradients;

@@ -1,6 +1,6 @@
 //! Patterns of variable names.
 
-/// Whether a pattern matches a name: `*` stands for any characters, also none; all others stand for themselves.
+/// Returns true if a pattern matches a name: `*` stands for any characters, also none; all others stand for themselves.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };

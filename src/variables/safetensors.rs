@@ -40,7 +40,7 @@ pub enum SafetensorsError {
     NumberType {
         /// The tensor's name.
         name: String,
-        /// The format's name for what it holds.
+        /// Type of its numbers, as the format names it.
         found: String,
     },
     /// A tensor without numbers whose shape is too large for an array.
@@ -56,7 +56,7 @@ pub enum SafetensorsError {
     Overflow {
         /// The tensor's name.
         name: String,
-        /// Where in it, counted in row-major order.
+        /// Index of the number in it, in row-major order.
         index: usize,
         /// The number.
         value: f64,

@@ -41,17 +41,17 @@ impl Variable {
         self.columns
     }
 
-    /// The same numbers as a matrix of so many rows.
+    /// Reshapes the numbers to a matrix of `rows` rows.
     pub(crate) fn with_rows(self, rows: usize) -> Self {
         Variable { rows, columns: self.len() / rows, ..self }
     }
 
-    /// How many numbers it holds.
+    /// Number of numbers that it holds.
     pub fn len(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// Whether it holds none.
+    /// Returns true if it holds no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -98,7 +98,7 @@ impl<T: Real> Default for Variables<T> {
 }
 
 impl<T: Real> Variables<T> {
-    /// None yet.
+    /// Creates an empty set of variables.
     pub fn new() -> Self {
         Variables { values: Vec::new(), entries: Vec::new() }
     }
@@ -128,12 +128,12 @@ impl<T: Real> Variables<T> {
         Ok(handle)
     }
 
-    /// How many variables there are.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no variables.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -210,7 +210,7 @@ impl<T: Real> Variables<T> {
         ranks.broadcast(&mut self.values)
     }
 
-    /// Whether optimizers adjust the variable.
+    /// Returns true if optimizers adjust the variable.
     pub fn is_trainable(&self, variable: Variable) -> bool {
         self.entries[variable.index].trainable
     }

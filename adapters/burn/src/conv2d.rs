@@ -10,7 +10,8 @@ use crate::layer::recorded_layer;
 use crate::patches::Patches;
 use crate::recorder::{self, Input, Layout};
 
-/// As burn's [`Conv2dConfig`](burn::nn::conv::Conv2dConfig), for a [`Conv2d`] that is recorded.
+/// Configuration of a [`Conv2d`] that is recorded; the fields are those of burn's
+/// [`Conv2dConfig`](burn::nn::conv::Conv2dConfig).
 #[derive(Config, Debug)]
 pub struct Conv2dConfig {
     /// Channels that go in, and channels that come out.
@@ -29,7 +30,7 @@ pub struct Conv2dConfig {
     /// Zeros around the image; default none.
     #[config(default = "PaddingConfig2d::Valid")]
     pub padding: PaddingConfig2d,
-    /// Whether there is a bias; default `true`.
+    /// True for a layer with a bias; default `true`.
     #[config(default = true)]
     pub bias: bool,
     /// Distribution of the first weights; default as burn's, Kaiming's uniform.
@@ -57,7 +58,7 @@ recorded_layer! {
 }
 
 impl Conv2d {
-    /// As burn's [`Conv2d::forward`](burn::nn::conv::Conv2d::forward).
+    /// Computes the same as burn's [`Conv2d::forward`](burn::nn::conv::Conv2d::forward).
     ///
     /// # Panics
     ///

@@ -12,7 +12,8 @@ use crate::recorder::{self, Input, Layout};
 /// Places of rows are recorded as numbers like others, and more than 2²⁴ rows have no `f32`.
 const LARGEST_RECORDED: usize = 1 << 24;
 
-/// As burn's [`EmbeddingConfig`](burn::nn::EmbeddingConfig), for an [`Embedding`] that is recorded.
+/// Configuration of an [`Embedding`] that is recorded; the fields are those of burn's
+/// [`EmbeddingConfig`](burn::nn::EmbeddingConfig).
 #[derive(Config, Debug)]
 pub struct EmbeddingConfig {
     /// Rows of the table.
@@ -38,7 +39,8 @@ recorded_layer! {
 }
 
 impl Embedding {
-    /// As burn's [`Embedding::forward`](burn::nn::Embedding::forward): the rows of a table for each sample.
+    /// Computes the same as burn's [`Embedding::forward`](burn::nn::Embedding::forward): the rows of a table for each
+    /// sample.
     pub fn forward(&self, input: Tensor<2, Int>) -> Tensor<3> {
         let [rows, columns] = self.weight.dims();
         if rows > LARGEST_RECORDED && self.weight.dtype() == DType::F32 {

@@ -8,7 +8,8 @@ use marquardt::nn::RecordedLayer;
 use crate::layer::recorded_layer;
 use crate::recorder::{self, Input, Layout};
 
-/// As burn's [`LayerNormConfig`](burn::nn::LayerNormConfig), for a [`LayerNorm`] that is recorded.
+/// Configuration of a [`LayerNorm`] that is recorded; the fields are those of burn's
+/// [`LayerNormConfig`](burn::nn::LayerNormConfig).
 #[derive(Config, Debug)]
 pub struct LayerNormConfig {
     /// Numbers that are normalised together.
@@ -16,7 +17,7 @@ pub struct LayerNormConfig {
     /// Added to the variance; default 1e-5.
     #[config(default = 1e-5)]
     pub epsilon: f64,
-    /// Whether there is a shift beside the scale; default `true`.
+    /// True for a layer with a shift beside the scale; default `true`.
     #[config(default = true)]
     pub bias: bool,
 }
@@ -35,7 +36,7 @@ recorded_layer! {
 }
 
 impl LayerNorm {
-    /// As burn's [`LayerNorm::forward`](burn::nn::LayerNorm::forward).
+    /// Computes the same as burn's [`LayerNorm::forward`](burn::nn::LayerNorm::forward).
     ///
     /// # Panics
     ///

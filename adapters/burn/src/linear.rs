@@ -10,14 +10,15 @@ use marquardt::nn::RecordedLayer;
 use crate::layer::recorded_layer;
 use crate::recorder::{self, Input, Layout};
 
-/// As burn's [`LinearConfig`](burn::nn::LinearConfig), for a [`Linear`] that is recorded.
+/// Configuration of a [`Linear`] that is recorded; the fields are those of burn's
+/// [`LinearConfig`](burn::nn::LinearConfig).
 #[derive(Config, Debug)]
 pub struct LinearConfig {
     /// Numbers that go in.
     pub d_input: usize,
     /// Numbers that come out.
     pub d_output: usize,
-    /// Whether there is a bias; default `true`.
+    /// True for a layer with a bias; default `true`.
     #[config(default = true)]
     pub bias: bool,
     /// Distribution of the first weights; default as burn's, Kaiming's uniform.
@@ -43,7 +44,7 @@ recorded_layer! {
 }
 
 impl Linear {
-    /// As burn's [`Linear::forward`](burn::nn::Linear::forward).
+    /// Computes the same as burn's [`Linear::forward`](burn::nn::Linear::forward).
     ///
     /// # Panics
     ///
@@ -77,8 +78,8 @@ impl Linear {
     }
 }
 
-/// Whether a parameter of this name in a module of this type is the weight of a dense layer, which is stored with a row for each
-/// input.
+/// Returns true if a parameter of this name in a module of this type is the weight of a dense layer, which is stored
+/// with a row for each input.
 pub(crate) fn is_weight(name: &str, container: &str) -> bool {
     name == "weight" && container == "Struct:Linear"
 }

@@ -16,7 +16,7 @@ use crate::{Element, TrainerError};
 ///
 /// burn's graphs can be pulled through once only: for each further pull, the forward pass is run again.
 pub(crate) struct BurnModel<'a, T, M, const D: usize> {
-    /// As it was before the step.
+    /// Module as it was before the step.
     module: &'a M,
     places: &'a Rc<Places>,
     forward: &'a mut dyn FnMut(&M) -> Tensor<D>,
@@ -24,7 +24,8 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     outputs: OutputShape,
     /// Whether layers are to record.
     records: bool,
-    /// Whether there are such layers, as far as is known: where there are none, pulls go through the pass that would record.
+    /// True if there are such layers, as far as is known: where there are none, pulls go through the pass that would
+    /// record.
     has_layers: bool,
     /// Seed of the random numbers of every pass, and their device.
     random: Option<(u64, Device)>,
@@ -78,7 +79,7 @@ impl<'a, T: Element, M: Module, const D: usize> BurnModel<'a, T, M, D> {
         Ok(model)
     }
 
-    /// Whether there are layers that record.
+    /// Returns true if there are layers that record.
     pub(crate) fn has_layers(&self) -> bool {
         self.has_layers
     }

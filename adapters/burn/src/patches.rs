@@ -21,7 +21,7 @@ pub(crate) struct Patches {
 }
 
 impl Patches {
-    /// Those of a layer, for images and outputs of these shapes.
+    /// Patches of a layer, for images and outputs of these shapes.
     pub(crate) fn new(layer: &Conv2d, image: &[usize; 4], output: [usize; 2]) -> Self {
         let [_, channels, height, width] = *image;
         let padding = match layer.padding {

@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub(crate) shape: Vec<usize>,
     pub(crate) start: usize,
     pub(crate) layout: Layout,
-    /// Whether several parts of the module have it.
+    /// True if several parts of the module have it.
     is_shared: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Places {
     by_id: HashMap<ParamId, usize>,
     /// Numbers of all.
     pub(crate) count: usize,
-    /// Whether the module has layers that behave otherwise in training, such as dropout.
+    /// True if the module has layers that behave differently in training, such as dropout.
     pub(crate) has_flags: bool,
 }
 
@@ -177,7 +177,7 @@ struct Reader<'a, T> {
     numbers: &'a mut [T],
     /// Parameters that were read.
     next: usize,
-    /// Whether a parameter is none of the places'.
+    /// True if a parameter is not among the places.
     is_other: bool,
     error: Option<TrainerError>,
 }
@@ -254,7 +254,7 @@ impl<T: Element> ModuleVisitor for GradientReader<'_, T> {
 
 struct BatchNormalizationFinder {
     path: Vec<String>,
-    /// Whether the innermost module is one.
+    /// True if the innermost module is a batch normalisation.
     is_inside: bool,
     found: Option<String>,
 }

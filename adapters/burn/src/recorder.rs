@@ -26,11 +26,11 @@ struct Recorder {
     misfit: Option<Vec<usize>>,
 }
 
-/// How the numbers of a weight lie among the trainer's variables.
+/// Arrangement of the numbers of a weight among the trainer's variables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Layout {
     AsStored,
-    /// With rows for columns.
+    /// Stored with rows for columns.
     Transposed,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Recorded {
     leaf: Rc<dyn Leaf>,
 }
 
-/// Where a layer's inputs are found.
+/// Source of a layer's inputs.
 pub(crate) enum Input {
-    /// They are the numbers of a tensor.
+    /// Numbers of a tensor.
     Rows(Box<dyn Numbers>),
-    /// They are the patches of images, of a group of their channels.
+    /// Patches of images, of a group of their channels.
     Image { image: Box<dyn Numbers>, patches: Patches, group: usize },
 }
 
@@ -136,7 +136,8 @@ pub(crate) fn record<Y>(places: &Rc<Places>, samples: usize, forward: impl FnOnc
     (output, record.unwrap_or_default())
 }
 
-/// Where the numbers of a layer are among the trainer's variables, and at how many positions of a sample it is used.
+/// Places of a layer's numbers among the trainer's variables, and the number of positions of a sample at which it is
+/// used.
 pub(crate) struct Found {
     pub(crate) weight: usize,
     /// `None` for a constant as for no bias.
@@ -190,7 +191,7 @@ pub(crate) fn tap_sum<const D: usize>(
     tap_layers(vec![(layer, input)], y, bias)
 }
 
-/// As [`tap_sum`], for layers that have an output in common.
+/// Taps as [`tap_sum`] does, for layers that have an output in common.
 pub(crate) fn tap_layers<const D: usize>(
     layers: Vec<(RecordedLayer, Input)>,
     y: Tensor<D>,

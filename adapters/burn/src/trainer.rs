@@ -27,7 +27,7 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
     places: Rc<Places>,
     targets: Vec<T>,
     before: Vec<T>,
-    /// Whether layers have recorded in the last step.
+    /// True if layers recorded in the last step.
     has_layers: bool,
 }
 
@@ -36,7 +36,8 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
 pub struct TrainerReport<T> {
     /// Report of the optimizer.
     pub step: StepReport<T>,
-    /// Whether it was computed from recorded layers; otherwise from products with the Jacobian, or by a first-order rule.
+    /// True if it was computed from recorded layers; otherwise from products with the Jacobian, or by a first-order
+    /// rule.
     pub is_recorded: bool,
 }
 
@@ -74,7 +75,7 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
         Ok((module, report))
     }
 
-    /// As [`step`](Self::step), on a module that stays where it is.
+    /// Makes a [`step`](Self::step) on a module that stays where it is.
     ///
     /// # Errors
     ///

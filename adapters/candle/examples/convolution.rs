@@ -35,7 +35,7 @@ impl Net {
         })
     }
 
-    /// From rows of pixels to logits.
+    /// Computes logits from rows of pixels.
     fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         let images = x.reshape(((), 1, 8, 8))?;
         let pooled = self.first.forward(&images)?.tanh()?.avg_pool2d(2)?;

@@ -62,7 +62,7 @@ impl ModuleT for BatchNorm {
     }
 }
 
-/// As candle's [`batch_norm`](candle_nn::batch_norm()), recorded.
+/// Creates candle's [`batch_norm`](candle_nn::batch_norm()), recorded.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn batch_norm<C: Into<BatchNormConfig>>(features: usize, config: C, vb: VarB
     Ok(BatchNorm { plain: candle_nn::batch_norm(features, config, vb)?, name })
 }
 
-/// Whether a variable of this name is a running statistic, which no step changes.
+/// Returns true if a variable of this name is a running statistic, which no step changes.
 pub(crate) fn is_statistic(name: &str) -> bool {
     matches!(name.rsplit('.').next(), Some("running_mean" | "running_var"))
 }

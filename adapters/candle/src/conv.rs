@@ -30,7 +30,7 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// Rows and columns of what comes out for an image of so many; `None` where the kernel does not fit.
+    /// Rows and columns of the output for an image of this size; `None` where the kernel does not fit.
     fn outputs(&self, size: [usize; 2]) -> Option<[usize; 2]> {
         let along = |axis: usize| {
             let span = self.dilation[axis] * self.kernel[axis].checked_sub(1)? + 1;
@@ -156,8 +156,9 @@ impl Conv1d {
         self.0.bias()
     }
 
-    /// As that of images of one row. On the processor candle 0.11.1 reads the wrong numbers where it computes the gradient of a
-    /// `conv1d` by its weight (huggingface/candle#3836), and so it is not candle's outside of steps either.
+    /// Convolves as for images of one row. On the processor candle 0.11.1 reads the wrong numbers where it computes the
+    /// gradient of a `conv1d` by its weight (huggingface/candle#3836), and so it is not candle's outside of steps
+    /// either.
     fn convolve(&self, x: &Tensor) -> Result<Option<Tensor>> {
         let &Conv1dConfig { padding, stride, dilation, groups, .. } = self.config();
         let (3, Ok((_, _, taps))) = (x.rank(), self.weight().dims3()) else { return Ok(None) };
@@ -177,7 +178,7 @@ impl Module for Conv1d {
     }
 }
 
-/// As candle's [`conv1d`](candle_nn::conv1d()), recorded.
+/// Creates candle's [`conv1d`](candle_nn::conv1d()), recorded.
 ///
 /// # Errors
 ///
@@ -186,7 +187,7 @@ pub fn conv1d(inputs: usize, outputs: usize, taps: usize, config: Conv1dConfig, 
     candle_nn::conv1d(inputs, outputs, taps, config, vb).map(Conv1d)
 }
 
-/// As candle's [`conv1d_no_bias`](candle_nn::conv1d_no_bias()), recorded.
+/// Creates candle's [`conv1d_no_bias`](candle_nn::conv1d_no_bias()), recorded.
 ///
 /// # Errors
 ///
@@ -201,7 +202,7 @@ pub fn conv1d_no_bias(
     candle_nn::conv1d_no_bias(inputs, outputs, taps, config, vb).map(Conv1d)
 }
 
-/// As candle's [`conv2d`](candle_nn::conv2d()), recorded.
+/// Creates candle's [`conv2d`](candle_nn::conv2d()), recorded.
 ///
 /// # Errors
 ///
@@ -210,7 +211,7 @@ pub fn conv2d(inputs: usize, outputs: usize, size: usize, config: Conv2dConfig, 
     candle_nn::conv2d(inputs, outputs, size, config, vb).map(Conv2d)
 }
 
-/// As candle's [`conv2d_no_bias`](candle_nn::conv2d_no_bias()), recorded.
+/// Creates candle's [`conv2d_no_bias`](candle_nn::conv2d_no_bias()), recorded.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ impl Dropout {
         Dropout { plain: candle_nn::Dropout::new(p), p }
     }
 
-    /// In training, zeros for numbers that are dropped, and the others over `1 − p`; otherwise `x` itself.
+    /// Drops numbers in training: dropped ones are zero, the others are divided by `1 − p`. Otherwise returns `x`.
     ///
     /// # Errors
     ///

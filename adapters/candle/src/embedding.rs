@@ -42,7 +42,7 @@ impl Module for Embedding {
     }
 }
 
-/// As candle's [`embedding`](candle_nn::embedding()), recorded.
+/// Creates candle's [`embedding`](candle_nn::embedding()), recorded.
 ///
 /// # Errors
 ///

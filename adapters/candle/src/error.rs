@@ -28,9 +28,9 @@ pub enum TrainerError {
     Device {
         /// Name of the variable.
         name: String,
-        /// Where the first variable is.
+        /// Device of the first variable.
         expected: candle_core::DeviceLocation,
-        /// Where this one is.
+        /// Device of this one.
         found: candle_core::DeviceLocation,
     },
     /// The targets do not fit the outputs, or the outputs or layers are not those of the samples of the batch, each by itself.

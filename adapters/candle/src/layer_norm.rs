@@ -51,7 +51,7 @@ impl Module for LayerNorm {
     }
 }
 
-/// As candle's [`layer_norm`](candle_nn::layer_norm()), recorded.
+/// Creates candle's [`layer_norm`](candle_nn::layer_norm()), recorded.
 ///
 /// # Errors
 ///

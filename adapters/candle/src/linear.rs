@@ -42,7 +42,7 @@ impl Module for Linear {
     }
 }
 
-/// As candle's [`linear`](candle_nn::linear()), recorded.
+/// Creates candle's [`linear`](candle_nn::linear()), recorded.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn linear(inputs: usize, outputs: usize, vb: VarBuilder) -> Result<Linear> {
     candle_nn::linear(inputs, outputs, vb).map(Linear)
 }
 
-/// As candle's [`linear_no_bias`](candle_nn::linear_no_bias()), recorded.
+/// Creates candle's [`linear_no_bias`](candle_nn::linear_no_bias()), recorded.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn linear_no_bias(inputs: usize, outputs: usize, vb: VarBuilder) -> Result<L
     candle_nn::linear_no_bias(inputs, outputs, vb).map(Linear)
 }
 
-/// As candle's [`linear_b`](candle_nn::linear_b()), recorded.
+/// Creates candle's [`linear_b`](candle_nn::linear_b()), recorded.
 ///
 /// # Errors
 ///

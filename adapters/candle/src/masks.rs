@@ -13,7 +13,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// None yet, for the step of this number.
+    /// Creates masks for the step of this number, none drawn yet.
     pub(crate) fn new(seed: u64, step: u64) -> Self {
         Masks { seed, step, drawn: Vec::new() }
     }

@@ -19,7 +19,7 @@ thread_local! {
     static PASS: RefCell<Option<Pass>> = const { RefCell::new(None) };
 }
 
-/// Where the numbers of variables begin among those of all.
+/// Offsets of the variables' numbers among those of all.
 pub(crate) type Places = Rc<HashMap<TensorId, usize>>;
 
 /// A forward pass of a step.
@@ -28,7 +28,7 @@ struct Pass {
     /// Masks that this pass has taken.
     masks_taken: usize,
     recorder: Option<Recorder>,
-    /// Why the pass cannot be one of a step.
+    /// Reason for which the pass cannot be one of a step.
     refusal: Option<TrainerError>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of layers whose variables have these places, in a batch of so many samples.
+    /// Creates a recorder of layers whose variables have these places, in a batch of `samples` samples.
     pub(crate) fn new(places: Places, samples: usize, token: Var) -> Self {
         Recorder { places, samples, token, layers: Vec::new() }
     }
@@ -56,12 +56,12 @@ pub(crate) struct Recorded {
     tap: Tap,
 }
 
-/// Where the gradient by what came out of a layer is found after a backward pass.
+/// Source of the gradient by a layer's output after a backward pass.
 #[derive(Clone)]
 enum Tap {
     /// An operation has put it there.
     Slot(Slot),
-    /// It is that of zeros which were added.
+    /// Gradient of zeros which were added.
     Zeros(Var),
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn refuse(error: impl FnOnce() -> TrainerError) -> Option<candle_core
     })
 }
 
-/// Whether a forward pass of a step is under way.
+/// Returns true if a forward pass of a step is under way.
 pub(crate) fn is_in_step() -> bool {
     PASS.with_borrow(Option::is_some)
 }

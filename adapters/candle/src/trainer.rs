@@ -36,7 +36,7 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
     pub(crate) seed: u64,
     /// Steps that were begun.
     pub(crate) steps: u64,
-    /// Whether the closure has been seen to give the same outputs again.
+    /// True if the closure has been seen to give the same outputs again.
     is_checked: bool,
 }
 
@@ -45,7 +45,8 @@ pub struct LeastSquaresTrainer<T: Element, O = LevenbergMarquardt<T>> {
 pub struct TrainerReport<T> {
     /// Report of the optimizer.
     pub step: StepReport<T>,
-    /// Whether it was computed from recorded layers; otherwise from products with the Jacobian, or by a first-order rule.
+    /// True if it was computed from recorded layers; otherwise from products with the Jacobian, or by a first-order
+    /// rule.
     pub is_recorded: bool,
 }
 
@@ -60,8 +61,8 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
         Self::of_selected(varmap, optimizer, loss, |_| true)
     }
 
-    /// As [`new`](Self::new), of the variables whose names are selected; the others are constants. Steps are exact where layers are
-    /// selected as a whole.
+    /// Creates a trainer, as [`new`](Self::new) does, of the variables whose names are selected; the others are
+    /// constants. Steps are exact where layers are selected as a whole.
     ///
     /// # Errors
     ///

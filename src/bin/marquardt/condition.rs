@@ -50,7 +50,8 @@ const RELATIONS: [(&str, Relation); 8] = [
 ];
 
 impl Condition {
-    /// Whether a row fulfils it. Texts are equal or not; numbers are compared by size, and a missing one fulfils nothing but `!=`.
+    /// Returns true if a row fulfils the condition. Texts are equal or not; numbers are compared by size, and a missing one
+    /// fulfils nothing but `!=`.
     pub fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
         for alternative in &self.alternatives {
             let mut all = true;

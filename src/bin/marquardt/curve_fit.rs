@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::table::{Cell, Table};
 use crate::terminal::note;
 
-/// Above the lines that `--watch` prints.
+/// Heading of the lines that `--watch` prints.
 const HEADING: &str = "  trial          cost    damping  gain ratio        step   gradient";
 
 /// The fit of a curve to data, with all that is said of parameters and method, but for starts from several points.
@@ -93,7 +93,7 @@ pub fn solve_from_start<'a, C: Curve<f64> + 'a>(
     Ok(Solved { fit: prepared(fit, method).fit()?, minima: None })
 }
 
-/// The fit under its loss, which shows its iterations if that is asked for.
+/// Applies the loss to the fit, and an observer that prints iterations if asked.
 fn prepared<'a, C: Curve<f64>>(mut fit: CurveFit<'a, f64, C>, method: &MethodArguments) -> CurveFit<'a, f64, C> {
     if let Some(loss) = method.robust {
         fit = fit.robust(loss);

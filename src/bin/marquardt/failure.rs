@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use marquardt::curve::FormulaError;
 use thiserror::Error;
 
-/// How a run ended.
+/// Outcome of a run, and its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// All fits converged: exit code 0.
@@ -35,7 +35,7 @@ impl From<Ending> for ExitCode {
     }
 }
 
-/// Reason why there is no result.
+/// Error that left no result.
 #[derive(Debug)]
 pub struct Failure(Box<dyn Error>);
 

@@ -67,7 +67,7 @@ fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {
     output::write(Path::new("-"), &report.to_text(arguments.output.digits))
 }
 
-/// The title of a report: that which is asked for, or else the file and the curve.
+/// Title of a report: the one given, or else the file and the curve.
 pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &Data) -> String {
     let name =
         || Path::new(&data.source).file_name().map_or(data.source.as_str().into(), |name| name.to_string_lossy());

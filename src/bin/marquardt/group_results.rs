@@ -13,17 +13,17 @@ use crate::table::{Cell, Format, Table, significant};
 /// Results of one group.
 pub struct GroupReport {
     pub name: String,
-    /// That of its fit by itself.
+    /// Report of the group's own fit.
     pub report: Option<Report>,
     pub stored: FitOfColumns,
 }
 
-/// All that was found.
+/// Results of all groups.
 pub struct GroupResults<'r> {
     /// The column of the names of the groups.
     pub by: &'r str,
     pub reports: Vec<GroupReport>,
-    /// That of the fit of all groups together.
+    /// Report of the fit of all groups together.
     pub shared: Option<Report>,
     pub tests: Option<Table>,
 }

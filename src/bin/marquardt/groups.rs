@@ -23,11 +23,11 @@ use crate::table::Table;
 pub struct Group {
     pub name: String,
     pub data: Data,
-    /// Where its fit by itself ended.
+    /// Parameters found by the group's own fit.
     pub found: Vec<Start>,
 }
 
-/// All groups, and what is to be done with them.
+/// All groups, and the options of their fits.
 pub struct Groups<'a> {
     pub arguments: &'a FitArguments,
     pub curve: &'a AnyModel,
@@ -173,7 +173,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Where a fit ended, as starts of its parameters.
+/// Returns the parameters that a fit ended at, as starts.
 fn ends(summary: &FitSummary) -> Vec<Start> {
     let is_found = |state| !matches!(state, ParameterState::Fixed | ParameterState::Tied);
     let found = summary.parameters.iter().filter(|parameter| is_found(parameter.state));

@@ -132,7 +132,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Where all fits start; nothing if each has a guess of its own.
+/// Returns the start of all fits; nothing if each has a guess of its own.
 fn start(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
     for given in &arguments.start {
@@ -170,7 +170,7 @@ fn check_name(name: &str, names: &[String], option: &str) -> Result<usize, Failu
     })
 }
 
-/// Where results go, a row for each fit: parameters, standard errors, cost, and 1 for a fit that converged.
+/// Destination of the results, a row for each fit: parameters, standard errors, cost, and 1 for a fit that converged.
 enum Results {
     Npy(RowWriter),
     Csv(Box<csv::Writer<Box<dyn Write>>>),

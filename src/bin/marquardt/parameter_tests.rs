@@ -58,7 +58,7 @@ fn test(simple: &Criteria<f64>, full: &Criteria<f64>, is_known: bool) -> Option<
     Some((test.statistic, format!("{}, {}", test.numerator, test.denominator), test.p_value))
 }
 
-/// How well a fit describes all groups, and its value of the parameter that is tested.
+/// Goodness of the fit of all groups, and its value of the parameter that is tested.
 struct JointFit {
     criteria: Criteria<f64>,
     value: Option<f64>,

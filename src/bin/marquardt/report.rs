@@ -10,13 +10,13 @@ use crate::inference::Inference;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table};
 
-/// A fit, and what else was found out about it.
+/// A fit with its additional intervals and tests.
 #[derive(Debug)]
 pub struct Report {
     pub summary: FitSummary,
     pub inference: Inference,
     pub minima: Option<Table>,
-    /// Of one curve alone.
+    /// Stored fit of a single curve.
     pub stored: Option<FitOfColumns>,
 }
 
@@ -35,7 +35,7 @@ impl Report {
         }
     }
 
-    /// The report for the terminal, with meaningful digits or with so many.
+    /// The report for the terminal, with meaningful digits or a fixed number of them.
     pub fn to_text(&self, digits: Option<u8>) -> String {
         let mut text = match digits {
             Some(digits) => format!("{:.*}\n", usize::from(digits), self.summary),

@@ -44,7 +44,7 @@ impl Cell {
         }
     }
 
-    /// As many digits as tell a number from its neighbours.
+    /// Writes a number with as many digits as tell it from its neighbours.
     fn exact(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),

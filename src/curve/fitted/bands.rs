@@ -1,4 +1,4 @@
-//! How far the curve, and new responses to it, may be off.
+//! Confidence bands of a curve and prediction bands of new responses.
 
 use super::FittedCurve;
 use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
@@ -9,7 +9,7 @@ use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
 
-/// One point of a band: what the curve predicts there, and how far that may be off.
+/// One point of a band: the value of the curve, and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandPoint<T> {
     /// The response of the curve.

@@ -26,7 +26,7 @@ impl<T: Real> Basis<T> {
         basis
     }
 
-    /// Takes from `v` what lies in the span. Twice, so that rounding leaves nothing of it.
+    /// Subtracts from `v` its projection on the span. Twice, so that rounding leaves nothing of it.
     pub(super) fn reject(&self, v: &mut [T]) {
         for column in self.columns.iter().chain(&self.columns) {
             let along = dot(column, v);

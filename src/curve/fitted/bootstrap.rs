@@ -6,7 +6,7 @@ use crate::curve::{FitFailure, Interval, StatisticsError};
 use crate::real::Real;
 use crate::statistics::sample_quantile;
 
-/// The result of a bootstrap: the parameters of all replicates, and what follows from them.
+/// The result of a bootstrap: the parameters of all replicates, their spread and intervals.
 #[derive(Debug)]
 pub struct Bootstrap<T> {
     names: Vec<String>,
@@ -19,9 +19,9 @@ pub struct Bootstrap<T> {
 /// A replicate that could not be fitted.
 #[derive(Debug)]
 pub struct FailedReplicate {
-    /// Which of all replicates, from 0.
+    /// Index of the replicate, from 0.
     pub index: usize,
-    /// Why.
+    /// Reason for which its fit failed.
     pub reason: FitFailure,
 }
 

@@ -8,14 +8,14 @@ use crate::real::Real;
 /// The fit of a constant to correlated responses, to each of several in a row its own.
 pub(super) struct Constants<'d, T: Clone> {
     data: &'d Data<'d, T>,
-    /// Whitened responses; then, what the constants leave of them.
+    /// Whitened responses; then their residuals after a fit of constants.
     rest: Vec<f64>,
     /// The constants, whitened: a row for each response, a column for each constant.
     columns: Vec<f64>,
 }
 
 impl<'d, T: Real> Constants<'d, T> {
-    /// In units of a typical sigma, so that no square over- or underflows.
+    /// Creates the constants in units of a typical sigma, so that no square over- or underflows.
     pub(super) fn new(data: &'d Data<'d, T>, typical: T) -> Self {
         let outputs = data.outputs();
         let mut rest = data.y().to_vec();

@@ -16,7 +16,7 @@ pub struct Contour<T> {
     pub names: [String; 2],
     /// Points of the border, in order; the last is followed by the first.
     pub points: Vec<ContourPoint<T>>,
-    /// Why there is no point in some directions: fits that fail, far out.
+    /// Reasons for which points are missing in some directions: fits that fail, far from the optimum.
     pub failed: Vec<ProfileError>,
 }
 
@@ -25,7 +25,7 @@ pub struct Contour<T> {
 pub struct ContourPoint<T> {
     /// The values of the two parameters; infinite where the region is [open](IntervalEnd::Open) in this direction.
     pub at: [T; 2],
-    /// Why the region ends there.
+    /// Reason for which the region ends there.
     pub end: IntervalEnd,
 }
 

@@ -1,4 +1,4 @@
-//! How well the curve describes the data.
+//! Information criteria of a fitted curve.
 
 use std::f64::consts::PI;
 
@@ -35,7 +35,7 @@ impl<T: Real> FittedCurve<'_, T> {
         self.criteria().reduced_chi_square()
     }
 
-    /// Tests whether a noise as large as it is known to be leaves so much of the data: the probability of a larger
+    /// Tests the residuals against the known noise: the probability of a larger
     /// [`χ²`](Self::chi_square). `None` where the noise is judged by the residuals, or without degrees of freedom.
     pub fn goodness_of_fit(&self) -> Option<Test> {
         let (statistic, freedom) = (self.chi_square().to_f64(), self.covariance.degrees_of_freedom());

@@ -11,10 +11,10 @@ use crate::real::Real;
 /// The confidence of the bands.
 const LEVEL: f64 = 0.95;
 
-/// Points that a curve is drawn through: so many evenly spaced, and as many in equal ratios.
+/// Number of evenly spaced points that a curve is drawn through; as many again are in equal ratios.
 const POINTS: usize = 301;
 
-/// Where the largest predictor is so many times the smallest, a logarithmic axis makes sense.
+/// Ratio of the largest predictor to the smallest from which an axis may be logarithmic.
 const DECADE: f64 = 10.0;
 
 /// A curve that is drawn with its bands.
@@ -97,7 +97,7 @@ fn drawn<'p>(points: impl Iterator<Item = &'p PlotPoint>) -> Series {
     series.outliers(outliers.iter().map(|point| (point.x, point.y)))
 }
 
-/// From the least to the greatest of these, so close that a curve looks smooth on either kind of axis.
+/// Returns points from the least to the greatest of these, so close that a curve looks smooth on either kind of axis.
 fn grid(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     if !(low <= high) {

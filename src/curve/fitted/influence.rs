@@ -1,4 +1,4 @@
-//! How much single responses decide the fit.
+//! Influence of single responses on the fit.
 
 use super::FittedCurve;
 use super::basis::Basis;
@@ -6,8 +6,8 @@ use crate::curve::StatisticsError;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
-/// How much each response decides the fit, by the curve as it is linearised at the solution: for a curve that is linear in
-/// its parameters, exactly what leaving it out would show. A number for each response, row after row.
+/// Influence of each response on the fit, from the curve linearised at the solution: for a curve that is linear in its
+/// parameters, exactly the effect of leaving it out. A number for each response, row after row.
 ///
 /// Of correlated data, these are the numbers of the [whitened](FittedCurve::whitened_residuals) rows, not of single
 /// responses.
@@ -93,7 +93,7 @@ impl<T: Real> FittedCurve<'_, T> {
         Ok(Influence { leverage, standardized_residuals, studentized_residuals, cooks_distance })
     }
 
-    /// Spans what the fitted responses, followed by the priors, can do, whitened.
+    /// Returns a basis of the column space of the whitened Jacobian, with the rows of the priors at its end.
     pub(super) fn basis(&self) -> Result<Basis<T>, crate::problem::EvaluationError> {
         let (mut curve_problem, free) = (self.checked.curve_problem(), self.checked.map.free());
         let (m, n) = (curve_problem.residual_count(), free.len());

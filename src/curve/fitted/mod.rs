@@ -79,7 +79,7 @@ pub struct FittedCurve<'a, T: Real> {
     responses: OnceLock<Vec<T>>,
     /// Sums that standard errors under a robust loss are made of.
     robust: Option<RobustSums<T>>,
-    /// More sums over all responses, made when they are asked for; but at once where ranks have to make them together.
+    /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
 }
 
@@ -130,7 +130,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// How the solve went and why it ended.
+    /// Report of the solve: its status, cost and counts of evaluations.
     pub fn report(&self) -> &Report<T> {
         &self.report
     }

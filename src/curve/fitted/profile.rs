@@ -9,7 +9,7 @@ use crate::curve::estimate::quantile;
 use crate::real::Real;
 use crate::solver::{SolveError, Status};
 
-/// Why a profile or a contour ends where it does.
+/// Reason for which a profile or a contour ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntervalEnd {
     /// The level is reached.
@@ -59,7 +59,7 @@ pub struct ProfilePoint<T> {
     pub parameters: Vec<T>,
 }
 
-/// Why there is no profile, or no contour.
+/// Reasons for which there is no profile, or no contour.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
@@ -87,10 +87,10 @@ pub enum ProfileError {
         parameters: Vec<f64>,
         /// `χ²` there, or the deviance.
         chi_square: f64,
-        /// The same at the fit.
+        /// Cost of the fit itself.
         before: f64,
     },
-    /// A direction leads nowhere.
+    /// A direction is zero, or not finite.
     #[error("a direction must be finite and not zero, not [{}, {}]", .direction[0], .direction[1])]
     Direction {
         /// The direction, in units of the parameters.
@@ -113,7 +113,7 @@ pub enum ProfileError {
     NotConverged {
         /// The parameters held, and where.
         held: String,
-        /// Why the solve ended.
+        /// Reason for which the solve ended.
         status: Status,
     },
     /// The profile jumps: the others find no way from one side to the other.
@@ -127,13 +127,13 @@ pub enum ProfileError {
     Solve {
         /// The parameters held, and where.
         held: String,
-        /// Why not.
+        /// Error of the solve.
         source: SolveError,
     },
 }
 
 impl ProfileError {
-    /// It is of one point, so that others may be tried.
+    /// Returns true if the error is of one point, so that others may be tried.
     pub(super) fn is_local(&self) -> bool {
         match self {
             ProfileError::NotConverged { status, .. } => !matches!(status, Status::Cancelled | Status::TimeLimit),

@@ -20,7 +20,7 @@ const MAX_FAILURES: usize = 12;
 /// Share of the way to a point at which the fit fails that is not looked at before it.
 const GAP: f64 = 1e-3;
 
-/// Of a level, the share to which it is met; more in single precision.
+/// Relative accuracy to which a level is met; larger in single precision.
 const TOLERANCE: f64 = 1e-12;
 
 /// A line through the optimum in the space of the held parameters.
@@ -36,7 +36,7 @@ pub(super) struct Ray<'f, 'a, T: Real> {
     variance: f64,
     /// Margin below zero that rounding may give the squared signed root.
     slack: f64,
-    /// In the order of the way, the optimum first.
+    /// Points visited, in the order of their distance, the optimum first.
     visited: Vec<RayPoint<T>>,
     /// The shortest way known at which the curve has no finite value; infinite if none is.
     edge: f64,
@@ -45,7 +45,7 @@ pub(super) struct Ray<'f, 'a, T: Real> {
 /// A point on a line.
 #[derive(Debug, Clone)]
 pub(super) struct RayPoint<T> {
-    /// How far it is.
+    /// Distance from the optimum along the line, in units of its direction.
     pub(super) way: f64,
     /// `√(χ² − χ²_min)`, in units of the noise.
     pub(super) root: f64,
@@ -93,7 +93,7 @@ impl<T: Real> FittedCurve<'_, T> {
 }
 
 impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
-    /// The line on which these parameters change by so much with a unit of the way.
+    /// Creates the line on which these parameters change by these numbers with a unit of the distance.
     pub(super) fn new(fit: &'f FittedCurve<'a, T>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
         let variance = fit.unit_of_chi_square().ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
@@ -232,8 +232,8 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         Ok(root)
     }
 
-    /// The other parameters fitted again, from where the neighbours make them out to be, or else from the nearest one, or else
-    /// from the optimum. `None` where the curve, or its derivative, is not finite at any of these.
+    /// Fits the other parameters again, from where the neighbours make them out to be, or else from the nearest one, or else from
+    /// the optimum. `None` where the curve, or its derivative, is not finite at any of these.
     fn fit_at(&self, way: f64, place: usize) -> Result<Option<(Vec<T>, T)>, ProfileError> {
         let checked = &self.fit.checked;
         let map = self.held_at(way).fold(checked.map.clone(), |map, (index, value)| map.fixing(index, value));
@@ -304,7 +304,7 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         ProfileError::BetterMinimum { parameters, chi_square: twice(found), before: twice(self.fit.report.cost) }
     }
 
-    /// Where the held parameters are held, for errors.
+    /// Lists the held parameters and their values, for error messages.
     fn describe(&self, way: f64) -> String {
         let name = |index: usize| &self.fit.parameters[index].name;
         self.held_at(way).map(|(index, value)| format!("{} = {value}", name(index))).collect::<Vec<_>>().join(", ")
@@ -317,8 +317,8 @@ fn is_stationary<T: Real>(report: &Report<T>) -> bool {
     report.is_converged() || report.status == Status::NoProgress && is_level
 }
 
-/// How all parameters follow the held ones if the curve is linear, `C_·h C_hh⁻¹ d`, and the way `1/√(dᵀ C_hh⁻¹ d)`, by the
-/// covariance `C` of the parameters; what it does not say is taken for zero, and for one.
+/// Returns the change of all parameters with the held ones for a linear curve, `C_·h C_hh⁻¹ d`, and the unit of the distance,
+/// `1/√(dᵀ C_hh⁻¹ d)`, from the covariance `C` of the parameters. An undefined change counts as zero, an undefined unit as one.
 fn linear<T: Real>(fit: &FittedCurve<'_, T>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
     let matrix = fit.covariance.matrix();
     let of = |i: usize, j: usize| matrix[[i, j]].to_f64();

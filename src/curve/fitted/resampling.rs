@@ -35,14 +35,14 @@ pub struct Resampling<'f, 'a, T: Real> {
     cancel: Option<CancelToken>,
 }
 
-/// Is told how many fits are done, and of how many.
+/// Callback that receives the number of fits done, and that of all fits.
 type Observer<'f> = dyn Fn(usize, usize) + Send + Sync + 'f;
 
-/// Why there is no bootstrap.
+/// Reasons for which there is no bootstrap.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BootstrapError {
-    /// Nothing is to be done.
+    /// The number of replicates is zero.
     #[error("a bootstrap needs at least one replicate")]
     NoReplicates,
     /// Residuals of counts are not alike.
@@ -57,7 +57,7 @@ pub enum BootstrapError {
     /// No rank has all rows to draw from.
     #[error("a bootstrap draws from all rows, which {ranks} ranks share: no one has them")]
     SharedRows {
-        /// How many ranks share the rows.
+        /// Number of ranks that share the rows.
         ranks: usize,
     },
     /// The curve could not be evaluated at the fit.
@@ -87,7 +87,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
 }
 
 impl<'f, T: Real> Resampling<'f, '_, T> {
-    /// How many data sets are drawn; 1,000 by default.
+    /// Sets the number of data sets that are drawn; 1,000 by default.
     pub fn replicates(self, replicates: usize) -> Self {
         Resampling { replicates, ..self }
     }
@@ -103,7 +103,7 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         Resampling { scheme: Some(Scheme::Cases), ..self }
     }
 
-    /// Draws normal noise of the size that is known or judged by the residuals; Poisson counts where the fit is to counts.
+    /// Draws normal noise of the known or estimated size; Poisson counts where the fit is to counts.
     pub fn parametric(self) -> Self {
         Resampling { scheme: Some(Scheme::Parametric), ..self }
     }

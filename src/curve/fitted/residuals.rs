@@ -32,7 +32,8 @@ impl<T: Real> FittedCurve<'_, T> {
         statistics::runs_test(&self.series()?)
     }
 
-    /// About 2 where the residuals of neighbouring rows are independent; see [`durbin_watson`](statistics::durbin_watson).
+    /// Durbin–Watson statistic: about 2 where the residuals of neighbouring rows are independent; see
+    /// [`durbin_watson`](statistics::durbin_watson).
     pub fn durbin_watson(&self) -> Option<f64> {
         statistics::durbin_watson(&self.series()?)
     }

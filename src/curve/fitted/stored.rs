@@ -1,4 +1,4 @@
-//! Fits as they are saved.
+//! Conversion of fits to their saved form.
 
 use super::FittedCurve;
 use super::plot_points::PlotPoint;

@@ -17,8 +17,7 @@ const LEVEL: f64 = 0.95;
 const WORTH_PRINTING: f64 = 0.1;
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// Everything that the report shows, as plain numbers and texts: to print, to write as Markdown or, with the feature
-    /// `json`, as JSON.
+    /// Content of the report, as plain numbers and texts: to print, to write as Markdown or, with the feature `json`, as JSON.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0_f64];

@@ -30,7 +30,7 @@ pub(super) struct Source<'p, T: Clone> {
 enum From<T> {
     /// Rows of residuals, brought to unit variance.
     Residuals(Vec<T>),
-    /// Rows of the data, of which so many observations must be different.
+    /// Draws rows of the data, with at least this number of different observations.
     Cases {
         free: usize,
     },
@@ -58,7 +58,7 @@ impl<'p, T: Real> Source<'p, T> {
         Source { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
     }
 
-    /// Noise of so many sigma.
+    /// Draws noise, in units of sigma.
     pub(super) fn normal(data: &'p Data<'p, T>, fitted: Vec<T>, size: T) -> Self {
         Source { data, fitted, from: From::Normal(size) }
     }
@@ -98,7 +98,7 @@ impl<'p, T: Real> Source<'p, T> {
         self.data.with_responses(noise)
     }
 
-    /// As many rows as there are, each drawn from all; enough of them must be different.
+    /// Draws as many rows as there are, with replacement; enough of them must be different.
     fn some_rows(&self, free: usize, random: &mut ChaCha8Rng) -> Result<Data<'_, T>, CurveError> {
         let count = self.data.rows();
         let rows: Vec<usize> = (0..count).map(|_| below(count, random)).collect();
@@ -112,7 +112,7 @@ impl<'p, T: Real> Source<'p, T> {
     }
 }
 
-/// A residual without what its observation took off it; nothing where the curve goes through it whatever it is.
+/// Returns a residual corrected for the leverage of its observation; zero where the leverage is one.
 fn freed<T: Real>(residual: T, leverage: T) -> T {
     let left = T::ONE - leverage;
     if left > T::EPSILON.sqrt() { residual / left.sqrt() } else { T::ZERO }

@@ -36,7 +36,7 @@ pub(in crate::curve) enum ResponseKind {
     Uniform,
     /// Each has a sigma.
     Weighted,
-    /// Their noise is correlated.
+    /// The noise of the responses is correlated.
     Correlated,
     /// The variance of a count is its mean.
     Counts,

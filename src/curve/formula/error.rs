@@ -38,7 +38,7 @@ impl FormulaError {
         &self.0.problem
     }
 
-    /// Where in the text that is: the number of the character, counted from 1.
+    /// Position of the fault in the text: the number of the character, counted from 1.
     pub fn position(&self) -> usize {
         1 + self.0.text[..self.0.at].chars().count()
     }
@@ -63,7 +63,7 @@ impl fmt::Display for FormulaError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormulaProblem {
-    /// Something else ought to stand here.
+    /// Another token was expected here.
     #[error("{expected} is expected, but {found} found")]
     Unexpected {
         /// Tokens that may stand here.
@@ -98,19 +98,19 @@ pub enum FormulaProblem {
     /// A comparison stands where a number ought to.
     #[error("a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise")]
     Comparison,
-    /// Where `if` or `?` asks for a comparison, there is none.
+    /// A comparison is missing after `if` or before `?`.
     #[error("a comparison, such as x < a, is expected")]
     NoComparison,
     /// Parentheses, powers or conditions are within each other too often.
     #[error("parentheses, powers and conditions are more than {most} deep")]
     TooDeep {
-        /// As deep they may be.
+        /// Largest depth.
         most: usize,
     },
     /// The formula takes too many operations.
     #[error("the formula takes more than {most} operations")]
     TooLong {
-        /// As many it may take.
+        /// Largest number of operations.
         most: usize,
     },
     /// A predictor has a name that a formula cannot have, or one that another predictor has.

@@ -28,7 +28,7 @@ macro_rules! define {
         }
 
         impl Function {
-            /// That of this name.
+            /// Returns the function of this name.
             pub(super) fn of_name(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($method) $(| $alias)* => Some(Function::$function),)*
@@ -80,7 +80,7 @@ impl Compound {
         ("if", Compound::If, 3),
     ];
 
-    /// That of this name, and how many arguments it takes.
+    /// Returns the function of this name, and the number of its arguments.
     pub(super) fn of_name(name: &str) -> Option<(Self, usize)> {
         Compound::TABLE.into_iter().find(|(known, ..)| *known == name).map(|(_, compound, count)| (compound, count))
     }

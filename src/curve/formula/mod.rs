@@ -125,13 +125,13 @@ impl Formula {
         &self.parameters
     }
 
-    /// How it is worked out.
+    /// Compiled program of the formula.
     pub(super) fn program(&self) -> &Program {
         &self.program
     }
 }
 
-/// Over the predictor `x`.
+/// Parses a formula of the predictor `x`.
 impl FromStr for Formula {
     type Err = FormulaError;
 

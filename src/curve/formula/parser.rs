@@ -1,4 +1,4 @@
-//! From a text to a [`Program`], by recursive descent.
+//! Parser from a text to a [`Program`], by recursive descent.
 //!
 //! ```text
 //! expression = comparison [ "?" expression ":" expression ]
@@ -113,7 +113,7 @@ impl<'t> Parser<'t> {
         self.take_symbol(&[symbol])?.map(|_| ()).ok_or_else(|| self.unexpected(expected))
     }
 
-    /// Reads what stands deeper within the formula.
+    /// Reads a nested part of the formula.
     fn deeper<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, FormulaError>) -> Result<R, FormulaError> {
         if self.depth == DEEPEST {
             return Err(self.error(FormulaProblem::TooDeep { most: DEEPEST }, self.word.at));

@@ -46,7 +46,7 @@ pub(super) enum Instruction {
     IntegerPower(Slot, i32),
     ConstantPower(Slot, Bits),
     Apply(Function, Slot),
-    /// Where the first is less than the second, the third, otherwise the fourth.
+    /// Conditional: the third slot if the first is less than the second, otherwise the fourth.
     SelectLess([Slot; 4]),
 }
 
@@ -64,7 +64,7 @@ impl Instruction {
         }
     }
 
-    /// The same of results that stand elsewhere.
+    /// Returns the instruction with other slots for its arguments.
     fn moved(self, to: impl Fn(Slot) -> Slot) -> Self {
         match self {
             Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
@@ -82,9 +82,9 @@ impl Instruction {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::curve) struct Program {
     pub(super) instructions: Vec<Instruction>,
-    /// Whether the result of each instruction depends on a parameter.
+    /// For each instruction, true if its result depends on a parameter.
     pub(super) varies: Vec<bool>,
-    /// Some results are not chosen.
+    /// True if the program has conditionals, so that some results are not used.
     pub(super) chooses: bool,
 }
 

@@ -95,7 +95,7 @@ struct Rows<'e, T, R> {
     b: &'e [Lanes<T, R>],
 }
 
-/// Does each function for all rows at once.
+/// Applies each function to all rows at once.
 macro_rules! functions_of_rows {
     ($($function:ident $method:ident [$($alias:literal),*],)*) => {
         impl Function {
@@ -298,7 +298,7 @@ struct Joined<'e, T, R> {
     value: &'e Results<T, R>,
     seed: &'e Results<T, R>,
     rows: usize,
-    /// Of the second argument, if that divides.
+    /// Reciprocal of the second argument, for a division.
     reciprocal: Results<T, R>,
 }
 

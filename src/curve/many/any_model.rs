@@ -15,10 +15,10 @@ use crate::real::Real;
 /// The most parameters whose derivatives are carried forwards, fewer and more of them.
 pub(super) const FORWARDS: [usize; 2] = [4, 8];
 
-/// All that is compiled for each model: its evaluation. Methods are for models that are evaluated in lanes, but for those that say
-/// otherwise.
+/// Evaluation of a model, the only code compiled for each model. Methods are for models that are evaluated in lanes, but for
+/// those that say otherwise.
 pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
-    /// How the model is evaluated.
+    /// Way of evaluating the model.
     fn evaluation(&self) -> Evaluation;
 
     /// Works out [`PointSums<T, R, N>`](PointSums), where `R` are these registers, and `N` is of [`FORWARDS`].
@@ -35,18 +35,18 @@ pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError>;
 
-    /// Where the model would start, if that is asked for.
+    /// Start that the model guesses from data; `None` if it has no guess.
     fn guess(&self, x: &[T], y: &[T]) -> Option<Vec<T>>;
 }
 
-/// How a model is evaluated.
+/// Way of evaluating a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evaluation {
-    /// For a point of several fits at once, or in tiles.
+    /// Evaluates a point of several fits at once, or in tiles.
     InLanes,
-    /// For a tile of points of several fits at once.
+    /// Evaluates a tile of points of several fits at once.
     InTiles,
-    /// For one point after the other.
+    /// Evaluates one point after the other.
     OneByOne,
 }
 

@@ -19,7 +19,7 @@ use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::{Arrival, LaneSource, Sums, solve_all};
 
-/// Does a block of fits of at most `N` parameters.
+/// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
     pub(super) specification: &'s Specification<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
@@ -38,17 +38,17 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
     }
 }
 
-/// The data of the fits that are in the lanes, and what became of those that were.
+/// Data of the fits in the lanes, and results of those that have left.
 struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     specification: &'s Specification<'a, T>,
     model: &'s dyn AnyModel<T>,
     registers: Registers,
-    /// Those not begun.
+    /// Range of the fits that are not begun.
     fits: Range<usize>,
     work: PointSums<T, R, N>,
-    /// Where some parameters are fixed or tied.
+    /// Map of the free parameters; `None` if none is fixed or tied.
     free: Option<FreeParameters<'s, T, R, N>>,
-    /// Where points are evaluated tile by tile.
+    /// Room for evaluation by tiles of points; `None` if points are evaluated one by one.
     tile: Option<ReverseTile<T, R>>,
     /// The predictors are those of all fits, and finite: they are in all lanes from the beginning.
     shares_all: bool,

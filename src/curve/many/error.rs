@@ -5,7 +5,8 @@ use thiserror::Error;
 use crate::curve::CurveError;
 use crate::curve::counted::counted;
 
-/// Why none of the fits was begun. What is wrong with one of them is in its [`FitStatus`](crate::solver::FitStatus).
+/// Reasons for which none of the fits was begun. What is wrong with one of them is in its
+/// [`FitStatus`](crate::solver::FitStatus).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitManyError {
@@ -17,7 +18,7 @@ pub enum FitManyError {
         /// Points of the responses.
         y: usize,
     },
-    /// Something has rows for another number of fits than the responses.
+    /// An array has rows for another number of fits than the responses.
     #[error("{what} has rows for {}, but y for {expected}", counted(*found, "fit"))]
     UnequalFits {
         /// Its name: `x`, `start` or `sigma`.

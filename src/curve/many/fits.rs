@@ -31,7 +31,7 @@ pub struct ManyFits<T> {
 }
 
 impl<T: Real> ManyFits<T> {
-    /// Room for so many fits, none of which has begun.
+    /// Makes room for `fits` fits, none of which has begun.
     pub(super) fn none_yet(names: Vec<String>, fits: usize, has_covariances: bool) -> Self {
         let (n, nothing) = (names.len(), T::from_f64(f64::NAN));
         ManyFits {
@@ -45,7 +45,7 @@ impl<T: Real> ManyFits<T> {
         }
     }
 
-    /// The room, in blocks of so many fits.
+    /// Splits the room into blocks of fits.
     pub(super) fn blocks(&mut self, fits: usize) -> Vec<Outcomes<'_, T>> {
         let n = self.names.len();
         let parameters = self.parameters.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
@@ -71,7 +71,7 @@ impl<T: Real> ManyFits<T> {
 }
 
 impl<T> ManyFits<T> {
-    /// How many fits ended at a minimum.
+    /// Number of fits that ended at a minimum.
     pub fn converged(&self) -> usize {
         self.status.iter().filter(|status| status.is_converged()).count()
     }

@@ -11,7 +11,7 @@ pub(super) struct FreeParameters<'m, T, R, const N: usize> {
     map: &'m ParameterMap<T>,
     /// All parameters of each lane.
     all: Vec<Vec<T>>,
-    /// Their derivatives by the free ones, a row for each of all, of each lane.
+    /// Derivatives of all parameters by the free ones: for each lane, a row for each parameter.
     derivatives: Vec<Vec<T>>,
     /// Sums by the free parameters.
     sums: Sums<T, R, N>,

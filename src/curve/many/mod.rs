@@ -42,8 +42,8 @@ use crate::solver::CancelToken;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::StoppingCriteria;
 
-/// Share of the cost that a step must predict as its reduction to be worth taking: the parameters are then within a hundred-thousandth of their standard
-/// errors of the minimum.
+/// Share of the cost that a step must predict as its reduction to be worth taking: the parameters are then within a hundred-thousandth of
+/// their standard errors of the minimum.
 const FTOL: f64 = 1e-12;
 
 /// The most parameters of fits in lockstep.
@@ -52,7 +52,7 @@ const MOST: usize = 16;
 /// Fits that a thread does between two reports of progress, at least and at most.
 const BLOCK: [usize; 2] = [64, 1024];
 
-/// The same model, fitted to many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
+/// Fits of one model to many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
 ///
 /// Several fits are done in lockstep, one in each lane of the widest vector registers that the processor turns out to have (AVX-512,
 /// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
@@ -61,10 +61,10 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to
 /// 16 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
 ///
-/// A fit ends where the Gauss–Newton step promises less than `ftol` of the cost, which the standard errors are worked out at. A fit
+/// A fit ends where the Gauss–Newton step predicts a reduction of less than `ftol` of the cost; standard errors are computed there. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
 /// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. What is wrong with the data of one fit is said
-/// by its [`FitStatus`](crate::solver::FitStatus), and is nobody else's concern.
+/// by its [`FitStatus`](crate::solver::FitStatus), and does not affect the others.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
@@ -95,7 +95,7 @@ pub struct FitMany<'a, T: Real, M> {
     progress: Option<Box<Progress<'a>>>,
 }
 
-/// Is told how many fits are done, and of how many.
+/// Callback that receives the number of fits done, and that of all fits.
 type Progress<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
@@ -126,7 +126,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         FitMany { model: GivenModel { model, guess: None }, specification, progress: None }
     }
 
-    /// Where the fits start: one start for all (one dimension), or a row for each fit (two).
+    /// Sets the start of the fits: one start for all (one dimension), or a row for each fit (two).
     pub fn start(mut self, start: impl Into<PerFit<'a, T>>) -> Self {
         self.specification.start = Some(start.into());
         self
@@ -151,8 +151,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// The standard deviations, which must then be given, are what they say; otherwise, which is the default, they are known up to a factor, which each fit
-    /// estimates from its residuals.
+    /// Says that the standard deviations, which must then be given, are absolute; by default they are known up to a factor, which
+    /// each fit estimates from its residuals.
     pub fn absolute_sigma(mut self, absolute: bool) -> Self {
         self.specification.absolute_sigma = absolute;
         self
@@ -184,9 +184,9 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Fits under a loss by which outliers do not decide, as [`CurveFit::robust`](crate::CurveFit::robust) does: the scale of each fit
-    /// is judged by its residuals, unless [`f_scale`](Self::f_scale) gives it. Such fits are done one by one, at ten to a hundred times the
-    /// cost of least squares.
+    /// Sets a robust loss, which limits the influence of outliers, as [`CurveFit::robust`](crate::CurveFit::robust) does: the
+    /// scale of each fit is judged by its residuals, unless [`f_scale`](Self::f_scale) gives it. Such fits are done one by one,
+    /// at ten to a hundred times the cost of least squares.
     ///
     /// ```
     /// use marquardt::{FitMany, Loss, model};
@@ -244,7 +244,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self.option(name, ParameterOption::Fix(None))
     }
 
-    /// Keeps a parameter of every fit at a value, whatever the start says.
+    /// Fixes a parameter of every fit at a value, in place of its start.
     pub fn fix_at(self, name: &str, value: T) -> Self {
         self.option(name, ParameterOption::Fix(Some(value)))
     }
@@ -259,8 +259,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Whether [`ManyFits::covariances`] are worked out, which by default they are not: they take as many numbers for each fit as there are
-    /// pairs of parameters.
+    /// Enables [`ManyFits::covariances`]; off by default, as they take as many numbers for each fit as there are pairs of
+    /// parameters.
     pub fn covariances(mut self, covariances: bool) -> Self {
         self.specification.covariances = covariances;
         self
@@ -279,8 +279,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// A fit ends where the undamped step promises less than this share of the cost; 1e-12, or a tenth of the float's epsilon if that
-    /// is larger, by default.
+    /// A fit ends where the undamped step predicts a reduction of less than this share of the cost; 1e-12, or a tenth of the float's
+    /// epsilon if that is larger, by default.
     pub fn ftol(mut self, ftol: T) -> Self {
         self.specification.stopping.ftol = ftol;
         self
@@ -322,7 +322,7 @@ struct AllFits<'m, 'a, T: Real> {
     model: &'m dyn AnyModel<T>,
     specification: Specification<'a, T>,
     progress: Option<Box<Progress<'a>>>,
-    /// Of the parameters.
+    /// Names of the parameters.
     names: Vec<String>,
 }
 
@@ -344,7 +344,7 @@ impl<T: Real> AllFits<'_, '_, T> {
         Ok(found)
     }
 
-    /// Does consecutive fits: in lockstep where there are few parameters, and by the full engine what that leaves open.
+    /// Makes consecutive fits: in lockstep where there are few parameters; the full engine makes those that are left.
     fn fit_block(&self, mut outcomes: Outcomes<'_, T>) {
         const FEW: usize = FORWARDS[0];
         const SOME: usize = FORWARDS[1];

@@ -14,7 +14,7 @@ pub(super) struct NormalEquations<T, const N: usize> {
     held: [bool; N],
     /// Free parameters.
     n: usize,
-    /// Of the residuals.
+    /// Variance of the residuals.
     variance: T,
     /// The matrix is not too close to singular.
     is_sound: bool,
@@ -23,7 +23,7 @@ pub(super) struct NormalEquations<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> NormalEquations<T, N> {
-    /// Of `n` free parameters at so many points, whose residuals have this variance if it is known.
+    /// Builds the equations of `n` free parameters at this many points; `variance` is that of the residuals, if it is known.
     #[inline]
     pub(super) fn at(arrival: &Arrival<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
         let held = arrival.held;

@@ -51,7 +51,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
     }
 }
 
-/// Does those of consecutive fits that are open.
+/// Fits that the lockstep engine has left, one after the other.
 pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
     pub(super) specification: &'s Specification<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
@@ -77,7 +77,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         }
     }
 
-    /// Does one fit.
+    /// Makes one fit.
     fn fit(&self, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
         let specification = self.specification;
         let (mut x, mut y, mut sigma) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,7 +188,7 @@ fn is_reproduced<T: Real>(observed: ArrayView1<'_, T>, fitted: ArrayView1<'_, T>
     size == T::ZERO || observed.iter().zip(fitted).all(|(&y, &fitted)| (y - fitted).abs() <= margin)
 }
 
-/// The status that says what prevented a fit.
+/// Returns the status for the error of a fit.
 fn status_of(error: &CurveError) -> FitStatus {
     use SolveError::*;
     match error {

@@ -7,7 +7,7 @@ use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::Arrival;
 
-/// Where the results of consecutive fits go.
+/// Destination of the results of consecutive fits.
 pub(super) struct Outcomes<'o, T> {
     /// The number of the first.
     pub(super) first: usize,

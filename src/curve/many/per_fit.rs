@@ -5,14 +5,14 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 /// One row for all fits, or a row for each.
 #[derive(Debug, Clone)]
 pub enum PerFit<'a, T> {
-    /// The same for all.
+    /// One row for all fits.
     Same(ArrayView1<'a, T>),
     /// A row for each.
     Own(ArrayView2<'a, T>),
 }
 
 impl<T> PerFit<'_, T> {
-    /// Rows for so many fits, where there is not the same for all.
+    /// Number of fits that there are rows for; `None` for one row for all.
     pub(super) fn fits(&self) -> Option<usize> {
         match self {
             PerFit::Same(_) => None,

@@ -2,10 +2,10 @@
 
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, Axis};
 
-/// Where the fits have their points.
+/// Predictors of many fits.
 #[derive(Debug, Clone)]
 pub enum Predictors<'a, T> {
-    /// In the same places: a row of predictors for each point.
+    /// Predictors that all fits share: a row for each point.
     Shared(ArrayView2<'a, T>),
     /// Each in places of its own: for each fit, a row of predictors for each point.
     Own(ArrayView3<'a, T>),
@@ -19,7 +19,7 @@ impl<'a, T> Predictors<'a, T> {
 }
 
 impl<T> Predictors<'_, T> {
-    /// Rows for so many fits, where these do not share them.
+    /// Number of fits that there are rows for, where these do not share them.
     pub(super) fn fits(&self) -> Option<usize> {
         match self {
             Predictors::Shared(_) => None,

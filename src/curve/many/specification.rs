@@ -14,7 +14,7 @@ use crate::real::Real;
 use crate::solver::lockstep::{BoxBounds, StoppingCriteria};
 use crate::solver::{CancelToken, FitStatus};
 
-/// All that is known before the fits begin.
+/// Data and options of all fits, checked before they begin.
 pub(super) struct Specification<'a, T: Real> {
     /// Parameters of the model.
     pub(super) parameters: usize,
@@ -31,7 +31,7 @@ pub(super) struct Specification<'a, T: Real> {
     pub(super) bounds: Option<Bounds<T>>,
     /// Options of parameters, by name.
     pub(super) options: Vec<(String, ParameterOption<T>)>,
-    /// Which parameters are free, where others are fixed or tied; made of the options by the check.
+    /// Map from the free parameters to all, where some are fixed or tied; the check makes it of the options.
     pub(super) map: Option<ParameterMap<T>>,
     /// Covariances are asked for.
     pub(super) covariances: bool,
@@ -53,7 +53,7 @@ pub(super) struct Point<'p, T> {
 }
 
 impl<T: Real> Specification<'_, T> {
-    /// Whether everything fits together, of a model whose parameters have these names.
+    /// Checks that the options fit together, for a model whose parameters have these names.
     pub(super) fn check(&mut self, names: &[String]) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
         let parameters = self.parameters;
@@ -113,7 +113,7 @@ impl<T: Real> Specification<'_, T> {
         Ok(())
     }
 
-    /// Which parameters are free, by the options.
+    /// Returns the map of the free parameters that the options describe.
     fn checked_map(&self, names: &[String]) -> Result<ParameterMap<T>, CurveError> {
         // The starts are those of each fit.
         let mut parameters = parameters(names.to_vec(), &vec![T::ZERO; names.len()], &self.options)?;
@@ -228,7 +228,7 @@ impl<T: Real> Specification<'_, T> {
         map.expand(&free, start, &mut derivative);
     }
 
-    /// Fills in what the model guesses, moved within the bounds.
+    /// Fills in the start that the model guesses, moved within the bounds.
     fn guess(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
@@ -269,7 +269,7 @@ fn is_deviation<T: Real>(sigma: T) -> bool {
     sigma > T::ZERO && sigma.is_finite() && sigma.recip().is_finite()
 }
 
-/// None of these is NaN or infinite; worked out without looking at each by itself.
+/// Returns true if none of these is NaN or infinite; computed without looking at each by itself.
 fn are_finite<'n, T: Real>(numbers: impl IntoIterator<Item = &'n T>) -> bool {
     // What is not finite leaves NaN.
     numbers.into_iter().fold(T::ZERO, |nothing, &number| nothing + number * T::ZERO) == T::ZERO

@@ -40,7 +40,7 @@ impl AnyModel {
         }
     }
 
-    /// How it is computed.
+    /// Formula of the model.
     pub fn formula(&self) -> &str {
         match self {
             AnyModel::Named(model) => model.formula(),

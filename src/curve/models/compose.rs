@@ -12,7 +12,7 @@ use crate::real::Real;
 
 /// Rounds in which the parts of a sum are guessed again.
 const ROUNDS: usize = 2;
-/// Where the other factor of a product is smaller than this part of its largest value, it is not divided by.
+/// Smallest value of a product's other factor, relative to its largest, that is divided by.
 const WORTH_DIVIDING: f64 = 0.1;
 
 /// Two models added: the parameters of the first, then those of the second.
@@ -85,7 +85,7 @@ pub struct Prefixed<M> {
 }
 
 impl<M> Prefixed<M> {
-    /// Any model, with this before the names of its parameters.
+    /// Creates a model whose parameter names have this prefix.
     pub fn new(model: M, prefix: impl Into<String>) -> Self {
         Prefixed { model, prefix: prefix.into() }
     }
@@ -110,7 +110,7 @@ macro_rules! compose {
             }
 
             impl<$($generic),*> $model {
-                /// The same with a prefix to the names of the parameters.
+                /// Puts a prefix before the names of the parameters.
                 pub fn prefixed(self, prefix: impl Into<String>) -> Prefixed<Self> {
                     Prefixed::new(self, prefix)
                 }
@@ -248,7 +248,7 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
         finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts).1))
     }
 
-    /// Those of the first factor, or of the second where the first has none.
+    /// Indices of the linear parameters of the first factor, or of the second where the first has none.
     fn linear_parameters(&self) -> Vec<usize> {
         let first = self.0.linear_parameters();
         if !first.is_empty() {

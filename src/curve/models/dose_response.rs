@@ -97,7 +97,7 @@ impl Formula for Logistic5 {
         b[0] + (b[1] - b[0]) * occupied(x, b[2], b[3]).pow(b[4])
     }
 
-    /// About the curve of four parameters, once as it is and once upside down. The two differ here, but little: only data
+    /// Starts from the curve of four parameters, once as it is and once upside down. The two differ here, but little: only data
     /// that clearly show it have their `bottom` above their `top`.
     fn start(look: &Look) -> Vec<f64> {
         let symmetric = Logistic4::start(look);

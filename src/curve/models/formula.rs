@@ -8,7 +8,7 @@ use crate::scalar::Scalar;
 pub(super) trait Formula {
     /// Its name in snake case.
     const NAME: &'static str;
-    /// How it is computed.
+    /// Formula of the model.
     const FORMULA: &'static str;
     /// Names of its parameters.
     const PARAMETERS: &'static [&'static str];
@@ -18,7 +18,7 @@ pub(super) trait Formula {
     /// The response at `x`.
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S;
 
-    /// For each parameter that is not linear, the values that the guess tries, in order.
+    /// Grid of the guess: for each parameter that is not linear, the values to try, in order.
     fn axes(_look: &Look) -> Vec<Vec<f64>> {
         Vec::new()
     }
@@ -35,7 +35,7 @@ pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
     S::Real::from_f64(value)
 }
 
-/// The one predictor of a row; NaN where there is none, which the fit then says.
+/// Returns the first predictor of a row; NaN where there is none, which the fit then reports.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn only<T: Number>(x: &[T]) -> T {
     x.first().copied().unwrap_or(T::from_f64(f64::NAN))

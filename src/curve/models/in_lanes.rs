@@ -45,7 +45,7 @@ fn assert_close<T: Real>(found: &[T], expected: &[T], width: usize, what: &str) 
     }
 }
 
-/// Both ways to derivatives, and the values with and without them.
+/// Compares both ways to derivatives, and the values with and without them.
 fn same_in_lanes<T: Real>(model: &impl Model<T>, x: &[f64], width: usize, b: &[f64], what: &str) {
     let [x, b] = [x, b].map(|of| of.iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>());
     let values: Vec<T> = x.chunks_exact(width).map(|x| model.response(x, &b)).collect();

@@ -15,7 +15,7 @@ pub(super) struct LinearFit<'a> {
 }
 
 impl<'a> LinearFit<'a> {
-    /// A fit of these data by so many columns.
+    /// Creates a linear fit of these data by `columns` columns.
     pub(super) fn new(y: &'a [f64], columns: usize) -> Self {
         LinearFit {
             y,
@@ -70,7 +70,7 @@ fn norm(column: &[f64]) -> f64 {
     size * column.iter().map(|value| (value / size).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Takes from `of` what of it is along `direction`, a unit vector or zero, and returns how much that was.
+/// Subtracts from `of` its projection on `direction`, a unit vector or zero, and returns the coefficient.
 fn take(direction: &[f64], of: &mut [f64]) -> f64 {
     let share: f64 = zip(direction, &*of).map(|(d, value)| d * value).sum();
     zip(direction, of).for_each(|(d, value)| *value -= share * d);

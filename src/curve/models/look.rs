@@ -33,7 +33,7 @@ impl Look {
         Look { x, y, scale }.averaged(POINTS)
     }
 
-    /// At most so many points: means of neighbours.
+    /// Returns at most `points` points: means of neighbours.
     pub(super) fn averaged(&self, points: usize) -> Look {
         let group = self.x.len().div_ceil(points).max(1);
         let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
@@ -93,7 +93,7 @@ impl Look {
         geometric(self.span() / 200.0, 30.0 * self.span(), 24)
     }
 
-    /// The same of both signs.
+    /// Returns the lengths with both signs.
     pub(super) fn signed_lengths(&self) -> Vec<f64> {
         both_signs(&self.lengths())
     }
@@ -118,7 +118,7 @@ impl Look {
         self.search(COARSE_POINTS, linear, parameters, axes, response)
     }
 
-    /// The same, with every point looked at from the first.
+    /// Searches a grid from the first point on with all points of the data.
     pub(super) fn best_on_fine(
         &self,
         linear: &[usize],
@@ -129,7 +129,7 @@ impl Look {
         self.search(POINTS, linear, parameters, axes, response)
     }
 
-    /// Searches a grid with so many points of the data, then finer ones with all.
+    /// Searches a grid with a part of the data's points, then finer ones with all.
     fn search(
         &self,
         coarse: usize,
@@ -163,7 +163,7 @@ impl Look {
 /// The best point of a grid so far.
 struct Best {
     start: Vec<f64>,
-    /// Where it is on each axis.
+    /// Index on each axis.
     at: Vec<usize>,
     sum: f64,
 }
@@ -204,33 +204,33 @@ impl Best {
     }
 }
 
-/// How far it is to the values on either side of one on an axis.
+/// Returns the distances to the neighbouring values on an axis.
 fn neighbours(axis: &[f64], at: usize) -> [f64; 2] {
     let left = at.checked_sub(1).map_or(0.0, |left| axis[at] - axis[left]);
     [left, axis.get(at + 1).map_or(0.0, |right| right - axis[at])]
 }
 
-/// So many numbers from one to another, evenly spaced.
+/// Returns `count` evenly spaced numbers.
 pub(super) fn spaced(from: f64, to: f64, count: usize) -> Vec<f64> {
     (0..count).map(|index| from + (to - from) * index as f64 / (count - 1) as f64).collect()
 }
 
-/// So many numbers from one to another, each the same multiple of the one before.
+/// Returns `count` numbers in a geometric sequence.
 pub(super) fn geometric(from: f64, to: f64, count: usize) -> Vec<f64> {
     (0..count).map(|index| from * (to / from).powf(index as f64 / (count - 1) as f64)).collect()
 }
 
-/// These numbers and their negatives, in order.
+/// Returns these numbers and their negatives, in order.
 pub(super) fn both_signs(positive: &[f64]) -> Vec<f64> {
     positive.iter().rev().map(|value| -value).chain(positive.iter().copied()).collect()
 }
 
-/// So many numbers about one, as far as `reach` on either side.
+/// Returns `count` numbers around one, as far as `reach` on either side.
 pub(super) fn about(middle: f64, reach: f64, count: usize) -> Vec<f64> {
     spaced(middle - reach, middle + reach, count)
 }
 
-/// So many multiples of a number, by factors from `1 / most` to `most`.
+/// Returns `count` multiples of a number, by factors from `1 / most` to `most`.
 pub(super) fn multiples(of: f64, most: f64, count: usize) -> Vec<f64> {
     geometric(most.recip(), most, count).into_iter().map(|factor| of * factor).collect()
 }

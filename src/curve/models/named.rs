@@ -64,7 +64,7 @@ impl Named {
         Kind::all().map(|kind| Named::of_terms(vec![kind]))
     }
 
-    /// The model of this name, or the sum of models; [`str::parse`] says what is wrong where there is none.
+    /// The model of this name, or the sum of models; `None` if there is none; [`str::parse`] returns an error instead.
     pub fn of_name(name: &str) -> Option<Named> {
         name.parse().ok()
     }
@@ -74,7 +74,7 @@ impl Named {
         &self.name
     }
 
-    /// How it is computed.
+    /// Formula of the model.
     pub fn formula(&self) -> &str {
         &self.formula
     }
@@ -151,7 +151,7 @@ fn prefixed(formula: &str, parameters: &[&str], prefix: &str) -> String {
 struct Terms<'a>(&'a [Kind]);
 
 impl<'a> Terms<'a> {
-    /// As a sum of two parts; `None` for a single term.
+    /// Splits a sum into two parts; `None` for a single term.
     fn halves(&self) -> Option<Sum<Terms<'a>, Terms<'a>>> {
         let (first, second) = self.0.split_at(self.0.len().div_ceil(2));
         (!second.is_empty()).then_some(Sum(Terms(first), Terms(second)))
@@ -212,7 +212,7 @@ impl<T: Real> Model<T> for Named {
     }
 }
 
-/// That of a sum is its [`Sum`]'s.
+/// Guesses as the single model does; a sum guesses as its [`Sum`] does.
 impl<T: Real> Guess<T> for Named {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
         Terms(&self.terms).guess(x, y)

@@ -74,7 +74,7 @@ impl Formula for Voigt {
         b[0] * profile * scale * real::<S>(PI.sqrt().recip())
     }
 
-    /// By way of the pseudo-Voigt, which is quicker to try.
+    /// Starts from the best pseudo-Voigt, which is quicker to search.
     fn start(look: &Look) -> Vec<f64> {
         let axes = vec![look.places(), look.widths(), vec![0.1, 0.3, 0.5, 0.7, 0.9]];
         let pseudo = look.best_on(&[0], 4, axes, PseudoVoigt::at);

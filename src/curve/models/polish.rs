@@ -12,7 +12,7 @@ use crate::solver::LevenbergMarquardt;
 /// Iterations that a start is worth.
 const ITERATIONS: usize = 30;
 
-/// How far a model is from the data.
+/// Least-squares problem of a model and data.
 struct CurveProblem<'a, F> {
     look: &'a Look,
     model: PhantomData<F>,
@@ -35,8 +35,8 @@ impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
     }
 }
 
-/// The better of the best points of two grids, after a short fit from either: the second if what it leaves of the squares is
-/// less than this part of what the first does.
+/// The better of the best points of two grids, after a short fit from either: the second if its sum of squares is less than this
+/// part of the first's.
 pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part: f64) -> Vec<f64> {
     let [first, second] = grids.map(|axes| {
         let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);

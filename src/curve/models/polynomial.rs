@@ -67,7 +67,7 @@ pub struct Polynomial {
 }
 
 impl Polynomial {
-    /// Of this degree.
+    /// Creates a polynomial of this degree.
     pub fn new(degree: usize) -> Self {
         Polynomial { degree }
     }

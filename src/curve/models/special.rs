@@ -154,8 +154,7 @@ mod tests {
         }
     }
 
-    /// By `w′(z) = 2i/√π − 2 z w(z)`, of which these are the real parts along both axes, with the imaginary parts of `w`
-    /// from SciPy.
+    /// Expected values: the real parts of `w′(z) = 2i/√π − 2 z w(z)` along both axes, with the imaginary parts of `w` from SciPy.
     #[test]
     fn faddeeva_is_differentiated() {
         for [x, y, im] in

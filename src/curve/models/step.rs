@@ -46,7 +46,7 @@ impl Formula for ErfStep {
         b[0] * (erf((-b[1] + x) / b[2]) + real::<S>(1.0)) * real::<S>(0.5)
     }
 
-    /// About the logistic step, whose slope is the same with a `sigma` of `√π / 4` times this one.
+    /// Searches about the logistic step, whose slope is the same with a `sigma` of `√π / 4` times this one.
     fn axes(look: &Look) -> Vec<Vec<f64>> {
         let logistic = LogisticStep::start(look);
         let (center, sigma) = (logistic[1], 2.26 * logistic[2]);

@@ -92,7 +92,7 @@ impl Axis {
         self.ticks.iter().map(|(_, label)| label.as_str())
     }
 
-    /// The label of the axis, with what its numbers leave out.
+    /// Label of the axis, with the offset or factor that its numbers leave out.
     pub(super) fn label(&self, label: &str) -> String {
         let sign = if self.offset > 0.0 { '−' } else { '+' };
         let offset = labels(&[self.offset.abs()], true).concat();
@@ -145,7 +145,7 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// That of the leading digit.
+/// Returns the decimal exponent of the leading digit.
 fn exponent(value: f64) -> i32 {
     value.log10().floor() as i32
 }

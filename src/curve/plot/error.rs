@@ -1,4 +1,4 @@
-//! Why there is no plot.
+//! Errors of plots.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Why a plot could not be made or saved.
+/// Reasons for which a plot could not be made or saved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -34,7 +34,7 @@ pub enum PlotError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

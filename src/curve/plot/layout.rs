@@ -8,7 +8,7 @@ use super::axis::Axis;
 use super::panel::{self, Area, BELOW, Drawn, Panel, fitted};
 use super::style::{self, letters, px};
 
-/// Between the panels.
+/// Width of the gap between the panels.
 const GUTTER: f64 = 18.0;
 /// The residuals' share of the height.
 const RESIDUALS: f64 = 0.27;

@@ -15,7 +15,7 @@ enum Picture {
     Patch,
 }
 
-/// A name, and what is drawn before it.
+/// A name, and the symbol that is drawn before it.
 pub(super) struct Entry {
     pub(super) name: String,
     picture: Picture,

@@ -101,7 +101,7 @@ impl Plot {
         Plot { residual_label: label.into(), ..self }
     }
 
-    /// Shades the residuals' panel up to so much above and below zero, such as their standard deviation.
+    /// Shades the residuals' panel up to this distance above and below zero, such as their standard deviation.
     pub fn residual_band(self, height: f64) -> Self {
         Plot { residual_band: Some(height.abs()), ..self }
     }
@@ -121,7 +121,7 @@ impl Plot {
         Plot { size: (width.clamp(SIZES.0, SIZES.1), height.clamp(SIZES.0, SIZES.1)), ..self }
     }
 
-    /// Saves it as what the name of the file says, `.svg` or `.png`.
+    /// Saves the plot in the format of the file's extension, `.svg` or `.png`.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Plot {
         picture::png(self)
     }
 
-    /// The same with other letters.
+    /// Replaces the letters of all texts.
     fn with_letters(&self, letter: impl Fn(char) -> char) -> Plot {
         let written = |text: &String| text.chars().map(&letter).collect();
         let renamed = |series: &Series| Series { name: series.name.as_ref().map(written), ..series.clone() };

@@ -1,4 +1,4 @@
-//! One pair of axes, and what lies between them.
+//! A panel: one pair of axes, and the points and lines between them.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) struct Panel<'a, DB: DrawingBackend> {
 pub(super) const BELOW: f64 = 44.0;
 const TICK: f64 = 4.0;
 
-/// How wide a text is at most; browsers write wider than Plotters estimates.
+/// Returns an upper bound of a text's width; browsers write wider than Plotters estimates.
 pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> Drawn<f64, DB> {
     Ok(1.1 * f64::from(area.estimate_text_size(text, &letters(size))?.0))
 }
@@ -48,7 +48,7 @@ pub(super) fn fitted<DB: DrawingBackend>(
 }
 
 impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
-    /// Draws the axes, those of `x` only if they have a label, with so much room for the numbers at the left.
+    /// Draws the axes, those of `x` only if they have a label, with this much room for the numbers at the left.
     pub(super) fn on(
         area: &Area<DB>,
         (x, y): (Axis, Axis),
@@ -139,7 +139,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         if residuals.len() > FEW { self.zero_line() } else { Ok(()) }
     }
 
-    /// Draws a line at zero, and shades so much above and below it.
+    /// Draws a line at zero, and shades a distance above and below it.
     pub(super) fn zero(&mut self, height: f64) -> Drawn<(), DB> {
         let (x, y) = (self.x.range(), self.y.range());
         let (low, high) = (self.y.coordinate(-height).max(y.start), self.y.coordinate(height).min(y.end));

@@ -33,7 +33,7 @@ pub(super) fn png(plot: &Plot) -> Vec<u8> {
     bytes
 }
 
-/// The means of squares of pixels; a row is to have so many.
+/// Averages squares of pixels, to rows of `width` pixels.
 fn shrunk(pixels: &[u8], width: u32) -> Vec<u8> {
     let (row, side) = (3 * width as usize, SCALE as usize);
     let mut shrunk = Vec::with_capacity(pixels.len() / (side * side));

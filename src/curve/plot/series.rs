@@ -1,6 +1,6 @@
 //! Series of a plot: data and curve of one colour.
 
-/// Data, and the curve through them: what a [`Plot`](super::Plot) draws in one colour. Feature `plot`.
+/// Data, and the curve through them, which a [`Plot`](super::Plot) draws in one colour. Feature `plot`.
 ///
 /// Everything is optional, and may be given in any order. What is not finite is left out, and so is what is not positive
 /// where an axis is logarithmic.
@@ -24,7 +24,7 @@ pub(super) struct Point {
     pub(super) mark: Mark,
 }
 
-/// How a point is drawn.
+/// Symbol by which a point is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Datum,
@@ -99,7 +99,7 @@ impl Series {
         Series { residuals: residuals.into_iter().collect(), ..self }
     }
 
-    /// Those of both bands.
+    /// Edges of both bands.
     pub(super) fn edges(&self) -> impl Iterator<Item = &(f64, f64, f64)> {
         self.confidence_band.iter().chain(&self.prediction_band).flat_map(|band| &band.edges)
     }

@@ -29,10 +29,10 @@ pub(super) const TITLE: f64 = 18.0;
 pub(super) const LABEL: f64 = 14.0;
 pub(super) const NUMBER: f64 = 12.0;
 
-/// Plotters rounds to whole pixels, so that everything is drawn so many times larger.
+/// Factor by which everything is drawn larger, as Plotters rounds to whole pixels.
 pub(super) const SCALE: u32 = 3;
 
-/// The font that comes along, and what browsers may take for it.
+/// Font that is built in, and fallbacks for browsers.
 const FAMILY: &str = "Noto Sans, Helvetica, Arial, sans-serif";
 
 /// The colours of the points and the curve of a series. Where there are more series than colours, they become darker, and then lighter.
@@ -52,7 +52,7 @@ pub(super) fn px(length: f64) -> i32 {
     (length * f64::from(SCALE)).round() as i32
 }
 
-/// A line so many pixels wide.
+/// Creates the style of a line with a width in pixels.
 pub(super) fn stroke(color: impl Color, width: f64) -> ShapeStyle {
     color.stroke_width(px(width) as u32)
 }

@@ -1,8 +1,8 @@
-//! Why a fit could not be saved or loaded.
+//! Errors of stored fits.
 
 use thiserror::Error;
 
-/// Why a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
+/// Reasons for which a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoredFitError {
@@ -15,7 +15,7 @@ pub enum StoredFitError {
     Io {
         /// The file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The curve is not that of the fit.
@@ -23,9 +23,9 @@ pub enum StoredFitError {
     OtherCurve {
         /// Parameters or responses.
         what: &'static str,
-        /// How many the fit has.
+        /// Number that the fit has.
         expected: usize,
-        /// How many the curve has.
+        /// Number that the curve has.
         found: usize,
     },
 }

@@ -51,7 +51,7 @@ use crate::solver::Covariance;
 #[derive(Clone)]
 pub struct StoredFit<T: Real> {
     curve: Option<Arc<dyn Curve<T> + Send + Sync>>,
-    /// The same by its name.
+    /// The model by its name, if it has one.
     model: Option<AnyModel>,
     /// Predictors in a row.
     width: usize,
@@ -63,7 +63,7 @@ pub struct StoredFit<T: Real> {
     noise: ResponseNoise<T>,
     criteria: Criteria<T>,
     summary: FitSummary,
-    /// None for a curve of several predictors, or if they were left out.
+    /// Points of the plot; none for a curve of several predictors, or if they were left out.
     points: Option<Vec<PlotPoint>>,
 }
 
@@ -189,7 +189,7 @@ impl<T: Real> StoredFit<T> {
         self.criteria
     }
 
-    /// As [`FittedCurve::confidence_interval`](crate::FittedCurve::confidence_interval).
+    /// Returns the same as [`FittedCurve::confidence_interval`](crate::FittedCurve::confidence_interval).
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl<T: Real> StoredFit<T> {
         self.uncertain_curve()?.predict(x.into())
     }
 
-    /// As [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
+    /// Returns the same as [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl<T: Real> StoredFit<T> {
         self.uncertain_curve().map_err(StatisticsError::Evaluation)?.confidence_band(x.into(), level)
     }
 
-    /// As [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
+    /// Returns the same as [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
     ///
     /// # Errors
     ///
@@ -246,7 +246,7 @@ impl<T: Real> StoredFit<T> {
         self.uncertain_curve().map_err(StatisticsError::Evaluation)?.prediction_band(x.into(), &self.noise, level)
     }
 
-    /// As [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
+    /// Returns the same as [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ impl<T: Real> StoredFit<T> {
 
 #[cfg(feature = "json")]
 impl<T: Real> StoredFit<T> {
-    /// As JSON.
+    /// Writes the fit as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("texts and numbers are JSON")
     }
@@ -323,7 +323,7 @@ impl<T: Real> StoredFit<T> {
         written.map_err(|source| StoredFitError::Io { path: path.to_owned(), source })
     }
 
-    /// Reads what [`save`](Self::save) has written.
+    /// Reads a file that [`save`](Self::save) has written.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A stored fit as it is written: plain numbers and names.
+//! Record of a stored fit: plain numbers and names.
 
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,7 @@ impl<T: Real> Record<T> {
         }
     }
 
-    /// The fit, or a message that says what does not go together.
+    /// Returns the fit, or a message on parts that contradict each other.
     pub(super) fn into_fit(self) -> Result<StoredFit<T>, String> {
         if self.version != VERSION {
             return Err(format!("the fit is stored in version {} of the format, not {VERSION}", self.version));

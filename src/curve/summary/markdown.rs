@@ -4,7 +4,7 @@ use super::FitSummary;
 use super::rows::{self, Digits};
 
 impl FitSummary {
-    /// As Markdown, with tables as GitHub has them.
+    /// Writes the summary as Markdown, with tables in GitHub's style.
     pub fn to_markdown(&self) -> String {
         let mut blocks = Vec::new();
         blocks.extend(self.title.as_ref().map(|title| format!("## {}", escaped(title))));
@@ -40,7 +40,7 @@ fn table(heading: &[(&str, bool)], rows: impl Iterator<Item = Vec<String>>) -> S
     [names, rule + "|"].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
-/// As it is, and not as Markdown.
+/// Escapes the characters that Markdown would interpret.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

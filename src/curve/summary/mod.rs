@@ -8,7 +8,7 @@ mod text;
 
 pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSummary};
 
-/// Everything that a report on a fit shows.
+/// Content of the report on a fit.
 ///
 /// `Display` prints it for the terminal, with as many digits as the standard errors leave meaningful, or with twelve significant digits
 /// of each number by `{:.12}`; [`to_markdown`](Self::to_markdown) for a document, and with the feature `json`
@@ -39,19 +39,19 @@ pub struct FitSummary {
     pub title: Option<String>,
     /// The formula of the model.
     pub model: Option<String>,
-    /// Why the solve ended.
+    /// Reason for which the solve ended.
     pub status: String,
-    /// Whether it ended at a minimum.
+    /// True if it ended at a minimum.
     pub is_converged: bool,
     /// Steps taken.
     pub iterations: usize,
     /// Evaluations of the residuals, with derivatives or without.
     pub evaluations: usize,
-    /// How many of them were with derivatives.
+    /// Number of these evaluations that included derivatives.
     pub derivative_evaluations: usize,
     /// The data.
     pub data: DataSummary,
-    /// How well the curve describes them.
+    /// Goodness of fit.
     pub statistics: FitStatistics,
     /// The parameters, in order.
     pub parameters: Vec<ParameterSummary>,
@@ -61,7 +61,7 @@ pub struct FitSummary {
     pub warnings: Vec<String>,
 }
 
-/// The data of a fit, and what was assumed of their noise.
+/// Data of a fit, and its noise model.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DataSummary {
@@ -86,7 +86,7 @@ pub struct LossSummary {
     pub scale: f64,
 }
 
-/// How well a curve describes the data; `None` for what is not defined.
+/// Goodness of fit of a curve; `None` for numbers that are not defined.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FitStatistics {
@@ -110,7 +110,7 @@ pub struct FitStatistics {
     /// Akaike's information criterion.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub aic: Option<f64>,
-    /// The same, corrected for few observations.
+    /// AIC, corrected for few observations.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub aicc: Option<f64>,
     /// Schwarz's Bayesian information criterion.
@@ -122,18 +122,19 @@ pub struct FitStatistics {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CorrelationSummary {
-    /// The one.
+    /// Name of the first parameter.
     pub first: String,
-    /// The other.
+    /// Name of the second parameter.
     pub second: String,
-    /// From −1 to 1.
+    /// Correlation, from −1 to 1.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub correlation: f64,
 }
 
 #[cfg(feature = "json")]
 impl FitSummary {
-    /// As JSON, by the names of the fields, feature `json`; numbers that are not finite are `"inf"`, `"-inf"` or `"NaN"`.
+    /// Writes the summary as JSON, by the names of the fields, feature `json`; numbers that are not finite are `"inf"`, `"-inf"`
+    /// or `"NaN"`.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("texts and numbers are JSON")
     }

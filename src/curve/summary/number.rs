@@ -10,14 +10,15 @@ pub(super) const DIGITS: usize = 6;
 /// Significant digits that a double has for certain.
 const MOST_DIGITS: i32 = 15;
 
-/// A number below one, such as R², with at least three digits of what it lacks.
+/// A number below one, such as R², with at least three digits of its difference from one.
 pub(super) fn share(value: f64, digits: usize) -> String {
     let gap = (1.0 - value).abs();
     let needed = if gap > 0.0 && gap < 1.0 { 2 - exponent(gap) } else { 0 };
     number(value, digits.max(needed.min(MOST_DIGITS + 1) as usize))
 }
 
-/// How a value, its standard error and its interval are written: with the same number of decimals, and the same power of ten.
+/// Number format of a value, its standard error and its interval: they have the same number of decimals, and the same power of
+/// ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Form {
     decimals: usize,
@@ -26,7 +27,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// By the standard error, which gets three significant digits; `None` where there is no error to go by.
+    /// Chooses the format from the standard error, which gets three significant digits; `None` without a standard error.
     pub(super) fn of(value: f64, error: f64) -> Option<Form> {
         if !(value.is_finite() && error.is_finite() && error > 0.0) {
             return None;
@@ -60,7 +61,7 @@ impl Form {
         self.with_exponent(ends, "")
     }
 
-    /// As it stands before the power of ten.
+    /// Writes the mantissa, before the power of ten.
     fn scaled(&self, value: f64) -> f64 {
         match self.exponent {
             // Powers of ten are exact up to 22.
@@ -71,7 +72,7 @@ impl Form {
         }
     }
 
-    /// The same without a minus before what is rounded to zero.
+    /// Writes the mantissa, without a minus before a number that is rounded to zero.
     fn mantissa(&self, value: f64) -> f64 {
         let scaled = self.scaled(value);
         if scaled.abs() < 0.5 * 10_f64.powi(-(self.decimals as i32)) { 0.0 } else { scaled }
@@ -86,7 +87,7 @@ impl Form {
     }
 }
 
-/// With the digits that an error has.
+/// Rounds an error to the digits that are shown.
 fn rounded(error: f64) -> f64 {
     format!("{error:.*e}", DIGITS_OF_ERROR as usize - 1).parse().unwrap_or(error)
 }

@@ -12,9 +12,9 @@ pub struct ParameterSummary {
     /// Its standard error; infinite where the data do not determine it, NaN where there is none.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub standard_error: f64,
-    /// Where the true value lies with some confidence.
+    /// Confidence interval of the true value.
     pub interval: Option<IntervalSummary>,
-    /// Where the fit started.
+    /// Start of the fit.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub start: Option<f64>,
     /// The least value allowed.
@@ -37,16 +37,16 @@ pub struct ParameterSummary {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ParameterState {
-    /// It was fitted.
+    /// The parameter was fitted.
     #[default]
     Free,
-    /// It was not to move.
+    /// The parameter was fixed.
     Fixed,
-    /// It follows from others.
+    /// The parameter was computed from others.
     Tied,
-    /// It would be less, were it allowed.
+    /// The parameter is held by its lower bound: the cost would fall below it.
     AtLowerBound,
-    /// It would be greater, were it allowed.
+    /// The parameter is held by its upper bound: the cost would fall above it.
     AtUpperBound,
     /// The data say nothing about it.
     Undetermined,

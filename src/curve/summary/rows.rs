@@ -11,12 +11,12 @@ pub(super) struct Column {
     pub(super) cells: Vec<String>,
 }
 
-/// How many digits numbers have: as many as mean something, or so many significant ones.
+/// Number of digits: as many as are significant by the standard error, or a fixed number of significant ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Digits {
-    /// By the standard errors; six where there are none.
+    /// Follow the standard errors; six digits where there are none.
     Meaningful,
-    /// So many of each.
+    /// This number of significant digits for each number.
     Significant(usize),
 }
 
@@ -26,7 +26,7 @@ impl Digits {
         self.by(value, number)
     }
 
-    /// The same of a share, such as R².
+    /// Writes a fraction, such as R².
     fn of_share(self, value: f64) -> String {
         self.by(value, number::share)
     }
@@ -38,7 +38,7 @@ impl Digits {
         }
     }
 
-    /// How a value and its standard error are written, if by that.
+    /// Returns the format of a value and its standard error; `None` if digits are fixed.
     fn form(self, parameter: &ParameterSummary) -> Option<Form> {
         Form::of(parameter.value, parameter.standard_error)
             .filter(|_| self == Digits::Meaningful && has_error(parameter))
@@ -161,7 +161,7 @@ pub(super) fn statistics(summary: &FitSummary, digits: Digits) -> Vec<(&'static 
     rows
 }
 
-/// Why the solve ended, and what it took.
+/// Returns the status of the solve, and the numbers of its iterations and evaluations.
 pub(super) fn verdict(summary: &FitSummary) -> (&'static str, String) {
     let verdict = if summary.is_converged { "Converged" } else { "Not converged" };
     let work = [counted(summary.iterations, "iteration"), counted(summary.evaluations, "evaluation")];

@@ -5,7 +5,7 @@ use std::fmt;
 use super::rows::{self, Column, Digits};
 use super::{CorrelationSummary, FitSummary};
 
-/// Between columns.
+/// Space between columns.
 const GAP: &str = "  ";
 
 impl fmt::Display for FitSummary {

@@ -12,7 +12,7 @@ pub(super) struct Column {
     flaws: Vec<Flaw>,
     /// All fields, one after the other.
     text: String,
-    /// Where in the text each field ends.
+    /// End of each field in the text.
     ends: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Flaw {
     pub(super) row: usize,
-    /// It is a number, but infinite or too large for a float.
+    /// True for a number that is infinite or too large for a float.
     pub(super) is_number: bool,
 }
 
@@ -57,7 +57,7 @@ impl Column {
         self.flaws.binary_search_by_key(&row, |flaw| flaw.row).ok().map(|index| self.flaws[index])
     }
 
-    /// The same with these rows alone.
+    /// Selects rows.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
         let mut selected = Column { is_kept: self.is_kept, ..Column::new(self.name.clone()) };
         for &row in rows.iter().filter(|_| self.is_kept) {

@@ -11,15 +11,15 @@ pub enum TableError {
     /// The file cannot be read.
     #[error("{source_name}: {source}")]
     Io {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A row has more or fewer fields than the first one.
     #[error("{source_name}, line {line}: {expected} fields expected, {found} found")]
     RaggedRow {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// Line at which the row ends, counted from 1.
         line: usize,
@@ -28,10 +28,10 @@ pub enum TableError {
         /// Fields in the first row.
         expected: usize,
     },
-    /// There is text in a column that is asked for.
+    /// A field of a column that is used is not a number.
     #[error("{source_name}, line {line}, column {column}: {text:?} is not a number")]
     NotANumber {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// Line at which the row ends, counted from 1.
         line: usize,
@@ -40,10 +40,10 @@ pub enum TableError {
         /// Text of the field.
         text: String,
     },
-    /// There is a number in a column that is asked for, but it is infinite, or too large for a float.
+    /// A number of a column that is used is infinite, or too large for a float.
     #[error("{source_name}, line {line}, column {column}: {text:?} is not a finite number")]
     NotFinite {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// Line at which the row ends, counted from 1.
         line: usize,
@@ -55,7 +55,7 @@ pub enum TableError {
     /// There is no such column.
     #[error("{source_name}: there is no column {name:?}, only {}", columns.join(", "))]
     NoSuchColumn {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The name asked for.
         name: String,
@@ -73,19 +73,19 @@ pub enum TableError {
     /// Two columns have the same name.
     #[error("{source_name}: columns {first} and {second} are both named {name:?}")]
     DuplicateName {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The name.
         name: String,
-        /// The one column.
+        /// Index of the first column.
         first: usize,
-        /// The other.
+        /// Index of the second column.
         second: usize,
     },
     /// There is no row of data.
     #[error("{source_name}: there are no data")]
     NoData {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
     },
 }

@@ -16,7 +16,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, ready: VecDeque::new(), number: 0 }
     }
 
-    /// The first so many lines, or as many as there are, which stay to be taken.
+    /// Returns the first lines, or as many of them as there are; they stay to be taken.
     pub(super) fn peek(&mut self, count: usize) -> io::Result<Vec<&str>> {
         while self.ready.len() < count && self.read()? {}
         Ok(self.ready.iter().take(count).map(|(_, line)| line.as_str()).collect())

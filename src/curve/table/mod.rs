@@ -184,7 +184,7 @@ impl Table {
         Ok(groups.into_iter().map(|(text, rows)| (text.to_owned(), self.select(&rows))).collect())
     }
 
-    /// These rows alone.
+    /// Selects rows.
     fn select(&self, rows: &[usize]) -> Table {
         Table {
             source: self.source.clone(),

@@ -1,4 +1,4 @@
-//! How files of separated values are read.
+//! Reader of files with separated values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,11 +25,11 @@ pub enum Separator {
     Semicolon,
     /// A tab.
     Tab,
-    /// Any number of spaces and tabs.
+    /// Separator of any number of spaces and tabs.
     Whitespace,
 }
 
-/// Reads a [`Table`] that is written in a way of its own. Feature `csv`.
+/// Reads a [`Table`] with options for its format. Feature `csv`.
 ///
 /// ```
 /// use marquardt::curve::{Separator, TableReader};
@@ -63,12 +63,13 @@ impl TableReader {
         TableReader { separator: Some(separator), ..self }
     }
 
-    /// Whether the first line has the names of the columns. By default, it has if there is no number in it.
+    /// Says that the first line has the names of the columns (`true`), or data (`false`). By default, a line without numbers is a
+    /// heading.
     pub fn heading(self, heading: bool) -> Self {
         TableReader { heading: Some(heading), ..self }
     }
 
-    /// Whether numbers are written as `1,5`; the separator must be another then. By default they are not.
+    /// Reads numbers written as `1,5`; the separator must then be another. Default `false`.
     pub fn decimal_comma(self, decimal_comma: bool) -> Self {
         TableReader { decimal_comma, ..self }
     }

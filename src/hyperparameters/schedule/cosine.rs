@@ -30,12 +30,12 @@ pub struct CosineDecay {
 }
 
 impl CosineDecay {
-    /// Down to zero, without a warm-up.
+    /// Creates a decay to zero, without a warm-up.
     pub fn new(initial_learning_rate: f64, decay_steps: u64) -> Self {
         CosineDecay { initial_learning_rate, decay_steps, alpha: 0.0, warmup: None }
     }
 
-    /// Which fraction of the peak is left at the end; 0 unless set.
+    /// Sets the fraction of the peak that is left at the end; 0 unless set.
     pub fn with_alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self

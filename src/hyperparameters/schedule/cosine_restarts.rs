@@ -27,24 +27,24 @@ pub struct CosineDecayRestarts {
 }
 
 impl CosineDecayRestarts {
-    /// Down to zero again and again, each time in twice as many steps and from the same height.
+    /// Creates a decay to zero with restarts: each period has twice as many steps as the one before, and the same initial rate.
     pub fn new(initial_learning_rate: f64, first_decay_steps: u64) -> Self {
         CosineDecayRestarts { initial_learning_rate, first_decay_steps, t_mul: 2.0, m_mul: 1.0, alpha: 0.0 }
     }
 
-    /// How many times as long as the one before a period is; 2 unless set.
+    /// Sets the ratio of a period's length to that of the one before; 2 unless set.
     pub fn with_t_mul(mut self, t_mul: f64) -> Self {
         self.t_mul = t_mul;
         self
     }
 
-    /// How many times as high as the one before a period starts; 1 unless set.
+    /// Sets the ratio of a period's initial rate to that of the one before; 1 unless set.
     pub fn with_m_mul(mut self, m_mul: f64) -> Self {
         self.m_mul = m_mul;
         self
     }
 
-    /// Which fraction of the initial rate is left at the end of every period; 0 unless set.
+    /// Sets the fraction of the initial rate that is left at the end of every period; 0 unless set.
     pub fn with_alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self
@@ -57,7 +57,7 @@ impl CosineDecayRestarts {
         self.initial_learning_rate * ((1.0 - self.alpha) * wave + self.alpha)
     }
 
-    /// The number of the period and the part of it that is over, after so many lengths of the first.
+    /// Returns the number of the period and the part of it that is over, after a time in lengths of the first period.
     fn period(&self, past: f64) -> (f64, f64) {
         if self.t_mul == 1.0 {
             return (past.floor(), past - past.floor());
@@ -87,7 +87,7 @@ impl CosineDecayRestarts {
 mod tests {
     use super::*;
 
-    /// Where the quotient of logarithms rounds down, a plain floor gives the end of the period before.
+    /// Tests periods at which the quotient of logarithms rounds down: a plain floor gives the end of the period before.
     #[test]
     fn every_restart_is_at_the_top() {
         for t_mul in [1.0, 1.1, 1.5, 2.0, 3.0, 10.0] {

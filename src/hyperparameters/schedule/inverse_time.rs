@@ -28,7 +28,7 @@ impl InverseTimeDecay {
         InverseTimeDecay { initial_learning_rate, decay_steps, decay_rate, staircase: false }
     }
 
-    /// Whether it falls in stairs, `step / decay_steps` rounded down; `false` unless set.
+    /// Makes the rate fall in stairs, `step / decay_steps` rounded down; `false` unless set.
     pub fn with_staircase(mut self, staircase: bool) -> Self {
         self.staircase = staircase;
         self

@@ -64,7 +64,7 @@ impl Schedule {
         PiecewiseConstantDecay::new(boundaries, values).into()
     }
 
-    /// Down along a polynomial of degree one, a [`PolynomialDecay`].
+    /// Creates a linear decay, a [`PolynomialDecay`] of degree one.
     pub fn polynomial(initial_learning_rate: f64, decay_steps: u64) -> Self {
         PolynomialDecay::new(initial_learning_rate, decay_steps).into()
     }
@@ -74,17 +74,17 @@ impl Schedule {
         InverseTimeDecay::new(initial_learning_rate, decay_steps, decay_rate).into()
     }
 
-    /// Down to zero along half a wave of the cosine, a [`CosineDecay`].
+    /// Creates a decay to zero along half a period of the cosine, a [`CosineDecay`].
     pub fn cosine(initial_learning_rate: f64, decay_steps: u64) -> Self {
         CosineDecay::new(initial_learning_rate, decay_steps).into()
     }
 
-    /// Down along half a wave of the cosine again and again, each twice as long as the last: a [`CosineDecayRestarts`].
+    /// Creates a cosine decay with restarts, each period twice as long as the last: a [`CosineDecayRestarts`].
     pub fn cosine_restarts(initial_learning_rate: f64, first_decay_steps: u64) -> Self {
         CosineDecayRestarts::new(initial_learning_rate, first_decay_steps).into()
     }
 
-    /// Up in a line from zero to where another hyperparameter starts, a [`LinearWarmup`].
+    /// Creates a linear rise from zero to the start of another hyperparameter, a [`LinearWarmup`].
     pub fn warmup(warmup_steps: u64, then: impl Into<Hyperparameter>) -> Self {
         LinearWarmup::new(warmup_steps, then).into()
     }

@@ -26,12 +26,12 @@ pub struct PolynomialDecay {
 }
 
 impl PolynomialDecay {
-    /// In a line to 0.0001.
+    /// Creates a linear decay to 0.0001.
     pub fn new(initial_learning_rate: f64, decay_steps: u64) -> Self {
         PolynomialDecay { initial_learning_rate, decay_steps, end_learning_rate: 1e-4, power: 1.0, cycle: false }
     }
 
-    /// Where it ends; 0.0001 unless set.
+    /// Sets the final rate; 0.0001 unless set.
     pub fn with_end_learning_rate(mut self, end_learning_rate: f64) -> Self {
         self.end_learning_rate = end_learning_rate;
         self
@@ -43,7 +43,7 @@ impl PolynomialDecay {
         self
     }
 
-    /// Whether it starts again after `decay_steps`; `false` unless set.
+    /// Restarts the decay after `decay_steps`; `false` unless set.
     pub fn with_cycle(mut self, cycle: bool) -> Self {
         self.cycle = cycle;
         self

@@ -20,12 +20,12 @@ pub struct LinearWarmup {
 }
 
 impl LinearWarmup {
-    /// From zero to a number, or to where a schedule starts.
+    /// Creates a linear rise from zero to a number, or to the start of a schedule.
     pub fn new(warmup_steps: u64, then: impl Into<Hyperparameter>) -> Self {
         LinearWarmup { initial_learning_rate: 0.0, warmup_steps, then: Box::new(then.into()) }
     }
 
-    /// Where it starts; 0 unless set.
+    /// Sets the initial rate; 0 unless set.
     pub fn with_initial_learning_rate(mut self, initial_learning_rate: f64) -> Self {
         self.initial_learning_rate = initial_learning_rate;
         self

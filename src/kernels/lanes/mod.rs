@@ -1,4 +1,4 @@
-//! Registers full of floats as one number: what is written over [`Lanes`] is worked out for several fits, or points, at once.
+//! Registers full of floats as one number: code written over [`Lanes`] computes several fits, or points, at once.
 //!
 //! A [`LaneKernel`] is written once, over any [`Register`]. [`Vectorized::run_in_lanes`] calls the copy of it for the
 //! [`Registers`] in use: AVX-512 or AVX2, otherwise arrays, which the compiler puts into the registers that every processor of
@@ -34,8 +34,8 @@ pub trait LaneKernel<T: Real> {
     /// The result.
     type Output;
 
-    /// Does the work. Implementations, and all that they call in their inner loops, must be inlined (see the
-    /// [module](self)): code that is not inlined here does not have the wide registers.
+    /// Runs the kernel. Implementations, and all that they call in their inner loops, must be inlined (see the [module](self)):
+    /// code that is not inlined here does not have the wide registers.
     fn run<R: Register<T>>(self) -> Self::Output;
 }
 

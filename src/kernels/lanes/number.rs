@@ -32,7 +32,7 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// Floats side by side, as one number: what is done to it is done to each of them.
+/// Floats side by side, as one number: every operation is applied to each of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes<T, R>(R, PhantomData<T>);
 

@@ -9,14 +9,14 @@ pub trait Routine {
     /// Result of the work.
     type Output;
 
-    /// Does the work. As in a [`LaneKernel`](super::LaneKernel), inner loops must be inlined here.
+    /// Runs the kernel. As in a [`LaneKernel`](super::LaneKernel), inner loops must be inlined here.
     fn run(self) -> Self::Output;
 }
 
 /// Floats side by side, worked on by one instruction or a few independent ones. Every function but [`call`](Self::call) is
 /// `#[inline(always)]`.
 pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
-    /// How many.
+    /// Number of lanes.
     const LANES: usize;
     /// [`mul_add`](Self::mul_add) rounds once.
     const FUSED: bool;

@@ -1,4 +1,4 @@
-//! Every register does to each lane what is done to the float alone, to the last bit.
+//! Tests that every register computes in each lane the bits of the float alone.
 
 use super::*;
 use crate::kernels::simd::multiply_add;
@@ -24,7 +24,7 @@ fn load<T: Real, R: Register<T>>(values: &[T]) -> Lanes<T, R> {
     lanes
 }
 
-/// Asserts that each lane holds what is expected there, bit by bit.
+/// Asserts that each lane holds the expected bits.
 fn holds<T: Real, R: Register<T>>(name: &str, lanes: Lanes<T, R>, expected: impl Fn(usize) -> T) {
     for (l, &found) in lanes.as_slice().iter().enumerate() {
         let (found, expected) = (found.to_f64(), expected(l).to_f64());

@@ -14,7 +14,7 @@ use crate::real::Real;
 
 /// Floats side by side, in one register. Every function is `#[inline(always)]`.
 pub(super) trait Vector<T>: Copy {
-    /// How many.
+    /// Number of lanes.
     const LANES: usize;
 
     /// The same value in all lanes.
@@ -23,9 +23,9 @@ pub(super) trait Vector<T>: Copy {
     fn load(numbers: &[T]) -> Self;
     /// Overwrites the first numbers of a slice, which has enough of them.
     fn store(self, numbers: &mut [T]);
-    /// All numbers of a slice of at most so many, and zeros.
+    /// Loads all numbers of a slice of at most [`LANES`](Self::LANES), and zeros.
     fn load_few(numbers: &[T]) -> Self;
-    /// Overwrites all numbers of a slice of at most so many.
+    /// Overwrites all numbers of a slice of at most [`LANES`](Self::LANES).
     fn store_few(self, numbers: &mut [T]);
     /// Brings the first numbers to the first-level cache.
     fn prefetch(numbers: &[T]);
@@ -37,7 +37,7 @@ pub(super) trait Vector<T>: Copy {
 
 /// Work to be done in registers of the float `T`.
 pub(super) trait VectorKernel<T: Real> {
-    /// Does the work. A tile of `TALL` rows of three registers leaves room in the registers for its factors; one of `SHORT`
+    /// Runs the kernel. A tile of `TALL` rows of three registers leaves room in the registers for its factors; one of `SHORT`
     /// rows is for what is left. Implementations must be `#[inline(always)]`.
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize>(self);
 }

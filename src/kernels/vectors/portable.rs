@@ -4,7 +4,7 @@ use super::Vector;
 use crate::kernels::simd::multiply_add;
 use crate::real::Real;
 
-/// As many floats as 128 bits hold.
+/// Vector of as many floats as 128 bits hold.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Portable<T, const LANES: usize>([T; LANES]);
 

@@ -29,7 +29,7 @@ pub(crate) struct SparseCholesky<T> {
     scatter: Lists<Scatter>,
     /// Children of each supernode.
     children: Lists<u32>,
-    /// For each of the children, in their lists' order, where the rows below it are in its parent's front.
+    /// Places of the rows below each child in its parent's front, in the order of the lists of children.
     runs: Lists<Run>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,

@@ -11,7 +11,7 @@ use crate::linear::IllConditioned;
 use crate::parallel;
 use crate::real::Real;
 
-/// Fronts of at least so many rows are worked on by all cores.
+/// Number of rows from which a front is worked on by all cores.
 const LARGE: usize = 160;
 
 /// A matrix on its way into its factor. Tasks that do not wait for each other, and parts of large fronts, are on all cores; neither
@@ -22,7 +22,7 @@ pub(super) struct Elimination<'a, T> {
     pub(super) starts: &'a [usize],
     /// Children of each supernode.
     pub(super) children: &'a Lists<u32>,
-    /// For each of the children, in their lists' order, where the rows below it are in its parent's front.
+    /// Places of the rows below each child in its parent's front, in the order of the lists of children.
     pub(super) runs: &'a Lists<Run>,
     /// Parts of the rows of a large front.
     pub(super) parts: usize,
@@ -38,7 +38,7 @@ pub(super) struct Factor<'a, T> {
 /// Updates of a task.
 #[derive(Debug, Clone)]
 pub(super) struct Room<T> {
-    /// Those that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
+    /// Updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
     pub(super) stacks: [Vec<T>; 2],
     /// Update of one leaf, which is added to its parent's front at once.
     pub(super) leaf_update: Vec<T>,
@@ -189,7 +189,7 @@ impl<T: Real> Elimination<'_, T> {
 }
 
 impl<T> Factor<'_, T> {
-    /// The same, for a shorter time.
+    /// Borrows the factor for a shorter time.
     fn reborrow(&mut self) -> Factor<'_, T> {
         Factor { first: self.first, panels: self.panels, inverses: self.inverses }
     }

@@ -19,7 +19,7 @@ pub(crate) struct InverseSubset<T> {
 }
 
 impl<T: Real> InverseSubset<T> {
-    /// From the last factorisation.
+    /// Creates the inverse from the last factorisation.
     pub(crate) fn new(factor: SparseCholesky<T>) -> Self {
         let symbolic = &factor.symbolic;
         let mut supernode_of = vec![0; symbolic.order.len()];

@@ -28,9 +28,11 @@ pub(super) struct Supernode {
     pub(super) parent: usize,
     /// Its distance from the root is odd.
     pub(super) odd: bool,
-    /// It has a parent and no children: it is eliminated when its parent is, and its update waits nowhere.
+    /// True for a supernode with a parent and without children: it is eliminated when its parent is, and its update waits
+    /// nowhere.
     pub(super) is_leaf: bool,
-    /// It has no children and few pivots, but its parent is in another [task](Tasks): its update is not formed.
+    /// True for a supernode without children and with few pivots, whose parent is in another [task](Tasks): its update is not
+    /// formed.
     pub(super) is_implicit: bool,
 }
 
@@ -221,7 +223,7 @@ impl SymbolicCholesky {
     }
 }
 
-/// Numbers of an update of so many rows.
+/// Returns the length of an update of a number of rows.
 pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
 }

@@ -12,7 +12,7 @@ const LEAST: f64 = 3e6;
 /// Most tasks that the time of all would suffice for.
 const MOST: f64 = 32.0;
 
-/// The same, for each thread: with fewer tasks, updates are in the cache.
+/// Tasks for each thread: with fewer tasks, updates are in the cache.
 const FOR_EACH_THREAD: f64 = 6.0;
 
 /// Supernodes that are eliminated one after the other, and the tasks that come before them.
@@ -41,7 +41,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Divides a tree whose supernodes are in postorder, for so many threads. Leaves of a task other than their parent's are eliminated
+    /// Divides a tree whose supernodes are in postorder, for `threads` threads. Leaves of a task other than their parent's are eliminated
     /// there.
     pub(super) fn new(supernodes: &mut [Supernode], threads: usize) -> Result<Self, TooLarge> {
         let ends = task_ends(supernodes, threads);

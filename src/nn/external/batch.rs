@@ -1,4 +1,4 @@
-//! A model of another library with a loss, bound to a batch: what optimizers step on.
+//! A model of another library with a loss, bound to a batch: the objective of optimizers.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct ExternalBatch<'a, T> {
 const AGREEMENT: f64 = 32.0;
 
 impl<T: Real> ExternalBatch<'_, T> {
-    /// Whether steps take the recorded layers, and are exact; otherwise they are made of products.
+    /// Returns true if steps are computed from recorded layers, and are exact; otherwise they are made of products.
     pub fn is_recorded(&self) -> bool {
         self.memory.is_recorded
     }
@@ -53,7 +53,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         Ok(place)
     }
 
-    /// The outputs of samples, and what the loss compares them with.
+    /// Outputs of samples, and their targets.
     fn compared<'b>(batch: &'b Batch<T>, width: usize, samples: Range<usize>, outputs: &'b [T]) -> Outputs<'b, T> {
         Outputs {
             values: &outputs[samples.start * width..samples.end * width],
@@ -78,7 +78,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         if is_exact { T::from_f64(0.5) * dot(r, r) } else { self.loss.value(&compared, buffers) }
     }
 
-    /// Whether `½‖r‖²` is the loss.
+    /// Returns true if `½‖r‖²` is the loss.
     fn is_exact(&self) -> bool {
         self.loss.loss.least_squares().is_some_and(|seen| seen.is_exact())
     }
@@ -244,7 +244,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 }
 
-/// Where the outputs are that residuals are of.
+/// Place of the outputs of which residuals are taken.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     Point(usize),
@@ -352,7 +352,7 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         Ok(true)
     }
 
-    /// They are not: a pull takes longer than an evaluation.
+    /// Returns false: a pull takes longer than an evaluation.
     fn derivatives_are_cheap(&self) -> bool {
         false
     }

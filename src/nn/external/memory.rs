@@ -6,7 +6,7 @@ use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
-/// Memory of a model: of the batch at hand, but for what is known of its layers.
+/// Memory of a model, for the batch at hand and for its layers.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
     pub(super) samples: usize,
@@ -14,7 +14,7 @@ pub(super) struct Memory<T> {
     pub(super) buffers: LossBuffers<T>,
     /// Outputs at the points that were asked about last: acceleration goes back and forth between two.
     pub(super) points: [Point<T>; 2],
-    /// Which of them is the older.
+    /// Index of the older one.
     pub(super) older: usize,
     /// The point whose pulls, pushes and factors are at hand.
     pub(super) linearized: Option<Vec<T>>,
@@ -25,7 +25,7 @@ pub(super) struct Memory<T> {
     pub(super) layers: Vec<RecordedLayer>,
     pub(super) planned: Option<(usize, usize)>,
     pub(super) places: Vec<Place>,
-    /// Whether the layers are all that there is to the model.
+    /// True if the model consists of the recorded layers alone.
     pub(super) is_recorded: bool,
     /// Blocks of Kronecker factors, of these layers; none where nobody has asked for them.
     pub(super) blocks: LayerBlocks,

@@ -58,7 +58,7 @@ pub trait ExternalModel<T: Real> {
         &[]
     }
 
-    /// Fills `inputs` with what went into a recorded layer: for each sample, and each of the layer's positions, its inputs.
+    /// Fills `inputs` with the inputs of a recorded layer: for each sample, and each of the layer's positions, its inputs.
     ///
     /// # Errors
     ///

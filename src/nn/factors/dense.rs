@@ -30,12 +30,12 @@ impl DenseUse {
         kept.sensitivities(self.sensitivities, self.rows)
     }
 
-    /// Where the weight's numbers are among the wanted ones.
+    /// Range of the weight's numbers among the wanted ones.
     fn weight(&self) -> Range<usize> {
         self.weight..self.weight + self.columns * self.rows
     }
 
-    /// Where the bias's numbers are among the wanted ones.
+    /// Range of the bias's numbers among the wanted ones.
     fn bias(&self) -> Option<Range<usize>> {
         self.bias.map(|start| start..start + self.rows)
     }

@@ -13,7 +13,7 @@ pub(super) struct Formed<'a, T> {
     pub(super) rows: &'a [T],
     /// Numbers in a row.
     pub(super) count: usize,
-    /// Which of the wanted columns they are.
+    /// Ranges of the columns among the wanted ones.
     pub(super) columns: &'a [Range<usize>],
 }
 

@@ -1,4 +1,4 @@
-//! Factors of all ranks' rows: what each has found is sent to all others.
+//! Factors of all ranks' rows: each rank sends its own to all others.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ impl<T: Real> Factors<T> {
         plan.per_sample + looked_up + kept.group * (plan.per_residual + plan.formed_count())
     }
 
-    /// Appends what this rank's samples have, before [`finish`](Self::finish).
+    /// Appends the factors of this rank's samples, before [`finish`](Self::finish).
     pub(crate) fn send(&mut self, samples: &Range<usize>, message: &mut Vec<T>) {
         let Factors { plan, kept, look_ups, formed, .. } = self;
         for_each_part(plan, kept, formed, samples, |part| message.extend_from_slice(part));
@@ -27,12 +27,12 @@ impl<T: Real> Factors<T> {
         }
     }
 
-    /// Forgets what this rank has looked up, to be told with the others'.
+    /// Clears this rank's look-ups, which it receives again with the others'.
     pub(crate) fn begin_receiving(&mut self) {
         self.look_ups.clear();
     }
 
-    /// Takes over what a rank has sent for its samples.
+    /// Reads the factors that a rank has sent for its samples.
     pub(crate) fn receive(&mut self, samples: &Range<usize>, mut message: &[T]) {
         let Factors { plan, kept, look_ups, formed, .. } = self;
         let mut take = |count: usize| {

@@ -25,12 +25,12 @@ impl<T: Real> Kept<T> {
         Kept { samples: 0, before: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
     }
 
-    /// How many residuals there are.
+    /// Number of residuals.
     pub(super) fn residuals(&self) -> usize {
         self.samples * self.group
     }
 
-    /// Makes room for another batch, of so many numbers for each sample and each residual.
+    /// Makes room for another batch, with these numbers for each sample and each residual.
     pub(super) fn resize(&mut self, share: Share, group: usize, per_sample: usize, per_residual: usize) {
         let samples = share.total;
         (self.samples, self.before, self.group) = (samples, share.before, group);

@@ -16,7 +16,7 @@ pub(super) struct LookUp {
     /// The first of the table row's columns, among those that are wanted.
     column: usize,
     sample: usize,
-    /// Which of the uses it belongs to, and the place of its sensitivities in a row of this use's.
+    /// Index of the use it belongs to; `start` is the place of its sensitivities in a row of that use.
     of: usize,
     start: usize,
 }
@@ -53,7 +53,7 @@ impl LookUp {
         }
     }
 
-    /// How many numbers there are in the row.
+    /// Number of columns of the row.
     fn width(&self, tables: &[TableUse]) -> usize {
         tables[self.of].columns
     }

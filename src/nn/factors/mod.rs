@@ -1,5 +1,4 @@
-//! The Jacobian of a network as factors: what products with it, and its rows' Gram matrix, are computed from, while it is
-//! never formed.
+//! The Jacobian of a network as factors, from which products and the Gram matrix of its rows are computed; it is never formed.
 
 mod dense;
 mod formed;
@@ -29,13 +28,13 @@ pub(crate) struct Factors<T> {
     look_ups: Vec<LookUp>,
     /// The formed columns.
     formed: Vec<T>,
-    /// Which variables' formed columns have been written.
+    /// For each variable, true if its formed columns have been written.
     written: Vec<bool>,
     memory: Vec<T>,
 }
 
 impl<T: Real> Factors<T> {
-    /// Nothing kept.
+    /// Creates factors with nothing kept.
     pub(crate) fn new() -> Self {
         Factors {
             plan: Plan::default(),
@@ -108,7 +107,7 @@ fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<
 }
 
 impl Plan {
-    /// Cost of the products for so many samples.
+    /// Cost of the products for `samples` samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);
         let formed = residuals.saturating_mul(self.formed_count());

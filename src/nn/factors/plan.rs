@@ -9,7 +9,7 @@ use crate::nn::work::SweepWork;
 /// Flops of the elementwise product of two Gram matrices, for every number of it.
 const HADAMARD: f64 = 2.0;
 
-/// How many flops in long products take the time of one between two looked-up rows.
+/// Flops in long products that take the time of one flop in a product of two looked-up rows.
 const SHORT_PRODUCT: usize = 4;
 
 /// Parts that are kept for the products with some columns of the Jacobian, from the layers that the outputs are computed by: those of a
@@ -20,7 +20,7 @@ pub(super) struct Plan {
     pub(super) columns: Option<Vec<Range<usize>>>,
     /// Whether every array is wanted whole or not at all.
     pub(super) is_whole: bool,
-    /// How many columns are wanted.
+    /// Number of wanted columns.
     pub(super) count: usize,
     pub(super) layers: Vec<RecordedLayer>,
     /// Arrays of parameters that layers use, in ascending order.
@@ -53,7 +53,7 @@ pub(super) struct DenseUse {
     pub(super) rows: usize,
     /// The first of the weight's columns among those that are wanted.
     pub(super) weight: usize,
-    /// As `weight`, for a bias that goes along with it.
+    /// First of the bias's columns among those that are wanted, for a bias that goes with the weight.
     pub(super) bias: Option<usize>,
     /// Numbers before the inputs in what is kept for a sample, and before the sensitivities in that for a residual.
     pub(super) inputs: usize,
@@ -117,12 +117,12 @@ pub(super) enum Form {
 }
 
 impl Plan {
-    /// How many columns are formed.
+    /// Number of formed columns.
     pub(super) fn formed_count(&self) -> usize {
         self.formed.iter().map(|range| range.len()).sum()
     }
 
-    /// Whether it was made for these columns.
+    /// Returns true if the plan was made for these columns.
     pub(super) fn is_for(&self, columns: &[Range<usize>]) -> bool {
         self.columns.as_deref() == Some(columns)
     }
@@ -268,7 +268,7 @@ fn look_up_is_cheaper(rows: usize, numbers: usize) -> bool {
     rows.pow(2) >= SHORT_PRODUCT * numbers.pow(2)
 }
 
-/// Whether the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
+/// Returns true if the Gram matrix of a weight's rows of the Jacobian comes cheaper from the factors of its layers than from its
 /// columns.
 fn factors_are_cheaper(rows: usize, columns: usize, layers: usize, group: usize) -> bool {
     let (rows, columns, pairs) = (rows as f64, columns as f64, (layers * layers) as f64);

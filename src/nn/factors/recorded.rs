@@ -9,7 +9,7 @@ use crate::nn::batch::Share;
 use crate::problem::ProductWork;
 use crate::real::Real;
 
-/// The place of a recorded layer's part of the Jacobian in what is kept.
+/// Place of a recorded layer's part of the Jacobian among the kept numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     kept: Option<KeptAs>,
@@ -73,7 +73,7 @@ impl<T: Real> Factors<T> {
         }
     }
 
-    /// Takes the sensitivities of residual `row` of each sample to what came out of a layer; `inputs` are those of the layer.
+    /// Takes the sensitivities of residual `row` of each sample to the outputs of a layer; `inputs` are those of the layer.
     pub(crate) fn take_sensitivities(
         &mut self,
         (place, layer): (Place, &RecordedLayer),

@@ -1,4 +1,4 @@
-//! Second derivatives, for what bends along a direction.
+//! Second derivatives of functions, along a direction.
 
 use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY, gelu_argument};
 use crate::kernels::simd::{self, Kernel};

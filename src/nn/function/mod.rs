@@ -294,7 +294,7 @@ mod tests {
         ]
     }
 
-    /// The same function of double precision.
+    /// Converts the function to double precision.
     fn double(f: Function<f32>) -> Function<f64> {
         all::<f64>().into_iter().map(|(double, _)| double).find(|double| double.name() == f.name()).unwrap()
     }

@@ -15,7 +15,7 @@ pub(crate) trait SlopeLoop<T> {
 }
 
 impl<T: Real> Function<T> {
-    /// Whether the function has continuous derivatives of all orders wherever it is finite.
+    /// Returns true if the function has continuous derivatives of all orders wherever it is finite.
     pub(crate) fn is_smooth(self) -> bool {
         !matches!(self, Function::Relu | Function::LeakyRelu { .. } | Function::Elu { .. } | Function::Abs)
     }

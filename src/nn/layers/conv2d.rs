@@ -4,7 +4,7 @@ use super::{Layer, NetworkError, Recorder};
 use crate::nn::{Initializer, Node, Padding, Shape, TapeError, Window};
 use crate::real::Real;
 
-/// Convolution of an image with filters: every pixel of the result is a dense layer of what a window sees of the image there.
+/// Convolution of an image with filters: every pixel of the result is a dense layer of the pixels in a window of the image.
 ///
 /// Images have their channels first; see [`Shape`]. The variables are `weight`, of the shape
 /// `[filters, channels, height, width]`, and `bias`, of the shape `[filters]`, as in PyTorch and candle. Unless said
@@ -41,13 +41,13 @@ pub struct Conv2D {
 }
 
 impl Conv2D {
-    /// A layer with so many filters of this height and width, which move pixel by pixel and stay within the image.
+    /// Creates a layer with `filters` filters of this height and width, with a stride of one and no padding.
     pub fn new(filters: usize, kernel: [usize; 2]) -> Self {
         let (initializer, bias) = (Initializer::default(), Some(Initializer::Zeros));
         Conv2D { filters, window: Window::new(kernel), initializer, bias }
     }
 
-    /// How far the filters move, down and to the right.
+    /// Sets the strides of the filters, down and to the right; default 1.
     pub fn with_strides(mut self, strides: [usize; 2]) -> Self {
         self.window = self.window.with_strides(strides);
         self
@@ -59,7 +59,7 @@ impl Conv2D {
         self
     }
 
-    /// How far apart the pixels are that a filter sees, down and to the right: 1 for neighbours.
+    /// Sets the distance between the pixels that a filter sees, down and to the right; default 1, for neighbours.
     pub fn with_dilation(mut self, dilation: [usize; 2]) -> Self {
         self.window = self.window.with_dilation(dilation);
         self

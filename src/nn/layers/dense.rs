@@ -33,7 +33,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// A layer with so many outputs.
+    /// Creates a layer with `units` outputs.
     pub fn new(units: usize) -> Self {
         Dense { units, initializer: Initializer::default(), bias: Some(Initializer::Zeros) }
     }

@@ -16,7 +16,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// A table of so many rows of so many numbers.
+    /// Creates a table of `rows` rows of `width` numbers.
     pub fn new(rows: usize, width: usize) -> Self {
         Embedding { rows, width, initializer: Initializer::Uniform { limit: 0.05 } }
     }

@@ -20,21 +20,21 @@ pub enum NetworkError {
     /// Layers that were made for another width.
     #[error("layer {layer}: made for an input of width {expected}, not {found}")]
     InputWidth {
-        /// Their place in the network, and their kind.
+        /// Place of the layer in the network, and its kind.
         layer: String,
         /// The width that they were made for.
         expected: usize,
-        /// The width of what comes before them.
+        /// Width of the output before them.
         found: usize,
     },
     /// Layers that were made for another shape.
     #[error("layer {layer}: made for {expected}, not for {found}")]
     InputShape {
-        /// Their place in the network, and their kind.
+        /// Place of the layer in the network, and its kind.
         layer: String,
         /// The shape that they were made for.
         expected: Shape,
-        /// The shape of what comes before them.
+        /// Shape of the output before them.
         found: Shape,
     },
     /// The layers of a residual connection change the width.
@@ -44,10 +44,10 @@ pub enum NetworkError {
         layer: String,
         /// Width of the input.
         expected: usize,
-        /// Width of what its layers make of it.
+        /// Width of the output of its layers.
         found: usize,
     },
-    /// Something outside of any layer cannot be recorded.
+    /// An operation outside of any layer cannot be recorded.
     #[error(transparent)]
     Tape(#[from] TapeError),
     /// A variable cannot be added.

@@ -36,7 +36,7 @@ impl Default for LayerNormalization {
 }
 
 impl LayerNormalization {
-    /// With an epsilon of 1e-5, as in PyTorch; Keras has 1e-3.
+    /// Creates the layer with an epsilon of 1e-5, as in PyTorch; Keras has 1e-3.
     pub fn new() -> Self {
         LayerNormalization { epsilon: 1e-5, weight: true, bias: true }
     }

@@ -68,7 +68,7 @@ pub trait Layer<T: Real>: Debug + Send {
     /// Kind of layer, for messages.
     fn kind(&self) -> &'static str;
 
-    /// Adds its variables, and records what it computes from `x`.
+    /// Adds its variables, and records its operations on `x`.
     ///
     /// # Errors
     ///

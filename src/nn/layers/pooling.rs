@@ -18,13 +18,13 @@ macro_rules! pooling {
                 $name { window: Window::new(size).with_strides(size) }
             }
 
-            /// How far the window moves, down and to the right.
+            /// Sets the strides of the window, down and to the right; default the size of the window.
             pub fn with_strides(mut self, strides: [usize; 2]) -> Self {
                 self.window = self.window.with_strides(strides);
                 self
             }
 
-            /// How far the window may reach beyond the image.
+            /// Sets the padding, the pixels beyond the image that the window may reach.
             pub fn with_padding(mut self, padding: Padding) -> Self {
                 self.window = self.window.with_padding(padding);
                 self
@@ -44,8 +44,8 @@ macro_rules! pooling {
 }
 
 pooling! {
-    /// The mean of what a window sees of each channel of an image. What is beyond the image does not count, as in Keras; in
-    /// PyTorch that is `count_include_pad=False`.
+    /// Mean of each channel of an image over a window. What is beyond the image does not count, as in Keras; in PyTorch that is
+    /// `count_include_pad=False`.
     AveragePooling2D, "average pooling", average_pooling2d
 }
 

@@ -1,4 +1,4 @@
-//! How Levenberg–Marquardt sees a loss.
+//! Gauss–Newton form of a loss, which Levenberg–Marquardt minimises.
 
 use crate::real::Real;
 
@@ -36,7 +36,7 @@ use crate::real::Real;
 /// assert!((dot(column(0), column(1)) + 1.0 / 9.0).abs() < 1e-15);
 /// ```
 pub trait GaussNewton<T: Real> {
-    /// Whether `½‖r‖²` *is* the loss. Where it is not, steps are judged by the loss itself.
+    /// Returns true if `½‖r‖²` *is* the loss. Where it is not, steps are judged by the loss itself.
     fn is_exact(&self) -> bool {
         false
     }

@@ -13,7 +13,7 @@ use crate::real::Real;
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
 ///
-/// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the [`GaussNewton`] face as well:
+/// First-order optimizers need the losses and their gradients, Levenberg–Marquardt the [`GaussNewton`] form as well:
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Variables};
@@ -80,7 +80,7 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Kind of its targets.
     fn targets(&self) -> Targets;
 
-    /// How the samples' losses become one.
+    /// Reduction of the samples' losses to one.
     fn reduction(&self) -> Reduction {
         Reduction::Mean
     }
@@ -88,7 +88,7 @@ pub trait Loss<T: Real>: Debug + Send {
     /// The samples' losses `l`.
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]);
 
-    /// Their gradients with respect to the outputs, in the shape of the outputs.
+    /// Writes the gradients of the samples' losses with respect to the outputs, in the shape of the outputs.
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]);
 
     /// The samples' losses and their gradients, where both are cheaper at once. The same as one after the other, which is the
@@ -108,7 +108,7 @@ pub trait Loss<T: Real>: Debug + Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Targets {
-    /// Nothing.
+    /// No reduction.
     None,
     /// A number for each output.
     Values,
@@ -120,11 +120,11 @@ pub enum Targets {
     Labels,
 }
 
-/// How the samples' losses become one.
+/// Reduction of the samples' losses to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
-    /// Their sum is divided by the number of rows: Keras' `sum_over_batch_size`.
+    /// Mean: the sum of the losses, divided by the number of rows; Keras' `sum_over_batch_size`.
     Mean,
-    /// Their sum.
+    /// Sum of the losses.
     Sum,
 }

@@ -1,4 +1,4 @@
-//! Losses: what is minimised, and how Levenberg–Marquardt sees it.
+//! Losses, and their Gauss–Newton forms for Levenberg–Marquardt.
 
 mod binary_crossentropy;
 mod categorical_crossentropy;
@@ -58,7 +58,7 @@ mod testing {
         }
     }
 
-    /// The face for Levenberg–Marquardt: residuals, and the roots as full matrices.
+    /// The Gauss–Newton form for Levenberg–Marquardt: residuals, and the roots as full matrices.
     pub(super) fn residuals<T: Real>(
         loss: &dyn Loss<T>,
         outputs: &[T],

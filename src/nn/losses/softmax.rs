@@ -15,7 +15,7 @@ const BLOCK: usize = 64;
 pub(super) struct Softmax<T> {
     /// The largest logit.
     peak: T,
-    /// Where it is.
+    /// Index of the number.
     at: usize,
     /// The sum of all other numerators: apart from the peak's 1, as it may be much smaller.
     rest: T,

@@ -1,4 +1,4 @@
-//! Derivatives for those who ask for them by name.
+//! Access to the derivatives of a network: gradient, Jacobian and products.
 
 use ndarray::Array2;
 

@@ -28,7 +28,7 @@ impl<T: Real> Network<T> {
         Ok(predictions)
     }
 
-    /// As [`predict`](Self::predict), into an array that is there already.
+    /// Writes the predictions of [`predict`](Self::predict) into an existing array.
     ///
     /// # Errors
     ///

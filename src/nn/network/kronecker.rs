@@ -14,7 +14,8 @@ use crate::problem::{
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients};
 
-/// Of several ranks, each sums over its rows; gradients, factors and products with the curvature take one exchange each.
+/// Implements the Kronecker factorisation over ranks: each sums over its rows; gradients, factors and products with the curvature
+/// take one exchange each.
 impl<T: Real> KroneckerFactored<T> for Network<T> {
     fn kronecker_blocks(&self) -> &[KroneckerBlock] {
         self.factor_plan.as_ref().map_or(&[], |plan| &plan.blocks)

@@ -1,4 +1,4 @@
-//! A tape with a loss, bound to a batch: what optimizers step on.
+//! A tape with a loss, bound to a batch: the objective of optimizers.
 
 mod derivatives;
 mod inference;
@@ -87,13 +87,13 @@ pub struct Network<T> {
     residuals: Vec<T>,
     /// Loss of the rows that were evaluated last.
     cost: T,
-    /// Of the Jacobian, for products with it.
+    /// Layer inputs and output sensitivities, from which `Jv`, `Jᵀu` and `JJᵀ` are computed.
     factors: Factors<T>,
     /// Blocks of Kronecker factors; none before they are asked for.
     factor_plan: Option<FactorPlan>,
     /// Random signs of a tile's residuals, or their derivatives along directions.
     signs: Vec<T>,
-    /// Who has the other rows of a batch.
+    /// Communicator of the ranks that have the other rows of a batch.
     ranks: Communicator,
     /// Numbers sent to them.
     message: Vec<T>,
@@ -173,7 +173,7 @@ impl<T: Real> Network<T> {
         self.with_weighted_loss(output, loss, T::ONE)
     }
 
-    /// As [`with_loss`](Self::with_loss), with a weight in the sum of all losses.
+    /// Adds a loss as [`with_loss`](Self::with_loss) does, with a weight in the sum of all losses.
     ///
     /// # Errors
     ///
@@ -214,19 +214,19 @@ impl<T: Real> Network<T> {
         Ok(self)
     }
 
-    /// Where dropout's masks come from.
+    /// Sets the seed of dropout's masks.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.masks = Masks { seed, step: 0 };
         self.forget_values();
         self
     }
 
-    /// How many batches were bound: what dropout drops depends on it and on the seed alone.
+    /// Number of batches bound so far; it and the seed determine dropout's masks.
     pub fn mask_step(&self) -> u64 {
         self.masks.step
     }
 
-    /// Goes on as if so many batches had been bound, to repeat or to resume a training with dropout.
+    /// Sets the number of batches that count as bound, to repeat or to resume a training with dropout.
     pub fn set_mask_step(&mut self, step: u64) {
         self.masks.step = step;
         self.forget_values();
@@ -385,7 +385,7 @@ impl<T: Real> Network<T> {
         if expected == found { Ok(()) } else { Err(BatchError::Variables { expected, found }) }
     }
 
-    /// Refuses what cannot be evaluated on the bound batch.
+    /// Checks that a point can be evaluated on the bound batch.
     fn check_bound(&self, x: &[T]) -> Result<(), BatchError> {
         if self.terms.is_empty() {
             return Err(BatchError::NoLoss);

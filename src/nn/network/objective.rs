@@ -106,7 +106,7 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         Ok(true)
     }
 
-    /// They are not: the products that follow a linearisation cost more than the forward sweep that it would save.
+    /// Returns false: the products that follow a linearisation cost more than the forward sweep that it would save.
     fn derivatives_are_cheap(&self) -> bool {
         false
     }
@@ -248,7 +248,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Whether `½‖r‖²` is the loss.
+    /// Returns true if `½‖r‖²` is the loss.
     pub(super) fn is_exact(&self) -> bool {
         self.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
     }

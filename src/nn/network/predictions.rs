@@ -1,4 +1,4 @@
-//! Outputs beside their targets, for those who measure how far apart they are.
+//! Outputs beside their targets, for metrics.
 
 use ndarray::ArrayView2;
 
@@ -15,7 +15,7 @@ use crate::variables::Variables;
 /// Outputs of a network for some samples, beside their targets, for one of its losses.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictions<'a, T> {
-    /// Which of the network's losses the output has, counted from 0.
+    /// Index of the output's loss among the network's, from 0.
     pub term: usize,
     /// Numbers in the output of a sample.
     pub width: usize,
@@ -51,8 +51,7 @@ impl<T: Real> Network<T> {
         self.check(inputs, targets, weights, &Selection::Range(0..rows))
     }
 
-    /// Passes data by in evaluation mode, shows what becomes of it tile by tile and term by term, and returns its loss: that
-    /// of all ranks' data.
+    /// Evaluates data in evaluation mode, calls `see` for each tile and term, and returns the loss of all ranks' data.
     pub(crate) fn visit(
         &mut self,
         variables: &Variables<T>,
@@ -89,7 +88,7 @@ impl<T: Real> Network<T> {
         self.sum(Ok(loss), BatchError::from)
     }
 
-    /// Shows what becomes of the bound batch in training mode, where dropout drops what it drops in the loss.
+    /// Calls `see` for the bound batch in training mode, with the dropout masks of the loss.
     pub(crate) fn visit_bound(
         &mut self,
         variables: &Variables<T>,

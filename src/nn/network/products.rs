@@ -49,8 +49,8 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
 }
 
 impl<T: Real> Network<T> {
-    /// Keeps what products with this rank's rows take, fills their residuals, and returns what they add to the cost, unless
-    /// that follows from the residuals.
+    /// Keeps the factors for products with this rank's rows, fills their residuals, and returns their cost, unless that follows
+    /// from the residuals.
     fn sweep(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
         self.check_residuals(x)?;
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
@@ -91,7 +91,7 @@ impl<T: Real> Network<T> {
         Ok(cost)
     }
 
-    /// Sends what this rank has kept to all others, in one message, takes over what they have, and sums the cost.
+    /// Exchanges the kept factors with all ranks, in one message, and sums the cost.
     fn gather(&mut self, own: Result<T, EvaluationError>, r: &mut [T]) -> Result<T, EvaluationError> {
         let group = self.rows_per_sample();
         let Network { factors, batch, ranks, message, .. } = self;
@@ -129,7 +129,7 @@ mod tests {
     use crate::nn::{MeanSquaredError, Tape};
     use crate::variables::Variables;
 
-    /// Numbers that a rank with so many of 12 samples sends for a linearisation.
+    /// Numbers that a rank sends for a linearisation, with its share of 12 samples.
     fn sent(ranks: Communicator) -> (usize, usize) {
         let mut variables = Variables::<f64>::new();
         let table = variables.add("table", Array2::zeros((500, 2)).view()).unwrap();

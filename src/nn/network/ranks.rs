@@ -73,7 +73,7 @@ impl<T: Real> Network<T> {
         self.bind(inputs, targets, weights, &Selection::Rows(rows), places)
     }
 
-    /// How many rows these arrays have. Without arrays there is one row, and the first rank has it.
+    /// Returns the number of rows of these arrays. Without arrays there is one row, and the first rank has it.
     pub(crate) fn own_rows(&self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
         if inputs.is_empty() && targets.is_empty() {
             return usize::from(self.ranks.is_root());
@@ -81,7 +81,7 @@ impl<T: Real> Network<T> {
         row_count(inputs, targets)
     }
 
-    /// Where so many rows are among those of all ranks, if all ranks have found theirs in order. Collective.
+    /// Returns the place of this rank's `rows` among those of all ranks, if all ranks have found theirs in order. Collective.
     pub(super) fn share(&self, checked: Result<(), BatchError>, rows: usize) -> Result<Share, BatchError> {
         let Some(ranks) = self.several_ranks() else {
             return checked.map(|()| Share { before: 0, total: rows });
@@ -96,7 +96,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// The sum of what all ranks have, if all have something. Collective.
+    /// Returns the sum of all ranks' numbers, if none has failed. Collective.
     pub(super) fn sum<E: fmt::Display>(
         &self,
         own: Result<T, E>,

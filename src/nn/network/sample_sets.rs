@@ -12,12 +12,12 @@ use crate::nn::tape::{Node, Operation};
 use crate::nn::{BatchError, TapeError};
 use crate::real::Real;
 
-/// Which set a sample is of.
+/// Assignment of samples to sets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleSets {
     /// The input whose numbers say so; without one, all samples are of set 0.
     pub(super) input: Option<usize>,
-    /// How many sets there are.
+    /// Number of sets.
     pub(super) count: usize,
     /// Rows of a data set in the order of their sets, and how many of each set there are.
     pub(super) order: Vec<usize>,
@@ -95,8 +95,8 @@ impl<T: Real> Network<T> {
         Ok(self)
     }
 
-    /// As [`with_weighted_loss`](Self::with_weighted_loss), for the samples of one set alone. The mean that a loss may be is over
-    /// the samples of all sets: weights of samples say otherwise.
+    /// Adds a loss as [`with_weighted_loss`](Self::with_weighted_loss) does, for the samples of one set alone. A loss that is a
+    /// mean is divided by the samples of all sets: weights of samples say otherwise.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::real::Real;
 use crate::variables::Variables;
 
 impl<T: Real> Network<T> {
-    /// Layers, shapes and parameters, as Keras prints them, and the estimated cost of a batch of so many rows: of a forward
+    /// Layers, shapes and parameters, as Keras prints them, and the estimated cost of a batch of `rows` rows: of a forward
     /// and a backward pass, and of a step of Levenberg–Marquardt in each form of its linear system, with the one marked that
     /// it takes at its default settings. The choice follows from the same estimates.
     ///

@@ -1,4 +1,4 @@
-//! The layers of a tape, and what was recorded between them.
+//! The layers of a tape, and the operations between them.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ struct Rows {
     rows: Vec<LayerSummary>,
     /// The layers at hand, from the outermost to the innermost: their rows, and where on the tape they end.
     open: Vec<(usize, usize)>,
-    /// For every variable that something has taken, the rows that it counts in.
+    /// Rows in which each variable that was used has been counted.
     counted: HashMap<usize, Vec<usize>>,
-    /// How many operations outside of layers there are of each kind.
+    /// Number of operations of each kind outside of layers.
     operations: HashMap<&'static str, usize>,
 }
 

@@ -10,19 +10,19 @@ use super::Shape;
 use crate::linear::LinearForm;
 use crate::problem::{NotLeastSquares, Work};
 
-/// Layers, shapes and parameters of a network, and what a batch costs: its `Display` is a table like Keras'.
+/// Layers, shapes and parameters of a network, and the cost of a batch: its `Display` is a table like Keras'.
 ///
 /// [`Network::summary`](super::Network::summary) makes it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The layers, and what was recorded between them, in order; layers within layers follow these.
+    /// The layers, and the operations between them, in order; layers within layers follow these.
     pub layers: Vec<LayerSummary>,
     /// Numbers in all variables.
     pub parameters: usize,
-    /// Those that optimizers adjust.
+    /// Number of parameters that optimizers adjust.
     pub trainable_parameters: usize,
-    /// Those that nothing on the network's tape takes.
+    /// Number of parameters that nothing on the network's tape uses.
     pub unused_parameters: usize,
     /// Bytes of each number.
     pub number_size: usize,
@@ -40,7 +40,7 @@ pub struct Summary {
     /// A step of [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) at its default settings, on
     /// average over the steps, and bytes of memory; `None` where there are no factors.
     pub kronecker: Option<(Cost, usize)>,
-    /// Why Levenberg–Marquardt cannot minimise the losses, if that is so.
+    /// Reason for which Levenberg–Marquardt cannot minimise the losses; `None` if it can.
     pub not_least_squares: Option<NotLeastSquares>,
 }
 
@@ -52,13 +52,13 @@ pub struct LayerSummary {
     pub name: String,
     /// Kind of layer or operation.
     pub kind: String,
-    /// How many layers it is within.
+    /// Number of layers that enclose it.
     pub depth: usize,
     /// The shape of its output, for each sample.
     pub output: Shape,
     /// Numbers in the variables that it and the layers within it take, and nothing before.
     pub parameters: usize,
-    /// Whether it takes variables, too, that something before it has taken.
+    /// True if something before it has used some of the same variables.
     pub shares_parameters: bool,
 }
 
@@ -87,11 +87,11 @@ impl Cost {
 pub struct StepCost {
     /// The form.
     pub form: LinearForm,
-    /// Of a step.
+    /// Cost of a step.
     pub cost: Cost,
     /// Bytes of memory that the form needs.
     pub memory: usize,
-    /// Whether it is what [`LevenbergMarquardt`](crate::LevenbergMarquardt) takes if it is left to choose.
+    /// True if [`LevenbergMarquardt`](crate::LevenbergMarquardt) chooses this form by default.
     pub is_chosen: bool,
 }
 

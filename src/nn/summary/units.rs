@@ -1,6 +1,6 @@
 //! Numbers that are easy to read.
 
-/// With commas: `1,234,567`.
+/// Formats a number with commas: `1,234,567`.
 pub(super) fn with_commas(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -13,17 +13,17 @@ pub(super) fn with_commas(number: usize) -> String {
     grouped
 }
 
-/// As a multiple of a power of a thousand: `1.23 Mflop`.
+/// Formats a count as a multiple of a power of a thousand: `1.23 Mflop`.
 pub(super) fn flops(flops: f64) -> String {
     scaled(flops, 1000.0, &["flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop", "Eflop"])
 }
 
-/// As a multiple of a power of 1024: `1.23 MiB`.
+/// Formats a count as a multiple of a power of 1024: `1.23 MiB`.
 pub(super) fn bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
 }
 
-/// In the largest unit that there is at least one of, with three digits.
+/// Formats a number with three digits, in the largest unit of which there is at least one.
 fn scaled(mut number: f64, base: f64, units: &[&str]) -> String {
     let mut place = 0;
     // What would be rounded to the next unit is in the next unit.

@@ -4,7 +4,7 @@ use super::columns::broadcast;
 use crate::kernels::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
-/// `y = x Wᵀ + b`, or `y += x Wᵀ + b`, for a weight with so many columns.
+/// `y = x Wᵀ + b`, or `y += x Wᵀ + b`, for a weight with `columns` columns.
 pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Option<&[T]>, y: &mut [T], add: bool) {
     let rows = weight.len() / columns;
     if columns == 1

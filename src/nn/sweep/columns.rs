@@ -13,7 +13,7 @@ pub(crate) struct Columns {
     pub(crate) start: usize,
 }
 
-/// Copies `count` columns, or adds them to what is there.
+/// Copies `count` columns, or adds them to `to`.
 pub(crate) fn transfer<T: Real>(
     from: &[T],
     from_columns: Columns,
@@ -29,19 +29,19 @@ pub(crate) fn transfer<T: Real>(
     }
 }
 
-/// Sums over columns, in place of what is there or added to it.
+/// Sums over columns, overwriting `to` or added to it.
 pub(crate) fn row_sums<T: Real>(from: &[T], width: usize, to: &mut [T], add: bool) {
     put(to, add, from.chunks_exact(width).map(|row| row.iter().copied().sum()));
 }
 
-/// Repeats one column, in place of what is there or added to it.
+/// Repeats one column, overwriting `to` or added to it.
 pub(crate) fn repeat<T: Real>(from: &[T], to: &mut [T], width: usize, add: bool) {
     for (&number, to) in from.iter().zip(to.chunks_exact_mut(width)) {
         put(to, add, std::iter::repeat_n(number, width));
     }
 }
 
-/// The same row for every sample.
+/// Copies a row to every sample.
 pub(crate) fn broadcast<T: Real>(row: &[T], to: &mut [T]) {
     simd::run(Broadcast { row, to });
 }

@@ -16,22 +16,22 @@ impl<T: Real> Workspace<T> {
     /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
     pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
         self.reserve_curvatures();
-        let mut bending = std::mem::take(&mut self.bending);
-        find_bending(tile.tape.records(), wanted, &mut bending);
-        self.tangent(tile, &bending, direction);
-        self.bending = bending;
-        let Workspace { layout, values, derivatives, reached, curvatures, bent, scratch, .. } = self;
+        let mut needs_tangent = std::mem::take(&mut self.needs_tangent);
+        find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
+        self.tangent(tile, &needs_tangent, direction);
+        self.needs_tangent = needs_tangent;
+        let Workspace { layout, values, derivatives, reached, curvatures, has_curvature, scratch, .. } = self;
         let values = values.current();
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
         let tangent = Tangents { layout, numbers: derivatives, reached, count };
-        bent.fill(false);
+        has_curvature.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
             }
             let (before, ddy) = layout.split(curvatures, index, count);
-            let curvature = Tangents { layout, numbers: before, reached: bent, count };
+            let curvature = Tangents { layout, numbers: before, reached: has_curvature, count };
             let y = &values[layout.block(index, count)];
             let mut bends = propagate(record, &value, curvature, None, y, ddy);
             let Record { operation, .. } = record;
@@ -71,17 +71,17 @@ impl<T: Real> Workspace<T> {
                 }
                 _ => {}
             }
-            bent[index] = bends;
+            has_curvature[index] = bends;
         }
     }
 }
 
 /// Marks the wanted nodes whose tangents second derivatives are computed from: arguments, and quotients.
-fn find_bending<T: Real>(records: &[Record<T>], wanted: &[bool], bending: &mut [bool]) {
-    bending.fill(false);
+fn find_needed_tangents<T: Real>(records: &[Record<T>], wanted: &[bool], needs_tangent: &mut [bool]) {
+    needs_tangent.fill(false);
     for (index, Record { operation, .. }) in records.iter().enumerate().filter(|&(index, _)| wanted[index]) {
-        bending[index] = matches!(operation, Operation::Arithmetic { kind: Arithmetic::Div, .. });
-        operation.arguments().for_each(|node| bending[node.index()] = true);
+        needs_tangent[index] = matches!(operation, Operation::Arithmetic { kind: Arithmetic::Div, .. });
+        operation.arguments().for_each(|node| needs_tangent[node.index()] = true);
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct FactorSums<'a, T> {
     pub(crate) of_variable: &'a [Option<usize>],
     /// Blocks with parameters that are adjusted.
     pub(crate) active: &'a [bool],
-    /// Of the tile's samples.
+    /// Square roots of the weights of the tile's samples.
     pub(crate) root_weights: &'a [T],
 }
 

@@ -13,7 +13,7 @@ impl<T: Real> Workspace<T> {
         sweep(&self.layout, tile, wanted, self.values.passing());
     }
 
-    /// As [`forward`](Self::forward), for a tile of the bound batch. Values at the same point as those kept last are found
+    /// Runs [`forward`](Self::forward) for a tile of the bound batch. Values at the same point as those kept last are found
     /// instead of computed; others take their place if they are to be kept.
     pub(crate) fn forward_once(&mut self, tile: &Tile<'_, T>, wanted: &[bool], keep: bool) {
         if self.values.recall(tile.x, &tile.rows) {

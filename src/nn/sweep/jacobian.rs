@@ -11,10 +11,10 @@ use crate::nn::arithmetic::put;
 use crate::real::Real;
 use crate::variables::Variable;
 
-/// Which columns of the Jacobian are wanted, side by side.
+/// Wanted columns of the Jacobian, side by side.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WantedColumns {
-    /// How many.
+    /// Number of columns.
     count: usize,
     pieces: Vec<Piece>,
     /// The pieces of each variable.
@@ -24,9 +24,9 @@ pub(crate) struct WantedColumns {
 /// Neighbouring numbers of one variable that are neighbours among the wanted columns.
 #[derive(Debug, Clone)]
 struct Piece {
-    /// Where in the variable.
+    /// Range in the variable.
     numbers: Range<usize>,
-    /// Where among the wanted columns.
+    /// First column among the wanted ones.
     column: usize,
 }
 
@@ -55,12 +55,12 @@ impl WantedColumns {
         self.count = column;
     }
 
-    /// How many columns there are.
+    /// Number of wanted columns.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether there are any of this variable's.
+    /// Returns true if columns of this variable are wanted.
     pub(crate) fn include(&self, variable: Variable) -> bool {
         !self.of_variable[variable.index()].is_empty()
     }
@@ -69,10 +69,10 @@ impl WantedColumns {
 /// Writes rows of a Jacobian, one for each sample.
 pub(crate) struct JacobianRows<'a, T> {
     columns: &'a WantedColumns,
-    /// From the first sample's row on; a sample's row starts `stride` after that of the one before.
+    /// Numbers from the first sample's row on; a sample's row starts `stride` after that of the one before.
     rows: &'a mut [T],
     stride: usize,
-    /// Which variables' columns have been written.
+    /// For each variable, true if its columns have been written.
     written: &'a mut Vec<bool>,
 }
 
@@ -108,7 +108,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
         }
     }
 
-    /// How many of the rows of `m` adjoints belong to each sample.
+    /// Number of rows of `m` adjoints that belong to each sample.
     fn positions(&self, delta: &[T], m: usize) -> usize {
         delta.len() / (m * self.rows.len().div_ceil(self.stride))
     }
@@ -184,7 +184,7 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
     }
 }
 
-/// For every sample a piece of `δ ⊗ x`, the derivatives of `δᵀWx` by `W`.
+/// Products that give, for every sample, a piece of `δ ⊗ x`, the derivatives of `δᵀWx` by `W`.
 struct OuterProducts<'a, T> {
     rows: &'a mut [T],
     stride: usize,
@@ -226,7 +226,7 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
     }
 }
 
-/// For every sample a piece of `δ`.
+/// Copies that give, for every sample, a piece of `δ`.
 struct Copies<'a, T> {
     rows: &'a mut [T],
     stride: usize,

@@ -1,13 +1,13 @@
-//! Which numbers dropout drops.
+//! Dropout masks: the numbers that dropout sets to zero.
 
 use crate::real::Real;
 
 /// A source of masks that gives the same answer however often, in whatever tiles, and on whatever rank it is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Masks {
-    /// Where all masks come from.
+    /// Seed of all masks.
     pub(crate) seed: u64,
-    /// Which batch of the network's life this is.
+    /// Number of the batch in the network's life.
     pub(crate) step: u64,
 }
 

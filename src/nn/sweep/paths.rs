@@ -1,4 +1,4 @@
-//! Which nodes a sweep has to visit.
+//! Paths through a tape: the nodes that a sweep has to visit.
 
 use crate::nn::tape::{Node, Record};
 use crate::real::Real;

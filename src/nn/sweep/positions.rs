@@ -9,15 +9,15 @@ use crate::real::Real;
 /// Columns summed side by side.
 const WIDE: usize = 8;
 
-/// For every sample some numbers of `Σ δ ⊗ x` over its positions, the derivatives of `Σ δᵀWx` by `W`.
+/// Products that give, for every sample, some numbers of `Σ δ ⊗ x` over its positions, the derivatives of `Σ δᵀWx` by `W`.
 ///
 /// Blocks of `TALL × WIDE` sums stay in registers while all positions pass by. A number is the same whichever others are
 /// asked for along with it.
 pub(super) struct SharedProducts<'a, T> {
-    /// From the first sample's numbers on; a sample's start `stride` after those of the one before.
+    /// Destination, from the first sample's numbers on; a sample's start `stride` after those of the one before.
     pub(super) rows: &'a mut [T],
     pub(super) stride: usize,
-    /// Which numbers of `W`.
+    /// Range of numbers of `W`.
     pub(super) numbers: Range<usize>,
     pub(super) add: bool,
     pub(super) positions: usize,
@@ -84,12 +84,12 @@ fn first<T: Real, const N: usize>(numbers: &[T]) -> [T; N] {
     }
 }
 
-/// For every sample some numbers of `Σ δ` over its positions.
+/// Sums that give, for every sample, some numbers of `Σ δ` over its positions.
 pub(super) struct SharedRows<'a, T> {
-    /// From the first sample's numbers on; a sample's start `stride` after those of the one before.
+    /// Destination, from the first sample's numbers on; a sample's start `stride` after those of the one before.
     pub(super) rows: &'a mut [T],
     pub(super) stride: usize,
-    /// Which numbers of `δ`.
+    /// Range of numbers of `δ`.
     pub(super) numbers: Range<usize>,
     pub(super) add: bool,
     pub(super) positions: usize,

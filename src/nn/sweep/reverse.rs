@@ -14,7 +14,7 @@ use crate::variables::Variable;
 /// Blocks have a row for each sample, or as many rows for each as there are positions that share the variable, sample after
 /// sample.
 pub(crate) trait Sink<T> {
-    /// Whether anybody wants to know about this variable.
+    /// Returns true if derivatives by this variable are wanted.
     fn wants(&self, variable: Variable) -> bool;
 
     /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`. It comes as the matrix that it was used as, which
@@ -44,8 +44,8 @@ impl<T> Sink<T> for Nowhere {
     fn look_up(&mut self, _table: Variable, _numbers: &[T], _delta: &[T]) {}
 }
 
-/// Whether a stack of adjoints can pass an operation: a sample's values go with as many rows of adjoints as the stack has,
-/// or are not looked at.
+/// Returns true if a stack of adjoints can pass an operation: a sample's values go with as many rows of adjoints as the stack
+/// has, or are not looked at.
 pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
     match operation {
         Operation::Input(_)
@@ -76,7 +76,7 @@ struct Adjoints<'a, T> {
 }
 
 impl<T: Real> Adjoints<'_, T> {
-    /// Where to put a contribution, and whether it is to be added to what is there; `None` when nobody needs it.
+    /// Returns the destination of a contribution, and true if it is to be added to what is there; `None` if it is not needed.
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
         let index = node.index();
         if !self.needed[index] {

@@ -32,7 +32,7 @@ impl<T: Real> ForwardValues<T> {
     }
 
     /// Forgets the kept values, and makes room for those of a batch of `rows`, unless they take too much memory or less than
-    /// the point, of so many parameters, that would have to be remembered with them.
+    /// the parameters of the point, which would have to be remembered with them.
     pub(super) fn prepare(&mut self, rows: usize, parameters: usize) {
         self.tiles.clear();
         let numbers = rows.saturating_mul(self.width);

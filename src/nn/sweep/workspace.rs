@@ -17,7 +17,7 @@ const FEWEST_ROWS: usize = 64;
 /// Samples that a tile has nevertheless, as the last layers of a network of images are dense.
 const FEWEST_SAMPLES: usize = 8;
 
-/// More bytes a tile takes for a single sample only.
+/// Largest number of bytes of a tile of more than one sample.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// A tile of a batch's rows, and the point at which the tape is evaluated there.
@@ -42,19 +42,19 @@ pub(crate) struct Workspace<T> {
     /// Adjoints in a stack, and which of them is seeded.
     pub(super) stack: usize,
     part: usize,
-    /// Which nodes' derivatives have been written.
+    /// For each node, true if its derivatives have been written.
     pub(super) reached: Vec<bool>,
     /// Second derivatives after a curvature sweep; empty before the first.
     pub(super) curvatures: Vec<T>,
-    /// Which nodes' second derivatives have been written.
-    pub(super) bent: Vec<bool>,
-    /// Which nodes' tangents a curvature sweep needs.
-    pub(super) bending: Vec<bool>,
+    /// For each node, true if its second derivatives have been written.
+    pub(super) has_curvature: Vec<bool>,
+    /// For each node, true if a curvature sweep needs its tangents.
+    pub(super) needs_tangent: Vec<bool>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
 }
 
-/// Where the nodes' blocks are. A block holds a row for each sample of a tile.
+/// Layout of the nodes' blocks. A block holds a row for each sample of a tile.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     /// Rows in a tile at most.
@@ -107,7 +107,7 @@ impl Layout {
         self.split_stacked(numbers, index, count, 1)
     }
 
-    /// As [`split`](Self::split), when there are several blocks of each.
+    /// Splits the blocks as [`split`](Self::split) does, when there are several of each.
     pub(super) fn split_stacked<'a, T>(
         &self,
         numbers: &'a mut [T],
@@ -167,8 +167,8 @@ impl<T: Real> Workspace<T> {
             part: 0,
             reached: vec![false; tape.records().len()],
             curvatures: Vec::new(),
-            bent: vec![false; tape.records().len()],
-            bending: vec![false; tape.records().len()],
+            has_curvature: vec![false; tape.records().len()],
+            needs_tangent: vec![false; tape.records().len()],
             scratch: vec![T::ZERO; layout.rows * widest],
             layout,
         }
@@ -179,7 +179,7 @@ impl<T: Real> Workspace<T> {
         self.curvatures.resize(self.derivatives.len(), T::ZERO);
     }
 
-    /// Forgets the values that were kept, and makes room for those of another batch at points of so many parameters.
+    /// Forgets the values that were kept, and makes room for those of another batch at points of `parameters` parameters.
     pub(crate) fn bind(&mut self, rows: usize, parameters: usize) {
         self.values.prepare(rows, parameters);
     }
@@ -189,7 +189,7 @@ impl<T: Real> Workspace<T> {
         self.layout.rows
     }
 
-    /// How rows are cut into tiles.
+    /// Rule by which rows are cut into tiles.
     pub(crate) fn tile_size(&self) -> TileSize {
         TileSize(self.layout.rows)
     }
@@ -213,7 +213,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's second derivative after a curvature sweep; `None` where it is zero.
     pub(crate) fn second_derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
-        self.bent[node.index()].then(|| &self.curvatures[self.layout.block(node.index(), tile.rows.len())])
+        self.has_curvature[node.index()].then(|| &self.curvatures[self.layout.block(node.index(), tile.rows.len())])
     }
 
     /// Forgets adjoints and tangents.
@@ -221,7 +221,7 @@ impl<T: Real> Workspace<T> {
         self.start_part(0, 1);
     }
 
-    /// Makes room for stacks of adjoints with so many rows.
+    /// Makes room for stacks of adjoints with this number of rows.
     pub(crate) fn reserve_stacks(&mut self, rows: usize) {
         let numbers = self.layout.width() * rows;
         self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
@@ -234,7 +234,8 @@ impl<T: Real> Workspace<T> {
         self.reached.fill(false);
     }
 
-    /// Where the adjoint of a node that a reverse sweep starts from goes, and whether it is to be added to what is there.
+    /// Returns the destination of the adjoint of a node from which a reverse sweep starts, and true if it is to be added to what
+    /// is there.
     pub(crate) fn seed(&mut self, tile: &Tile<'_, T>, node: Node) -> (&mut [T], bool) {
         let add = std::mem::replace(&mut self.reached[node.index()], true);
         let Range { start, end } = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);

@@ -11,7 +11,7 @@ use crate::nn::pooling::Pooling;
 use crate::nn::{Function, TapeError};
 use crate::real::Real;
 
-/// Which derivative of a node.
+/// Derivative of a node: its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Channel {
     /// The first one by a column of an input.

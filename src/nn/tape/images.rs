@@ -7,7 +7,7 @@ use crate::real::Real;
 use crate::variables::Variable;
 
 impl<T: Real> Tape<T> {
-    /// The same numbers in another shape; nothing is recorded.
+    /// Gives the numbers another shape; nothing is recorded.
     ///
     /// # Errors
     ///
@@ -20,13 +20,13 @@ impl<T: Real> Tape<T> {
         Ok(Node { shape, ..x })
     }
 
-    /// The same numbers in a row; nothing is recorded.
+    /// Arranges the numbers in a row; nothing is recorded.
     pub fn flatten(&self, x: Node) -> Node {
         Node { shape: Shape::Row { width: x.width() }, ..x }
     }
 
-    /// Convolution: every pixel of the result is a dense layer of what the window sees of an image there, with zeros in the
-    /// padding. As in all frameworks, the filters are not turned around.
+    /// Convolution: every pixel of the result is a dense layer of the pixels in a window of the image, with zeros in the padding.
+    /// As in all frameworks, the filters are not turned around.
     ///
     /// The weight has the shape `[filters, channels, height, width]`, as in PyTorch and candle.
     ///
@@ -86,7 +86,7 @@ impl<T: Real> Tape<T> {
         Ok(self.pool(Pooling::Take, product, Windows::transpose(positions, filters), image))
     }
 
-    /// The mean of what the window sees of each channel; padding does not count.
+    /// Mean of each channel over the window; padding does not count.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Which layers recorded which part of a tape.
+//! Assignment of the parts of a tape to the layers that recorded them.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ pub(crate) struct LayerSpan {
     /// Its place in the network.
     pub(crate) path: String,
     pub(crate) kind: &'static str,
-    /// How many layers it is within.
+    /// Number of layers that enclose it.
     pub(crate) depth: usize,
     /// Nodes that it and the layers within it recorded.
     pub(crate) records: Range<usize>,
-    /// Where its output is, and in which shape; `None` while it is being recorded.
+    /// Shape of its output; `None` while it is being recorded.
     pub(crate) output: Option<Shape>,
 }
 

@@ -80,7 +80,7 @@ impl Node {
         self.shape.numbers()
     }
 
-    /// How the numbers of a sample are arranged.
+    /// Arrangement of the numbers of a sample.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -99,20 +99,20 @@ impl<T: Real> Default for Tape<T> {
 }
 
 impl<T: Real> Tape<T> {
-    /// Nothing recorded.
+    /// Creates an empty tape.
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
         Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0, derivatives: Default::default() }
     }
 
-    /// An input with so many numbers for each sample. Arrays are bound to inputs in the order of creation.
+    /// Adds an input with `width` numbers for each sample. Arrays are bound to inputs in the order of creation.
     pub fn input(&mut self, width: usize) -> Node {
         self.inputs += 1;
         self.record_row(Operation::Input(self.inputs - 1), width)
     }
 
-    /// The same row for every sample.
+    /// Records a row that is the same for every sample.
     pub fn constant(&mut self, row: &[T]) -> Node {
         self.record_row(Operation::Constant(row.to_vec()), row.len())
     }
@@ -195,7 +195,7 @@ impl<T: Real> Tape<T> {
         Ok(self.record(Operation::Concat(nodes.to_vec()), shape))
     }
 
-    /// Some columns of a node.
+    /// Records some columns of a node.
     ///
     /// # Errors
     ///
@@ -300,7 +300,7 @@ impl<T: Real> Tape<T> {
         if self.holds(node) { Ok(()) } else { Err(TapeError::ForeignNode { operation }) }
     }
 
-    /// Whether the node is on this tape.
+    /// Returns true if the node is on this tape.
     pub(crate) fn holds(&self, node: Node) -> bool {
         node.tape == self.id && self.records.get(node.index).is_some_and(|record| record.width == node.width())
     }
@@ -310,7 +310,7 @@ impl<T: Real> Tape<T> {
         Node { tape: self.id, index, shape: Shape::Row { width: self.records[index].width } }
     }
 
-    /// Everything recorded, in order: arguments come before what is computed from them.
+    /// All records, in order: arguments come before what is computed from them.
     pub(crate) fn records(&self) -> &[Record<T>] {
         &self.records
     }

@@ -26,7 +26,7 @@ pub(crate) enum Operation<T> {
     Apply { function: Function<T>, x: Node },
     /// Two nodes of the same width, number by number.
     Arithmetic { kind: Arithmetic, a: Node, b: Node },
-    /// How a derivative by an input passes a function of every number.
+    /// Chain rule of an elementwise function, for a derivative by an input.
     ChainRule(ChainRule<T>),
     /// Nodes side by side.
     Concat(Vec<Node>),

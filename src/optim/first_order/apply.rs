@@ -1,4 +1,4 @@
-//! From gradients to new values: what every first-order step does, in this order.
+//! First-order steps, from gradients to new values: the operations that they have in common, in order.
 
 use super::clipping::clip;
 use super::memory::Memory;
@@ -20,7 +20,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         }
     }
 
-    /// Whether the policy is to pass over this error.
+    /// Returns true if the policy is to pass over this error.
     pub(super) fn tolerates(&self, error: &OptimizerError) -> bool {
         use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
         self.non_finite == NonFinite::Skip
@@ -110,7 +110,7 @@ impl<T: Real> Memory<T> {
         let decay = now.weight_decay * now.learning_rate;
         let is_lazy = rule.is_lazy(step) && now.l2 == 0.0;
         self.plan(variables.iter(), is_lazy, decay != 0.0);
-        self.journal.record(variables.values(), &self.slots);
+        self.undo_log.record(variables.values(), &self.slots);
 
         for variable in self.layout.variables() {
             let w = &mut variables.values_mut()[variable.range()];
@@ -138,7 +138,7 @@ impl<T: Real> Memory<T> {
         match self.first_non_finite(variables) {
             None => Ok(()),
             Some(error) => {
-                self.journal.undo(variables.values_mut(), &mut self.slots);
+                self.undo_log.undo(variables.values_mut(), &mut self.slots);
                 Err(error)
             }
         }
@@ -146,7 +146,7 @@ impl<T: Real> Memory<T> {
 
     /// Announces which numbers will change, and makes sparse gradients dense where more than their rows will.
     fn plan(&mut self, variables: impl Iterator<Item = Variable>, is_lazy: bool, decays: bool) {
-        self.journal.clear();
+        self.undo_log.clear();
         for variable in variables.filter(|variable| !variable.is_empty()) {
             if !is_lazy && matches!(self.gradients.of(variable), Gradient::Rows { .. }) {
                 self.gradients.dense_mut(variable);
@@ -156,17 +156,17 @@ impl<T: Real> Memory<T> {
                 Gradient::Rows { rows, .. } if !(decays && self.decays[variable.index()]) => {
                     for row in rows {
                         let start = variable.range().start + row * variable.columns();
-                        self.journal.announce(start..start + variable.columns());
+                        self.undo_log.announce(start..start + variable.columns());
                     }
                 }
-                _ => self.journal.announce(variable.range()),
+                _ => self.undo_log.announce(variable.range()),
             }
         }
     }
 
     /// The first NaN or infinity that the update has made.
     fn first_non_finite(&self, variables: &Variables<T>) -> Option<OptimizerError> {
-        for range in self.journal.ranges() {
+        for range in self.undo_log.ranges() {
             let slots = self.slot_names.iter().map(|&name| Some(name)).zip(&self.slots);
             for (slot, numbers) in [(None, variables.values())].into_iter().chain(slots.map(|(s, n)| (s, n.as_slice())))
             {

@@ -1,6 +1,6 @@
 //! State that a first-order optimizer keeps for the variables it was built for.
 
-use super::journal::Journal;
+use super::undo_log::UndoLog;
 use super::{FirstOrder, Slot, UpdateRule};
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variables, pattern};
@@ -9,7 +9,7 @@ use crate::variables::{Gradients, Layout, Variables, pattern};
 #[derive(Debug, Clone)]
 pub(super) struct Memory<T> {
     pub(super) layout: Layout,
-    /// For every variable, whether its weights decay.
+    /// For each variable, true if its weights decay.
     pub(super) decays: Vec<bool>,
     pub(super) slot_names: Vec<&'static str>,
     /// The rule's slots, each as long as the variables together.
@@ -20,14 +20,14 @@ pub(super) struct Memory<T> {
     pub(super) gradients: Gradients<T>,
     /// The sum of earlier gradients, if they are accumulated.
     pub(super) accumulated: Option<Accumulated<T>>,
-    pub(super) journal: Journal<T>,
+    pub(super) undo_log: UndoLog<T>,
 }
 
 /// A sum of gradients that have not been applied yet.
 #[derive(Debug, Clone)]
 pub(super) struct Accumulated<T> {
     pub(super) sum: Gradients<T>,
-    /// How many.
+    /// Number of gradients.
     pub(super) count: u64,
 }
 
@@ -44,13 +44,13 @@ impl<T: Real> Memory<T> {
             average: optimizer.ema.then(|| variables.values().to_vec()),
             accumulated: accumulates.then(|| Accumulated { sum: gradients.clone(), count: 0 }),
             gradients,
-            journal: Journal::new(),
+            undo_log: UndoLog::new(),
         };
         memory.fit_slots(optimizer.rule.slots(optimizer.hyperparameters.of_rule()));
         memory
     }
 
-    /// Takes these slots, with what is in them where there are already slots of these names.
+    /// Takes these slots, and keeps the numbers of existing slots of the same names.
     pub(super) fn fit_slots(&mut self, wanted: Vec<Slot>) {
         let take_or_make = |slot: &Slot| match self.slot_names.iter().position(|&name| name == slot.name) {
             Some(place) => std::mem::take(&mut self.slots[place]),

@@ -2,12 +2,12 @@
 
 mod apply;
 mod clipping;
-mod journal;
 mod memory;
 mod optimizer;
 mod saving;
 mod slots;
 mod table;
+mod undo_log;
 mod update_rule;
 
 pub use slots::Slots;
@@ -121,7 +121,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.changed(|optimizer| optimizer.hyperparameters.put(optimizer.rule.name(), name, value.into()))
     }
 
-    /// Whose formulas to follow; Keras' unless set.
+    /// Sets the convention of the formulas; Keras' unless set.
     pub fn with_convention(self, convention: Convention) -> Self {
         self.changed(|optimizer| optimizer.convention = convention)
     }
@@ -165,12 +165,12 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.with_hyperparameter("ema_momentum", momentum).changed(|optimizer| optimizer.ema = true)
     }
 
-    /// Replaces the weights by their moving average after every so many steps.
+    /// Sets the number of steps after which the weights are replaced by their moving average.
     pub fn with_ema_overwrite_frequency(self, steps: u64) -> Self {
         self.changed(|optimizer| optimizer.ema_overwrite_frequency = Some(steps))
     }
 
-    /// Applies the mean of so many gradients, after the last of them.
+    /// Sets the number of gradients whose mean is applied, after the last of them.
     pub fn with_gradient_accumulation_steps(self, steps: u64) -> Self {
         self.changed(|optimizer| optimizer.accumulation_steps = steps)
     }

@@ -16,12 +16,12 @@ impl<'a, T> Slots<'a, T> {
         Slots { flat, range }
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub fn len(&self) -> usize {
         self.flat.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no slots.
     pub fn is_empty(&self) -> bool {
         self.flat.is_empty()
     }
@@ -38,7 +38,7 @@ impl<'a, T> Slots<'a, T> {
         array::from_fn(|_| &mut slots.next().expect("as many slots as the rule lists")[range.clone()])
     }
 
-    /// The same slots for a part of the variable, such as a row.
+    /// Returns the slots of a part of the variable, such as a row.
     #[inline]
     pub fn part(&mut self, part: Range<usize>) -> Slots<'_, T> {
         let range = self.range.start + part.start..self.range.start + part.end;

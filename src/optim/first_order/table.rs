@@ -92,7 +92,7 @@ impl Table {
         self.check_clips()
     }
 
-    /// At most one kind of clipping.
+    /// Checks that there is at most one kind of clipping.
     fn check_clips(&self) -> Result<(), OptimizerError> {
         let mut on = self.iter().filter(|(name, value)| CLIPS.contains(name) && **value != Hyperparameter::Number(0.0));
         match (on.next(), on.next()) {

@@ -69,8 +69,8 @@ pub trait UpdateRule<T: Real>: Send {
     /// Updates one variable `w` and its slots.
     fn update(&self, step: &Self::Step, w: &mut [T], gradient: &[T], slots: Slots<'_, T>);
 
-    /// Whether rows without a gradient stay as they are, slots and all. Of a sparse gradient only the given rows are then
-    /// [updated](Self::update_rows). Otherwise their gradient is zero, and the whole variable is updated.
+    /// Returns true if rows without a gradient stay as they are, with their slots. Of a sparse gradient only the given rows are
+    /// then [updated](Self::update_rows). Otherwise their gradient is zero, and the whole variable is updated.
     fn is_lazy(&self, step: &Self::Step) -> bool {
         let _ = step;
         false
@@ -139,7 +139,7 @@ impl StepContext<'_> {
         self.hyperparameters.try_into().expect("as many hyperparameters as the rule lists")
     }
 
-    /// Whose formulas to follow.
+    /// Convention of the formulas.
     pub fn convention(&self) -> Convention {
         self.convention
     }

@@ -1,11 +1,11 @@
-//! Which variable belongs to which group.
+//! Assignment of variables to groups.
 
 use super::Group;
 use crate::optim::OptimizerError;
 use crate::real::Real;
 use crate::variables::{Variable, Variables, pattern};
 
-/// For every variable its group; a frozen one may have none.
+/// Group of each variable; a frozen one may have none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Assignment(Vec<Option<usize>>);
 

@@ -54,13 +54,13 @@ pub struct Groups<T: Real> {
 }
 
 struct Group<T: Real> {
-    /// None for the group that takes the rest.
+    /// Patterns of names; none for the group that takes the rest.
     patterns: Option<Vec<String>>,
     optimizer: Box<dyn Optimizer<T>>,
     /// Its state before the step at work, if it has stepped.
     before: OptimizerState<T>,
     has_stepped: bool,
-    /// Nothing that could fail comes after its step.
+    /// True for the last group to step, after which nothing can fail.
     is_last: bool,
 }
 
@@ -71,7 +71,7 @@ struct Memory<T> {
     gradients: Gradients<T>,
     /// The variables before the step at work.
     values: Vec<T>,
-    /// Which of them were trainable then.
+    /// For each variable, true if it was trainable then.
     trainable: Vec<bool>,
 }
 
@@ -121,7 +121,7 @@ impl<T: Real> Groups<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Keeps what the variables are.
+    /// Records the layout of the variables.
     fn record(&mut self, variables: &Variables<T>) {
         self.values.clear();
         self.values.extend_from_slice(variables.values());

@@ -102,13 +102,13 @@ impl<T: Real> Group<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Whether a group has anything to train.
+    /// Returns true if a group has anything to train.
     fn acts(&self, group: usize) -> bool {
         let variables = self.layout.variables().zip(&self.trainable);
         variables.into_iter().any(|(variable, &trainable)| trainable && self.assignment.is_in(variable, group))
     }
 
-    /// Whether there is a gradient for a group.
+    /// Returns true if there is a gradient for a group.
     fn has_gradient(&self, group: usize, gradients: &Gradients<T>) -> bool {
         self.layout.variables().zip(&self.trainable).any(|(variable, &trainable)| {
             trainable && self.assignment.is_in(variable, group) && gradients.of(variable) != Gradient::Absent
@@ -116,7 +116,7 @@ impl<T: Real> Memory<T> {
     }
 }
 
-/// Before a step none has stepped, and the last to step is known.
+/// Resets the groups before a step: none has stepped, and the last to step is marked.
 fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
     for group in &mut *groups {
         (group.has_stepped, group.is_last) = (false, false);

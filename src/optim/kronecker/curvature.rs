@@ -9,7 +9,7 @@ use crate::problem::{KroneckerBlock, KroneckerFactors};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable};
 
-/// Factors are inverted with so many times more damping at most, each ten times the one before.
+/// Largest increase of the damping with which factors are inverted; each is ten times the one before.
 const ATTEMPTS: usize = 6;
 
 /// A block with a factor that could not be inverted.
@@ -22,7 +22,7 @@ pub(super) struct Curvature<T> {
     pub(super) sample: KroneckerFactors<T>,
     /// Weight or table, and bias, of each block.
     pub(super) variables: Vec<[Option<Variable>; 2]>,
-    /// Moving averages of the factors, and their inverses, with what will replace them once the step is made.
+    /// Moving averages of the factors, and their inverses, with the new ones that replace them once the step is made.
     pub(super) factors: Versions<T>,
     pub(super) inverses: Versions<T>,
     /// Estimates that each block's averages are of.
@@ -34,7 +34,7 @@ pub(super) struct Curvature<T> {
     product: Vec<T>,
 }
 
-/// Numbers, and what will replace them.
+/// Numbers, and the new ones that will replace them.
 #[derive(Debug, Clone)]
 pub(super) struct Versions<T> {
     pub(super) now: Vec<T>,
@@ -224,7 +224,7 @@ impl<T: Real> Curvature<T> {
         }
     }
 
-    /// Makes what is new the state.
+    /// Makes the new numbers the state.
     pub(super) fn commit(&mut self) {
         if self.factors.is_new {
             for (count, &active) in self.counts.iter_mut().zip(&self.active) {
@@ -235,7 +235,7 @@ impl<T: Real> Curvature<T> {
         self.inverses.commit();
     }
 
-    /// Forgets what is new.
+    /// Discards the new numbers.
     pub(super) fn discard(&mut self) {
         (self.factors.is_new, self.inverses.is_new) = (false, false);
     }
@@ -277,7 +277,7 @@ fn gather<T: Real>(
     }
 }
 
-/// The other way round, where there is a gradient.
+/// Writes a block's numbers back where there is a gradient.
 fn scatter<T: Real>(
     gradients: &Gradients<T>,
     (weight, bias): (Variable, Option<Variable>),
@@ -297,7 +297,7 @@ fn scatter<T: Real>(
     }
 }
 
-/// How the damping is shared out: `π √λ` for the input factor and `√λ / π` for the output factor, where `π` makes up for
+/// Returns the shares of the damping: `π √λ` for the input factor and `√λ / π` for the output factor, where `π` makes up for
 /// their scales.
 fn shares<T: Real>(a: &[T], (n, full_a): (usize, bool), g: &[T], (m, full_g): (usize, bool), damping: f64) -> [f64; 2] {
     let mean = |numbers: &[T], size: usize, is_full: bool| {

@@ -10,11 +10,11 @@ use crate::optim::OptimizerError;
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
 
-/// Everything that is kept for variables of one layout.
+/// State of the optimizer for variables of one layout.
 #[derive(Debug, Clone)]
 pub(super) struct Memory<T> {
     pub(super) layout: Layout,
-    /// For every variable, whether its weights decay.
+    /// For each variable, true if its weights decay.
     pub(super) decays: Vec<bool>,
     pub(super) gradients: Gradients<T>,
     /// The parts of the variables that are adjusted.
@@ -28,7 +28,7 @@ pub(super) struct Memory<T> {
     pub(super) direction: Vec<T>,
     /// Room for the next values.
     pub(super) values: Vec<T>,
-    /// None before the first step, which knows the layers.
+    /// Curvature; none before the first step, which knows the layers.
     pub(super) curvature: Option<Curvature<T>>,
     pub(super) scalars: Scalars,
 }

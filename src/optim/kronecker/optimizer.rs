@@ -126,13 +126,13 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 }
 
-/// Where a hyperparameter is in the table.
+/// Returns the index of a hyperparameter in the table.
 fn place(name: &str) -> Result<usize, OptimizerError> {
     let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
     found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
 }
 
-/// Whether the policy for NaN and infinity is about this error.
+/// Returns true if the policy for NaN and infinity covers this error.
 fn is_non_finite(error: &OptimizerError) -> bool {
     use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
     matches!(

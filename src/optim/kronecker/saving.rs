@@ -11,7 +11,7 @@ use crate::problem::KroneckerBlock;
 use crate::real::Real;
 use crate::variables::Variables;
 
-/// Names of the numbers: settings that are no hyperparameters, single numbers, and what is kept of each block.
+/// Names of the numbers: settings that are no hyperparameters, single numbers, and the numbers of each block.
 const NUMBERS: [&str; 6] = ["settings", "scalars", "blocks", "counts", "factors", "inverses"];
 
 /// Largest count of estimates.

@@ -23,7 +23,7 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
 ];
 
-/// How the length of a step is found, and the damping.
+/// Rule for the length of a step, and the damping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum KroneckerStep {
@@ -123,7 +123,7 @@ impl Settings {
 /// Settings. They are checked when the optimizer is [built](crate::optim::Optimizer::build), and forget what was built
 /// before.
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
-    /// How length and damping of a step are found; [`KroneckerStep::Averaged`] unless set.
+    /// Sets the rule for length and damping of a step; [`KroneckerStep::Averaged`] unless set.
     pub fn with_step(self, step: KroneckerStep) -> Self {
         self.changed(|settings| settings.step = step)
     }

@@ -20,7 +20,7 @@ const GAIN_FACTOR: f64 = 0.95;
 /// Parts of the moving averages of loss and length that are kept.
 const LOSS_KEPT: f64 = 0.9;
 const LENGTH_KEPT: f64 = 0.7;
-/// A minibatch with a loss of more than so many times the average has a length computed of its own: one that is averaged over
+/// A minibatch with a loss of more than this many times the average has a length computed of its own: one that is averaged over
 /// others, where hardly anything was left to learn, may be far too long for it.
 const SURPRISE: f64 = 2.0;
 /// Exponent of the ratio of effective parameters to those aimed at in the factor of the damping, and bounds of the product of all

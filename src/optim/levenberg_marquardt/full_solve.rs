@@ -90,7 +90,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         Ok(report)
     }
 
-    /// The same solver, with the scaling of weights unless another was set.
+    /// Returns the same solver, with the scaling of weights unless another was set.
     fn for_weights(&self) -> Self {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;

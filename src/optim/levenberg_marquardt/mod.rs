@@ -41,7 +41,7 @@ fn check_hyperparameters(hyperparameters: &[Hyperparameter]) -> Result<(), Optim
     Ok(())
 }
 
-/// Where a hyperparameter is in the table.
+/// Returns the index of a hyperparameter in the table.
 fn place(name: &str) -> Result<usize, OptimizerError> {
     let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
     found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))

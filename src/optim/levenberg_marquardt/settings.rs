@@ -23,8 +23,8 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.with_hyperparameter("learning_rate", learning_rate)
     }
 
-    /// The damping draws each step towards so many times the last one, `λ‖D(δ − momentum · last)‖²`, instead of towards
-    /// nothing. Zero by default.
+    /// Sets the momentum: the damping draws each step towards this multiple of the last one, `λ‖D(δ − momentum · last)‖²`, instead of
+    /// towards nothing. Zero by default.
     ///
     /// Directions that the minibatch determines are decided by the minibatch; along all other directions, of which there are many with
     /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024;
@@ -50,8 +50,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.with_hyperparameter("minimum_damping", damping)
     }
 
-    /// Where a minibatch has fewer residuals than there are parameters, `λ` is at least so many times its loss. 0.1 by
-    /// default.
+    /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default.
     ///
     /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
     /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and

@@ -46,12 +46,12 @@ impl<T: Real> Adam<T> {
 }
 
 impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
-    /// How much of the average gradient is kept; 0.9 unless set.
+    /// Sets the decay rate of the average gradient; 0.9 unless set.
     pub fn with_beta_1(self, beta_1: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("beta_1", beta_1)
     }
 
-    /// How much of the average square is kept; 0.999 unless set.
+    /// Sets the decay rate of the average squared gradient; 0.999 unless set.
     pub fn with_beta_2(self, beta_2: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("beta_2", beta_2)
     }
@@ -61,12 +61,12 @@ impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
         self.with_hyperparameter("epsilon", epsilon)
     }
 
-    /// Whether to divide by the largest average square so far; `false` unless set.
+    /// Divides by the largest average square so far (AMSGrad); `false` unless set.
     pub fn with_amsgrad(self, amsgrad: bool) -> Self {
         self.with_rule(|rule| rule.amsgrad = amsgrad)
     }
 
-    /// Whether a sparse gradient leaves other rows and their slots alone; `false` unless set.
+    /// Leaves the other rows and their slots alone when a gradient is sparse; `false` unless set.
     pub fn with_lazy_rows(self, lazy_rows: bool) -> Self {
         self.with_rule(|rule| rule.lazy_rows = lazy_rows)
     }

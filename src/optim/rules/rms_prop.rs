@@ -35,7 +35,7 @@ impl<T: Real> RmsProp<T> {
         Self::new(learning_rate).with_convention(Convention::PyTorch).with_rho(0.99).with_epsilon(1e-8)
     }
 
-    /// How much of the averages is kept; 0.9 unless set.
+    /// Sets the decay rate of the averages; 0.9 unless set.
     pub fn with_rho(self, rho: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("rho", rho)
     }
@@ -50,7 +50,7 @@ impl<T: Real> RmsProp<T> {
         self.with_hyperparameter("epsilon", epsilon)
     }
 
-    /// Whether to divide by the root of the variance instead of the average square; `false` unless set.
+    /// Divides by the root of the variance instead of the average square; `false` unless set.
     pub fn with_centered(self, centered: bool) -> Self {
         self.with_rule(|rule| rule.centered = centered)
     }
@@ -77,7 +77,7 @@ impl<T: Real> RmsPropStep<T> {
         g / ((*v + self.inside).sqrt() + self.outside)
     }
 
-    /// The same, centered.
+    /// Returns the scaled gradient of the centered rule.
     #[inline(always)]
     fn scaled_centered(&self, g: T, v: &mut T, average: &mut T) -> T {
         *v = self.rho * *v + self.into_average * (g * g);

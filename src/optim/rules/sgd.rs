@@ -44,12 +44,13 @@ pub struct SgdRule {
 }
 
 impl<T: Real> Sgd<T> {
-    /// Without momentum, by Keras' formulas. Both frameworks have a default rate: Keras 0.01, PyTorch 0.001.
+    /// Creates the optimizer without momentum, by Keras' formulas. Both frameworks have a default rate: Keras 0.01, PyTorch
+    /// 0.001.
     pub fn new(learning_rate: impl Into<Hyperparameter>) -> Self {
         FirstOrder::from_rule(SgdRule::default(), learning_rate)
     }
 
-    /// Without momentum, by PyTorch's formulas.
+    /// Creates the optimizer without momentum, by PyTorch's formulas.
     pub fn pytorch(learning_rate: impl Into<Hyperparameter>) -> Self {
         Self::new(learning_rate).with_convention(Convention::PyTorch)
     }
@@ -59,7 +60,7 @@ impl<T: Real> Sgd<T> {
         self.with_hyperparameter("momentum", momentum)
     }
 
-    /// Whether to go on along the momentum before looking at the gradient; `false` unless set. Nothing without momentum.
+    /// Enables Nesterov momentum; `false` unless set. It has no effect without momentum.
     pub fn with_nesterov(self, nesterov: bool) -> Self {
         self.with_rule(|rule| rule.nesterov = nesterov)
     }

@@ -38,7 +38,7 @@ pub enum KroneckerBlock {
     Diagonal {
         /// The first of them.
         first: usize,
-        /// How many.
+        /// Number of parameters.
         count: usize,
     },
 }
@@ -82,7 +82,7 @@ impl KroneckerBlock {
         first.into_iter().chain(second)
     }
 
-    /// As numbers, to save and to compare.
+    /// Encodes the block as numbers, to save and to compare.
     pub(crate) fn to_numbers(self) -> [f64; 6] {
         match self {
             KroneckerBlock::Dense { weight, bias, inputs, outputs, positions } => {
@@ -96,7 +96,7 @@ impl KroneckerBlock {
         }
     }
 
-    /// From [numbers](Self::to_numbers), for so many parameters; `None` for what no block has been saved as.
+    /// Decodes [numbers](Self::to_numbers), for this number of parameters; `None` for numbers that no block encodes to.
     pub(crate) fn from_numbers(numbers: [f64; 6], parameters: usize) -> Option<Self> {
         let limit = parameters.max(1) as f64;
         let is_count = |number: &f64| *number >= 0.0 && *number <= limit && number.fract() == 0.0;

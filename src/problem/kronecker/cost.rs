@@ -11,14 +11,14 @@ pub(crate) fn factor_numbers(blocks: &[KroneckerBlock]) -> usize {
     blocks.iter().flat_map(sizes).map(|(size, is_full)| if is_full { size * size } else { size }).sum()
 }
 
-/// Numbers that the optimizer keeps for so many parameters: a sample of the factors, averages and inverses in two versions;
+/// Numbers that the optimizer keeps for its parameters: a sample of the factors, averages and inverses in two versions;
 /// gradient, direction, last step, next step and next values; and room for two matrices of a layer.
 pub(crate) fn kept_numbers(blocks: &[KroneckerBlock], parameters: usize) -> usize {
     let largest = blocks.iter().map(|block| block.input_size() * block.output_size()).max().unwrap_or(0);
     5 * factor_numbers(blocks) + 5 * parameters + 2 * largest
 }
 
-/// Second moments of so many samples.
+/// Work of the second moments of the samples.
 pub(crate) fn moments_work(blocks: &[KroneckerBlock], samples: f64) -> Work {
     let of_block = |block: &KroneckerBlock| {
         let rows = samples * block.positions() as f64;

@@ -22,7 +22,7 @@ pub struct KroneckerFactors<T> {
     spare: Vec<T>,
 }
 
-/// Where a factor is among the numbers.
+/// Place of a factor among the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     range: Range<usize>,
@@ -104,7 +104,7 @@ impl<T: Real> KroneckerFactors<T> {
         self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.is_full))
     }
 
-    /// All sums, and the samples' weight and number: what ranks add up before [`finish`](Self::finish).
+    /// All sums, and the samples' weight and number, which ranks add up before [`finish`](Self::finish).
     pub(crate) fn sums_mut(&mut self) -> &mut [T] {
         &mut self.numbers
     }

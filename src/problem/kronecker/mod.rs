@@ -29,8 +29,8 @@ pub trait KroneckerFactored<T: Real> {
     /// The blocks: every parameter that the loss depends on is in one of them. The same for all batches.
     fn kronecker_blocks(&self) -> &[KroneckerBlock];
 
-    /// The loss at `x` and its gradient by the parameters in `trainable`, ascending ranges; what `gradients` held is
-    /// replaced. Where `sample` is given, its factors are filled as well.
+    /// The loss at `x` and its gradient by the parameters in `trainable`, ascending ranges; `gradients` is overwritten. Where
+    /// `sample` is given, its factors are filled as well.
     ///
     /// `keep` says that [`curvature`](Self::curvature) will follow at the same point.
     ///
@@ -69,7 +69,7 @@ pub trait KroneckerFactored<T: Real> {
 /// A request for factors, from a part of the rows.
 #[derive(Debug)]
 pub struct FactorSample<'a, T> {
-    /// Where the factors go.
+    /// Destination of the factors.
     pub factors: &'a mut KroneckerFactors<T>,
     /// Part of the rows that they are estimated from, in `(0, 1]`.
     pub share: f64,
@@ -87,7 +87,7 @@ pub enum NotKroneckerFactored {
     /// The samples of a batch are of several sets, with losses of their own.
     #[error("a batch of several sets of samples has no Kronecker factors: take another optimizer")]
     SampleSets,
-    /// The loss has no second derivative that residuals could stand for.
+    /// The loss has no Gauss–Newton form.
     #[error(transparent)]
     Loss(#[from] NotLeastSquares),
     /// One variable is used in two ways that no single pair of factors describes.
@@ -97,7 +97,7 @@ pub enum NotKroneckerFactored {
         variable: String,
         /// One of the uses.
         first: String,
-        /// The other.
+        /// The second use.
         second: String,
     },
 }

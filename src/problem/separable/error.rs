@@ -1,10 +1,10 @@
-//! Why parameters cannot be eliminated.
+//! Errors of the elimination of linear parameters.
 
 use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Why parameters cannot be eliminated.
+/// Reasons for which parameters cannot be eliminated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SeparableError {
@@ -55,7 +55,7 @@ pub enum SeparableError {
     /// The rows are spread over ranks, of which none has all to eliminate parameters with.
     #[error("parameters are eliminated where all rows are on one rank, but they are spread over {ranks}")]
     SpreadOut {
-        /// How many ranks there are.
+        /// Number of ranks.
         ranks: usize,
     },
     /// The residual function returned an error.

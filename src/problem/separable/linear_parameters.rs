@@ -1,4 +1,4 @@
-//! Which parameters of a problem are linear: a look at how its Jacobian changes.
+//! Detection of a problem's linear parameters, from changes of its Jacobian.
 
 use super::{SeparableError, is_bounded};
 use crate::autodiff::Difference;
@@ -11,7 +11,7 @@ const POINTS: usize = 3;
 /// Moves of one parameter that are tried until the problem is finite, relative to it.
 const MOVES: [f64; 3] = [0.5, 0.1, 0.01];
 
-/// Up to so many candidates all sets of them are tried.
+/// Number of candidates up to which all their subsets are tried.
 const EXACT: usize = 15;
 
 /// The digits to which a column must repeat to count as unchanged, as a power of the precision: nine of [`f64`]'s sixteen.

@@ -66,7 +66,7 @@ pub struct Separable<T, P> {
     other_columns: Vec<Range<usize>>,
     /// The bounds of the others.
     bounds: Option<Bounds<T>>,
-    /// The other parameters that [`x`](Self::x) holds the best linear ones for, and whether there are any.
+    /// Other parameters, for which [`x`](Self::x) holds the best linear ones; `solved` says if there are any.
     alpha: Vec<T>,
     solved: bool,
     finite: bool,
@@ -216,7 +216,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         alpha
     }
 
-    /// Where among all parameters one of those is that are left.
+    /// Returns the index among all parameters of a parameter that is not eliminated.
     pub(crate) fn place_of(&self, index: usize) -> Option<usize> {
         self.other_columns.iter().flat_map(Range::clone).nth(index)
     }
@@ -291,7 +291,7 @@ fn is_bounded<T: Real, P: LeastSquares<T>>(problem: &P, index: usize) -> bool {
     problem.bounds().is_some_and(|bounds| bounds.is_bounded(index))
 }
 
-/// Fills `r` and the front of `rows` with rows of so many columns.
+/// Fills `r`, and the front of `rows` with rows of these columns.
 fn linearize_columns<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     x: &[T],
@@ -400,7 +400,7 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
 }
 
 impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
-    /// Fills `r` where there are no linear parameters, with what the problem itself says there if that is not finite.
+    /// Fills `r` with the problem's own residuals where there are no linear parameters and they are not finite.
     fn explain(&self, r: &mut [T]) {
         if all_finite(&self.residuals) {
             r.fill(T::from_f64(f64::NAN));

@@ -6,7 +6,7 @@ use crate::real::Real;
 /// A gain ratio this close to one speaks for the linear model.
 pub(in crate::solver) const FAITHFUL: f64 = 0.1;
 
-/// So many faithful steps in a row earn an undamped one.
+/// Number of faithful steps in a row after which an undamped step is tried.
 pub(in crate::solver) const TRUSTED: usize = 2;
 
 /// A faithful step lets the next be this much longer, as the radius of a trust region grows.
@@ -47,7 +47,7 @@ pub struct GainRatio<T> {
     growth: T,
     /// Faithful steps in a row.
     faithful: usize,
-    /// How long an undamped step may be.
+    /// Largest length of an undamped step.
     reach: T,
     /// A step has been taken.
     moved: bool,
@@ -78,8 +78,8 @@ impl<T: Real> GainRatio<T> {
         GainRatio { undamped: false, ..Self::new(initial) }
     }
 
-    /// Less damping than now, with which the step is about twice as long as the last, or `None`; the step without damping is known
-    /// to be longer, and this long.
+    /// Returns a smaller damping, with which the step is about twice as long as the last, or `None`; `undamped` is the length of
+    /// the undamped step, which is longer.
     ///
     /// Newton's method on `1/‖Dδ(λ)‖ = 1/Δ` comes from below (Hebden 1973, Moré 1978).
     fn expand(&self, system: &mut dyn DampedSystem<T>, undamped: T) -> Option<T> {

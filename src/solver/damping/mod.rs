@@ -1,4 +1,4 @@
-//! Damping policies: how much damping `λ` a step gets in `(JᵀJ + λD²)δ = −Jᵀr`, and how it follows from what became of the last one.
+//! Damping policies: rules for the damping `λ` in `(JᵀJ + λD²)δ = −Jᵀr`, from the result of the last step.
 //!
 //! ```
 //! use marquardt::LevenbergMarquardt;
@@ -51,7 +51,7 @@ pub struct Trial<T> {
     pub length: T,
     /// The derivative of the cost along it at its start, `(Jᵀr)ᵀδ`, negative.
     pub slope: T,
-    /// The reduction of the cost that the linear model promised.
+    /// Reduction of the cost that the linear model predicted.
     pub predicted: T,
     /// The reduction that came, negative when the cost rose; `-∞` when the trial point could not be used.
     pub actual: T,
@@ -132,7 +132,7 @@ pub trait DampingPolicy<T: Real>: Clone {
         false
     }
 
-    /// Appends what the policy has learnt, as numbers to be saved.
+    /// Appends the state of the policy, as numbers to be saved.
     fn save(&self, numbers: &mut Vec<f64>) {
         let _ = numbers;
     }

@@ -3,10 +3,10 @@
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
 
-/// How far from the radius, relative to it, a step may end.
+/// Accepted deviation of a step's length from the radius, relative to the radius.
 const SLACK: f64 = 0.1;
 
-/// Newton steps on the secular equation before what there is is taken.
+/// Largest number of Newton steps on the secular equation; the last is then taken.
 const MAX_PROBES: usize = 10;
 
 /// The most that one rejected step shrinks the radius by.

@@ -104,7 +104,7 @@ pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
     steps
 }
 
-/// Where steps from `x` lead: what ends at a bound is exactly there.
+/// Returns `x + step` within the bounds: what ends at a bound is exactly there.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn arrive<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],

@@ -14,7 +14,7 @@ pub(super) struct Damping<T, R> {
     growth: Lanes<T, R>,
     /// Faithful steps in a row.
     faithful: Lanes<T, R>,
-    /// How long an undamped step may be.
+    /// Largest length of an undamped step.
     reach: Lanes<T, R>,
 }
 
@@ -87,7 +87,8 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.growth = choose(lanes, self.growth + self.growth, self.growth);
     }
 
-    /// Whether the steps of some lanes, of these lengths where they are sound, may be tried; damps those more that may not.
+    /// Returns true if the steps of these lanes, of these lengths where they are sound, may all be tried; otherwise raises the
+    /// damping of those that may not.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
         let is_trusted = self.is_trusted();

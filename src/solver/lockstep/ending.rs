@@ -44,7 +44,7 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
         not(is_less(Lanes::splat(T::ZERO), self.status))
     }
 
-    /// Why the problem in a lane has ended, if it has.
+    /// Status of the problem in a lane if it has ended; otherwise `None`.
     pub(super) fn status(&self, lane: usize) -> Option<FitStatus> {
         let number = self.status.as_slice()[lane].to_f64() as usize;
         number.checked_sub(1).map(|place| STATUSES[place])
@@ -62,7 +62,7 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
         self.status = choose(lanes, Lanes::from_f64(status), self.status);
     }
 
-    /// Counts trial steps, of which there may be so many.
+    /// Counts trial steps, up to their largest number.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn count(&mut self, trials: Lanes<T, R>, max_iterations: usize) {
         self.iterations += trials;

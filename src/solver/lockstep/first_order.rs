@@ -13,7 +13,7 @@ const ROUNDING: f64 = 8.0;
 /// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
 const LAST_DIGITS: f64 = 4.0;
 
-/// The sums at a point, and what their rounding errors are judged by.
+/// Sums at a point, and the sizes that their rounding errors are relative to.
 pub(super) struct FirstOrder<'p, T, R, const N: usize> {
     pub(super) sums: &'p Sums<T, R, N>,
     pub(super) x: &'p [Lanes<T, R>; N],
@@ -24,9 +24,9 @@ pub(super) struct FirstOrder<'p, T, R, const N: usize> {
 
 /// Limits below which there is nothing to gain.
 pub(super) struct Limits<T, R> {
-    /// Of the reduction that a step predicts.
+    /// Rounding error of the predicted reduction.
     pub(super) reduction: Lanes<T, R>,
-    /// Of the cost: it is that of the rounding errors of the residuals.
+    /// Rounding error of the cost, from that of the residuals.
     pub(super) cost: Lanes<T, R>,
 }
 
@@ -74,7 +74,8 @@ mod tests {
 
     type One = Lanes<f64, Portable<f64, 1>>;
 
-    /// Whether a point passes where the cosines are these, with columns of these lengths and residuals of length one.
+    /// Returns true if a point passes the first-order test with these cosines, columns of these lengths and residuals of length
+    /// one.
     fn passes(cosines: [f64; 2], lengths: [f64; 2], held: [f64; 2]) -> bool {
         let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero(2);
         sums.cost = One::splat(0.5);

@@ -20,10 +20,10 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged.
     fn energies(&self) -> Lanes<T, R>;
 
-    /// Takes what became of a problem.
+    /// Stores the result of a problem.
     fn store(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
 
-    /// Everything is to end.
+    /// Returns true if all problems are to end.
     fn is_cancelled(&self) -> bool;
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Arrival<T, const N: usize> {
     pub(crate) cost: T,
     /// `JᵀJ` there, lower triangle.
     pub(crate) gram: [[T; N]; N],
-    /// Which parameters are held by a bound.
+    /// For each parameter, true if a bound holds it.
     pub(crate) held: [bool; N],
-    /// Why it ended.
+    /// Reason for which it ended.
     pub(crate) status: FitStatus,
     /// Trial steps.
     pub(crate) iterations: usize,

@@ -11,13 +11,13 @@ pub(super) fn is_less<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -
     a.select_less(b, Lanes::splat(T::ONE), Lanes::splat(T::ZERO))
 }
 
-/// Not true.
+/// Returns the complement of a mask.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn not<T: Real, R: Register<T>>(mask: Lanes<T, R>) -> Lanes<T, R> {
     Lanes::splat(T::ONE) - mask
 }
 
-/// Both.
+/// Returns the intersection of two masks.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn and<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.min(b)
@@ -29,7 +29,7 @@ pub(super) fn or<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lan
     a.max(b)
 }
 
-/// The one where it is true, the other where not.
+/// Selects the first value where the mask is true, the second where it is not.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn choose<T: Real, R: Register<T>>(
     mask: Lanes<T, R>,

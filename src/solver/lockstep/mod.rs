@@ -2,8 +2,8 @@
 //!
 //! The crate's second iteration, for thousands of problems of a few parameters. All lanes solve their damped systems, try their
 //! steps, are linearised there and judged in the same instructions; only taking up a problem and handing it over is done lane by
-//! lane. A lane whose problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same bits
-//! whatever its neighbours are.
+//! lane. A lane whose problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same
+//! bits whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
 //! without acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then
@@ -47,7 +47,7 @@ const SUMMATION: f64 = 16.0;
 /// Share of the fading maximum of squared column norms that is kept from one step to the next; see [`Scaling`](super::Scaling).
 const FADE: f64 = 0.49;
 
-/// When problems end.
+/// Stopping criteria of problems that are solved in lanes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoppingCriteria<T> {
     /// The share of the cost that a step must predict as its reduction.
@@ -220,7 +220,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
-    /// whose steps promise nothing end here.
+    /// whose steps predict no reduction end here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) {
         loop {
@@ -249,7 +249,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Ends problems that have converged, and asks for the undamped step where a damped one promises nothing: true where there
+    /// Ends problems that have converged, and asks for the undamped step where a damped one predicts no reduction: true where there
     /// is such a lane, which is to be solved again.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn converge(

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-/// Why a fit ended. Its best point is kept for every one of these.
+/// Reason for which a fit ended. Its best point is kept for every one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FitStatus {
-    /// At a minimum: the undamped step promises less than [`ftol`](crate::FitMany::ftol) of the cost, and for each parameter that
-    /// no bound holds the cosine between the residuals and its derivatives is at most `√ftol`, 10⁻⁶ for [`f64`], or hidden by
-    /// rounding of the responses and parameters.
+    /// Converged to a minimum: the undamped step predicts a reduction below [`ftol`](crate::FitMany::ftol) of the cost, and for each
+    /// parameter that no bound holds the cosine between the residuals and its derivatives is at most `√ftol`, 10⁻⁶ for [`f64`],
+    /// or hidden by rounding of the responses and parameters.
     Converged,
-    /// At a minimum where the data say nothing about some parameters: their standard errors are infinite.
+    /// Converged to a minimum at which the data do not determine some parameters: their standard errors are infinite.
     Undetermined,
     /// The trial steps were used up.
     MaxIterations,

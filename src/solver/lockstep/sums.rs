@@ -8,7 +8,7 @@ use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::statistics::half_deviance_by;
 
-/// Loops over so many parameters, used or not, are unrolled.
+/// Number of parameters, used or not, up to which loops are unrolled.
 pub(crate) const UNROLLED: usize = 4;
 
 /// Sums over the residuals of the problem in each lane.
@@ -25,7 +25,7 @@ pub(crate) struct Sums<T, R, const N: usize> {
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
-    /// No residuals, of a problem of so many parameters, up to `N`.
+    /// Returns the sums of no residuals, for a problem of `count` parameters, up to `N`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn zero(count: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);

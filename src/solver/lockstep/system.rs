@@ -7,7 +7,7 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// Steps, and what the linear models say of them.
+/// Steps, and the predictions of the linear models for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Steps<T, R, const N: usize> {
     /// `δ`.
@@ -16,7 +16,7 @@ pub(super) struct Steps<T, R, const N: usize> {
     pub(super) length: Lanes<T, R>,
     /// `(Jᵀr)ᵀδ`.
     pub(super) slope: Lanes<T, R>,
-    /// The reduction of the cost that the linear model promises, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
+    /// Reduction of the cost that the linear model predicts, `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
     pub(super) predicted: Lanes<T, R>,
     /// Negative where the system was too close to singular.
     pub(super) soundness: Lanes<T, R>,
@@ -70,8 +70,8 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
     Steps { step, length: zero, slope: zero, predicted: zero, soundness }
 }
 
-/// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative where a
-/// pivot is not sound.
+/// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative
+/// where a pivot is not sound.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N], n: usize) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);

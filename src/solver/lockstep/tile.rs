@@ -11,7 +11,7 @@ use crate::statistics::half_deviance_by;
 pub(crate) struct Tile<'t, T, R, const P: usize> {
     /// Responses of the model, of which the weighted residuals are made.
     pub(crate) residuals: &'t mut [Lanes<T, R>],
-    /// Their derivatives by each parameter; by one more, zeros, where the number of parameters is odd.
+    /// Derivatives of the values by each parameter; by one more, zeros, where the number of parameters is odd.
     pub(crate) derivatives: &'t mut [[Lanes<T, R>; P]],
     /// Responses observed.
     pub(crate) y: &'t [Lanes<T, R>],

@@ -1,4 +1,4 @@
-//! One step for each minibatch: the iteration of the full solve, and what is carried from one batch to the next.
+//! One step for each minibatch: the iteration of the full solve, and the state that is carried from one batch to the next.
 
 mod settings;
 
@@ -28,7 +28,7 @@ pub(crate) struct Training<T: Real, D> {
     spare: Option<BoxedModel<T>>,
     /// The parts of the variables that are adjusted.
     columns: Vec<Range<usize>>,
-    /// Those of the variables at hand, to compare with.
+    /// Ranges of the trainable variables at hand, to compare with.
     trainable: Vec<Range<usize>>,
     memory: SelectionMemory<T>,
     /// The numbers that are adjusted.
@@ -39,7 +39,7 @@ pub(crate) struct Training<T: Real, D> {
     next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
     decays: Vec<T>,
-    /// Which scaling it is: what was set, or what the form of the first batch's linear system called for.
+    /// Scaling in use: the one that was set, or the one that the form of the first batch's linear system called for.
     scaling: Option<Scaling>,
     /// The scaling `D`, for all variables.
     pub(crate) scale: Vec<T>,
@@ -58,7 +58,7 @@ pub(crate) struct Training<T: Real, D> {
 struct Limits<T> {
     /// Trials for each minibatch.
     attempts: usize,
-    /// Where there are fewer residuals than parameters, `λ` is at least so many times the loss.
+    /// Lower bound of `λ` relative to the loss, where there are fewer residuals than parameters.
     loss_damping: T,
 }
 
@@ -170,7 +170,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
     }
 
-    /// Sets the rule for this step by the hyperparameters as they are now, and returns what else they say of it.
+    /// Sets the rule for this step by the current hyperparameters, and returns the limits that they set.
     fn set_rule(&mut self, hyperparameters: [f64; 7]) -> Limits<T> {
         let [learning_rate, momentum, decay, minimum_damping, loss_damping, clip, attempts] =
             hyperparameters.map(T::from_f64);
@@ -277,8 +277,8 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         Ok(())
     }
 
-    /// Goes `learning_rate` times against a direction, and `momentum` times along the last step; not at all where that
-    /// leads to a number that is not finite.
+    /// Moves by `−learning_rate` times a direction plus `momentum` times the last step; does nothing where a number would not be
+    /// finite.
     pub(crate) fn apply_direction(
         &mut self,
         learning_rate: T,
@@ -315,7 +315,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         Ok(())
     }
 
-    /// Appends what the damping has learnt.
+    /// Appends the state of the damping.
     pub(crate) fn save_damping(&self, numbers: &mut Vec<f64>) {
         self.iteration.damping.save(numbers);
     }
@@ -341,7 +341,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         self.iteration.damping.restore(damping)
     }
 
-    /// Keeps what a step that did not fail has changed.
+    /// Commits the changes of a step that did not fail.
     fn commit(&mut self, accepted: bool, variables: &mut Variables<T>) {
         if accepted {
             scatter(variables.values_mut(), &self.x, &self.columns);
@@ -393,7 +393,7 @@ fn decays<T: Real>(exclusions: &[String], variables: &Variables<T>) -> Vec<T> {
     decays
 }
 
-/// The scaling of weights that nobody has set.
+/// Default scaling of weights.
 fn scaling_of_weights(form: LinearForm) -> Scaling {
     if form.multiplies() { Scaling::Identity } else { Scaling::OF_WEIGHTS }
 }

@@ -16,7 +16,7 @@ pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 7] = [
 /// The settings that only training has.
 #[derive(Debug, Clone)]
 pub(crate) struct TrainingSettings {
-    /// In the order of [`HYPERPARAMETERS`].
+    /// Hyperparameters in the order of [`HYPERPARAMETERS`].
     pub(crate) hyperparameters: [Hyperparameter; 7],
     /// Patterns of the names of variables that do not decay.
     pub(crate) exclusions: Vec<String>,

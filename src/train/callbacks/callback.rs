@@ -59,8 +59,7 @@ pub trait Callback<T: Real> {
     /// Its name, in snake case.
     fn name(&self) -> &str;
 
-    /// Before the first epoch; or, where a training is [resumed](Context::is_resumed), after
-    /// [`restore`](Self::restore).
+    /// Called before the first epoch; or, where a training is [resumed](Context::is_resumed), after [`restore`](Self::restore).
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// Before the first minibatch of an epoch.
+    /// Called before the first minibatch of an epoch.
     ///
     /// # Errors
     ///
@@ -80,7 +79,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// After a step.
+    /// Called after a step.
     ///
     /// # Errors
     ///
@@ -90,8 +89,8 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// When the optimizer made no step. A callback that [stops](Context::stop) the training here makes a reason to stop of
-    /// the error.
+    /// Called when the optimizer made no step because of an error. A callback that [stops](Context::stop) the training here makes
+    /// a reason to stop of the error.
     ///
     /// # Errors
     ///
@@ -101,7 +100,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// After an epoch and its validation. What is added to the logs goes into the history.
+    /// Called after an epoch and its validation. What is added to the logs goes into the history.
     ///
     /// # Errors
     ///
@@ -111,7 +110,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// After the last epoch, whatever [ended](Context::stop_reason) the training, except an error.
+    /// Called after the last epoch, whatever [ended](Context::stop_reason) the training, except an error.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub struct Context<'c, T: Real> {
     pub history: &'c History,
     /// The epoch, counted from 0; as many as there are, after the last.
     pub epoch: usize,
-    /// How many epochs there are to be.
+    /// Number of epochs that the training is to have.
     pub epochs: usize,
     /// Minibatches of the epoch that are done.
     pub batch: usize,
@@ -37,24 +37,23 @@ impl<T: Real> Context<'_, T> {
         self.stop = Some(reason.into());
     }
 
-    /// Why the training ends: known when it has.
+    /// Reason for which the training ended; `None` before its end.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason
     }
 
-    /// Whether the training goes on from a checkpoint.
+    /// Returns true if the training goes on from a checkpoint.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
 
-    /// Whether this is the rank that prints, draws and writes files: the first of several, or the only one. Callbacks are
-    /// called on all ranks, and should otherwise do the same everywhere; where one fails or stops the training, it ends on
-    /// all.
+    /// Returns true if this is the rank that prints, draws and writes files: the first of several, or the only one. Callbacks are
+    /// called on all ranks, and should otherwise do the same everywhere; where one fails or stops the training, it ends on all.
     pub fn is_root(&self) -> bool {
         self.is_root
     }
 
-    /// Which way is better for one of the numbers in the logs.
+    /// Returns the direction of improvement of one of the numbers in the logs.
     ///
     /// # Errors
     ///

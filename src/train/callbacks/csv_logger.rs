@@ -31,7 +31,7 @@ impl CsvLogger {
         CallbackError::File { path: self.path.clone(), source: source.into() }
     }
 
-    /// Opens the file, and cuts it to what is sure.
+    /// Opens the file, and truncates it to the rows known to be complete.
     fn open(&self) -> std::io::Result<File> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path)?;
         if file.metadata()?.len() < self.bytes {

@@ -52,7 +52,7 @@ impl<T: Real> EarlyStopping<T> {
         self
     }
 
-    /// Which way is better, in place of what is known of the name.
+    /// Sets the direction of improvement, in place of the one that the metric's name implies.
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.monitor.mode = Some(mode);
         self
@@ -70,7 +70,7 @@ impl<T: Real> EarlyStopping<T> {
         self
     }
 
-    /// Whether the variables are set back to the best epoch's at the end; `false` unless set.
+    /// Restores the variables of the best epoch at the end; `false` unless set.
     pub fn with_restore_best_weights(mut self, restore_best_weights: bool) -> Self {
         self.restore_best_weights = restore_best_weights;
         self

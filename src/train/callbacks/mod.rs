@@ -1,4 +1,4 @@
-//! Callbacks: who looks on, and may change or stop a training.
+//! Callbacks, which observe a training, and may change or stop it.
 
 mod callback;
 mod context;

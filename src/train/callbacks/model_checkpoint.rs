@@ -8,7 +8,7 @@ use crate::atomic_file;
 use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
-/// Saves the variables after every so many epochs, or when a number of the logs is the best so far, in the safetensors
+/// Saves the variables at regular numbers of epochs, or when a number of the logs is the best so far, in the safetensors
 /// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.
 ///
 /// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as
@@ -25,12 +25,12 @@ pub struct ModelCheckpoint {
 }
 
 impl ModelCheckpoint {
-    /// After the epochs `n − 1`, `2n − 1` and so on.
+    /// Saves after the epochs `n − 1`, `2n − 1` and so on.
     pub fn every(epochs: usize, path: impl Into<PathBuf>) -> Self {
         ModelCheckpoint { path: path.into(), every: epochs, monitor: None, threshold: None, best: None }
     }
 
-    /// When this is the best so far.
+    /// Saves when the monitored number is the best so far.
     pub fn best(monitor: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         ModelCheckpoint {
             path: path.into(),
@@ -41,7 +41,7 @@ impl ModelCheckpoint {
         }
     }
 
-    /// Which way is better, in place of what is known of the name.
+    /// Sets the direction of improvement, in place of the one that the metric's name implies.
     pub fn with_mode(mut self, mode: Mode) -> Self {
         if let Some(monitor) = &mut self.monitor {
             monitor.mode = Some(mode);

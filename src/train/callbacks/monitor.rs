@@ -4,12 +4,12 @@ use super::Context;
 use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
-/// Which way is better.
+/// Direction of improvement of a monitored number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Less is better.
+    /// Smaller is better.
     Min,
-    /// More is better.
+    /// Larger is better.
     Max,
 }
 
@@ -17,7 +17,7 @@ pub enum Mode {
 #[derive(Debug, Clone)]
 pub(super) struct Monitor {
     pub(super) name: String,
-    /// As the metric says, unless set.
+    /// Direction that was set; `None` takes that of the metric.
     pub(super) mode: Option<Mode>,
     pub(super) min_delta: f64,
     /// Its state in the training at hand.
@@ -48,7 +48,7 @@ impl Monitor {
         })
     }
 
-    /// Whether a number is better than the best before, if there was one. NaN never is.
+    /// Returns true if a number is better than the best before, if there was one. NaN never is.
     pub(super) fn is_improvement(&self, value: f64, best: Option<f64>) -> bool {
         let best = match (best, self.resolved) {
             (Some(best), _) => best,

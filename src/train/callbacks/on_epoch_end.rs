@@ -35,7 +35,7 @@ pub struct OnEpochEnd<F> {
 }
 
 impl<F> OnEpochEnd<F> {
-    /// With what [`on_epoch_end`](Callback::on_epoch_end) is to do.
+    /// Creates a callback whose [`on_epoch_end`](Callback::on_epoch_end) calls this function.
     pub fn new<T: Real>(call: F) -> Self
     where
         F: FnMut(&mut Logs, &mut Context<'_, T>) -> Result<(), CallbackError>,

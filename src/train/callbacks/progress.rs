@@ -39,7 +39,7 @@ impl Progress {
     }
 }
 
-/// In four digits.
+/// Formats a number in four digits.
 fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e4).contains(&size) { format!("{value:.3e}") } else { format!("{value:.4}") }

@@ -54,7 +54,7 @@ impl ReduceLearningRateOnPlateau {
         self
     }
 
-    /// Which way is better, in place of what is known of the name.
+    /// Sets the direction of improvement, in place of the one that the metric's name implies.
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.monitor.mode = Some(mode);
         self

@@ -24,7 +24,7 @@ pub struct LearningRateScheduler<F> {
 }
 
 impl<F: FnMut(usize, f64) -> f64> LearningRateScheduler<F> {
-    /// With the rate that the function gives for an epoch and the rate before.
+    /// Creates a scheduler of a function that gives the rate for an epoch, from the rate before.
     pub fn new(schedule: F) -> Self {
         LearningRateScheduler { schedule }
     }

@@ -59,7 +59,7 @@ impl<T: Real + Serialize + DeserializeOwned> Checkpoint<T> {
         atomic_file::write(path, &[head.as_bytes(), &body]).map_err(file_error)
     }
 
-    /// Whether a checkpoint can be saved there, as far as that is known beforehand.
+    /// Checks that a checkpoint can be saved there, as far as that is known beforehand.
     pub(in crate::train) fn check_path(path: &Path) -> Result<(), CheckpointError> {
         atomic_file::check(path).map_err(|source| CheckpointError::File { path: path.to_owned(), source })
     }

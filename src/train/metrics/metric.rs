@@ -45,12 +45,12 @@ pub trait Metric<T: Real>: Debug + Send {
     /// Its name in the logs.
     fn name(&self) -> &str;
 
-    /// Whether less of it is better, or more.
+    /// Direction of improvement: smaller or larger is better.
     fn mode(&self) -> Mode {
         Mode::Min
     }
 
-    /// Says what is wrong with an output of this width, whose loss compares with such targets.
+    /// Checks that the metric applies to an output of this width, whose loss takes such targets.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ pub trait Metric<T: Real>: Debug + Send {
     /// The measure of the samples so far.
     fn result(&self) -> f64;
 
-    /// Appends what is known of the samples so far.
+    /// Appends the state of the metric over the samples so far.
     fn state(&self, numbers: &mut Vec<f64>);
 
     /// Goes on from a [`state`](Self::state) of the same metric.

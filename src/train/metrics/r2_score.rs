@@ -14,7 +14,7 @@ pub struct R2Score {
     outputs: Vec<Moments>,
 }
 
-/// Of one output.
+/// Moments of one output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     weight: f64,
@@ -51,7 +51,7 @@ impl Moments {
 }
 
 impl R2Score {
-    /// Of no samples yet.
+    /// Creates the metric, without samples.
     pub fn new() -> Self {
         Self::default()
     }
@@ -119,7 +119,7 @@ fn moments(state: &[f64]) -> impl Iterator<Item = Moments> {
 mod tests {
     use super::*;
 
-    /// Over some of 100 samples, the others merged in.
+    /// Computes the score over parts of 100 samples, merged.
     fn score(offset: f64, cuts: &[usize]) -> f64 {
         let mut merged = R2Score::new();
         let mut start = 0;

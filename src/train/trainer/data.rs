@@ -14,7 +14,7 @@ pub(super) struct Data<'d, T> {
     pub(super) inputs: Vec<ArrayView2<'d, T>>,
     pub(super) targets: Vec<ArrayView2<'d, T>>,
     pub(super) weights: Option<&'d [T]>,
-    /// Which rows of all they are.
+    /// Range of the rows among all.
     pub(super) range: Range<usize>,
     /// Rows of all ranks.
     pub(super) total: usize,
@@ -30,7 +30,7 @@ impl<'d, T: Real> Data<'d, T> {
         Data::from_views(views(inputs), views(targets), weights)
     }
 
-    /// For as long as the slices are there.
+    /// Borrows the arrays for as long as the slices are there.
     pub(super) fn borrow(
         inputs: &'d [ArrayView2<'_, T>],
         targets: &'d [ArrayView2<'_, T>],

@@ -16,7 +16,7 @@ use crate::train::sums::Sums;
 use crate::train::{Callback, CallbackError, Context, History, Logs, Mode, StopReason, TrainError};
 
 impl<'a, T: Real> Trainer<'a, T> {
-    /// Trains, and returns what every epoch gave.
+    /// Trains, and returns the logs of every epoch.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         Ok((data, validation))
     }
 
-    /// Checks the settings, and what this rank has of the data.
+    /// Checks the settings, and this rank's rows of the data.
     fn check(&mut self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
         let settings = self.settings;
         if settings.batch_size == 0 {

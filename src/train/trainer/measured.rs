@@ -23,7 +23,7 @@ impl<T: Real> Measured<T> {
         Measured { name, validation_name, metric, term, saved: Vec::new() }
     }
 
-    /// Refuses what cannot be measured, or not by several ranks together.
+    /// Checks that the metrics apply to the network, and to several ranks together.
     pub(super) fn check(&mut self, network: &Network<T>) -> Result<(), TrainError> {
         let can_merge = network.several_ranks().is_none() || self.can_merge();
         let refuse = |reason| Err(TrainError::Metric { metric: self.name.clone(), reason });
@@ -35,7 +35,7 @@ impl<T: Real> Measured<T> {
         }
     }
 
-    /// Whether the metric takes in the state of another.
+    /// Returns true if the metric can take in the state of another.
     fn can_merge(&mut self) -> bool {
         self.save();
         let can_merge = self.metric.merge(&self.saved);

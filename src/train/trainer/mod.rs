@@ -86,7 +86,7 @@ pub struct Trainer<'a, T: Real> {
     backup: Option<Backup<T>>,
     /// State that the next fit goes on from.
     resume: Option<Checkpoint<T>>,
-    /// Where the last fit ended.
+    /// State in which the last fit ended.
     checkpoint: Option<Checkpoint<T>>,
 }
 
@@ -101,12 +101,12 @@ struct Settings {
     validation_split: Option<f64>,
 }
 
-/// Where checkpoints are saved, how often and how.
+/// Path, interval and format of checkpoints.
 struct Backup<T> {
     path: PathBuf,
     every: usize,
     save: fn(&Checkpoint<T>, &Path) -> Result<(), CheckpointError>,
-    /// Finds beforehand what would prevent it.
+    /// Checks beforehand that the file can be written.
     check: fn(&Path) -> Result<(), CheckpointError>,
 }
 
@@ -159,7 +159,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
-    /// Where the order of the data comes from, or `None` for the order that they are in; the seed 0 unless set.
+    /// Sets the seed that shuffles the data in every epoch, or `None` to keep their order; the seed 0 unless set.
     ///
     /// The order of an epoch depends on the seed and the epoch's number alone.
     pub fn shuffle(mut self, seed: impl Into<Option<u64>>) -> Self {
@@ -167,7 +167,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
-    /// Whether a last minibatch that is not full is left out; `false` unless set.
+    /// Leaves out a last minibatch that is not full; `false` unless set.
     pub fn drop_remainder(mut self, drop_remainder: bool) -> Self {
         self.settings.drop_remainder = drop_remainder;
         self
@@ -225,7 +225,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.variables
     }
 
-    /// Ends the training, and gives network and variables back, which the trainer has borrowed as long as it is there.
+    /// Ends the training, and gives network and variables back, which the trainer has borrowed.
     ///
     /// ```
     /// # use marquardt::Variables;
@@ -252,7 +252,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.optimizer
     }
 
-    /// Where the last fit ended: before averaged or best weights were put in, so that it can be gone on with.
+    /// State in which the last fit ended, before averaged or best weights were put in, so that the training can be continued.
     pub fn checkpoint(&self) -> Option<&Checkpoint<T>> {
         self.checkpoint.as_ref()
     }
@@ -268,7 +268,7 @@ impl<'a, T: Real> Trainer<'a, T> {
 
 #[cfg(feature = "checkpoint")]
 impl<T: Real + serde::Serialize + serde::de::DeserializeOwned> Trainer<'_, T> {
-    /// Saves a checkpoint after every so many epochs and at the end, feature `checkpoint`. As Keras' `BackupAndRestore`.
+    /// Saves a checkpoint after every `every` epochs and at the end, feature `checkpoint`; Keras' `BackupAndRestore`.
     /// With 0, only at the end. A path that cannot be written is an error before the first epoch.
     pub fn backup(mut self, every: usize, path: impl Into<PathBuf>) -> Self {
         let save = |checkpoint: &Checkpoint<T>, path: &Path| checkpoint.save(path);

@@ -24,7 +24,7 @@ impl<T: Real> Trainer<'_, T> {
         }
     }
 
-    /// All that it takes to go on from here, on as many ranks or others.
+    /// Returns the state from which a training goes on, on any number of ranks.
     pub(super) fn snapshot(&mut self, run: &Run, terms: Terms) -> Result<Checkpoint<T>, TrainError> {
         let mut sums = run.sums;
         self.metrics.iter_mut().for_each(|measured| measured.save());

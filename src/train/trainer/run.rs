@@ -1,9 +1,9 @@
-//! How far a training has come.
+//! Progress of a training.
 
 use crate::train::sums::Sums;
 use crate::train::{History, Logs, Mode, StopReason};
 
-/// How far a training has come.
+/// Progress of a training.
 #[derive(Debug)]
 pub(super) struct Run {
     /// Epochs that are done.
@@ -21,7 +21,7 @@ pub(super) struct Run {
     pub(super) known: Vec<(String, Mode)>,
     pub(super) is_resumed: bool,
     pub(super) stop: Option<StopReason>,
-    /// Whether a token was used when it was last looked at.
+    /// True if a token had been used when it was last looked at.
     pub(super) is_cancelled: bool,
     /// This rank's rows of the minibatch at hand, and their places in it.
     pub(super) rows: Vec<usize>,

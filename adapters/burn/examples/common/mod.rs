@@ -156,7 +156,7 @@ pub fn train<T: Element, M: Module, L: Loss<T> + 'static>(
     Ok((training.net.ok_or("a step has failed")?, last))
 }
 
-/// Half the mean squared error would do as well; this is the mean.
+/// Mean squared error of the outputs.
 #[allow(dead_code, reason = "not all examples are regressions")]
 pub fn mean_squared_error(outputs: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
     (outputs - targets).square().mean()

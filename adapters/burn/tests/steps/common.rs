@@ -89,7 +89,7 @@ impl PlainNet {
     }
 }
 
-/// The same network of marquardt's, with the numbers of the module.
+/// Builds the same network of marquardt's, with the numbers of the module.
 pub fn own_network<T: Element>(net: &Net, loss: impl Loss<T> + 'static) -> (Network<T>, Variables<T>) {
     let mut variables = Variables::new();
     let layers = Sequential::new(SIZES[0]).dense(SIZES[1]).tanh().dense(SIZES[2]);

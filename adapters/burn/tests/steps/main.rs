@@ -58,7 +58,7 @@ fn steps_are_those_of_the_same_network() {
     agree::<f32>(|| BoxedLoss(Box::new(SparseCategoricalCrossentropy)), &labels, 1e-3);
 }
 
-/// As in the example `friedman`, in fewer points: the same losses in the same steps, with accelerated steps.
+/// Trains as the example `friedman` does, on fewer points: the same losses in the same steps, with accelerated steps.
 #[test]
 fn minibatches_take_the_steps_of_the_same_network() {
     const BATCH: usize = 64;

@@ -138,7 +138,7 @@ pub fn train<T: Element, L: Loss<T> + 'static>(
     run(options, &limits, &mut Loop::<T> { race, optimizer: options.optimizer, lm, adamw, criterion, shuffled })
 }
 
-/// Half the mean squared error would do as well; this is the mean.
+/// Mean squared error of the outputs.
 #[allow(dead_code, reason = "not all examples are regressions")]
 pub fn mean_squared_error(outputs: &Tensor, targets: &Tensor) -> Result<Tensor> {
     (outputs - targets)?.sqr()?.mean_all()

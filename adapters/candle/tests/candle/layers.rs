@@ -251,7 +251,7 @@ fn batch_normalisation_is_recorded_where_it_normalises_by_running_statistics() {
     assert_eq!(statistics(&varmap), before);
 }
 
-/// Of a model that was trained before, the last layer is trained further; the others are constants.
+/// Trains the last layer of a model that was trained before; the others are constants.
 #[test]
 fn selected_variables_are_trained_alone() {
     let varmap = VarMap::new();

@@ -60,7 +60,7 @@ impl<L: Module> Net<L> {
     }
 }
 
-/// The same network of marquardt's, with the weights of the map that have the same names.
+/// Builds the same network of marquardt's, with the weights of the map that have the same names.
 fn own_network<T: Element>(
     layers: Sequential<T>,
     varmap: &VarMap,

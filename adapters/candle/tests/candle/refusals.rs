@@ -159,7 +159,7 @@ fn labels_that_are_no_classes_are_refused() {
     assert_eq!(numbers_of(&varmap), before);
 }
 
-/// Half precision is not one of the trainer's types of numbers.
+/// Tests that half precision is refused by its name.
 #[test]
 fn other_types_of_numbers_are_refused_by_name() {
     let varmap = VarMap::new();

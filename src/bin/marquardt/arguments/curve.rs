@@ -1,4 +1,4 @@
-//! Arguments that say which curve is fitted, and what is known of its parameters.
+//! Arguments for the curve and its parameters.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! Arguments that say what is read from which file.
+//! Arguments for the files and columns that are read.
 
 use std::path::PathBuf;
 

@@ -29,7 +29,7 @@ pub struct FitArguments {
     /// Profile-likelihood intervals of the parameters at 95 %
     #[arg(long, help_heading = "Inference")]
     pub profile: bool,
-    /// Standard errors and intervals of the parameters by fits of so many resampled data sets
+    /// Standard errors and intervals of the parameters by fits of this number of resampled data sets
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
           value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]
     pub bootstrap: Option<u32>,

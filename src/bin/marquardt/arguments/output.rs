@@ -1,4 +1,4 @@
-//! Arguments that say what is printed, drawn and written.
+//! Arguments for the output: reports, plots and files.
 
 use std::path::PathBuf;
 

@@ -1,19 +1,19 @@
-//! Values that a step is about to overwrite.
+//! Undo log of a step: the values that it is about to overwrite.
 
 use std::ops::Range;
 
 /// Copies of the numbers that a step changes, so that it can be taken back.
 #[derive(Debug, Clone)]
-pub(super) struct Journal<T> {
-    /// Which numbers, in order, neighbours joined.
+pub(super) struct UndoLog<T> {
+    /// Ranges of the recorded numbers, in order, neighbours joined.
     ranges: Vec<Range<usize>>,
     values: Vec<T>,
     slots: Vec<T>,
 }
 
-impl<T: Copy> Journal<T> {
+impl<T: Copy> UndoLog<T> {
     pub(super) fn new() -> Self {
-        Journal { ranges: Vec::new(), values: Vec::new(), slots: Vec::new() }
+        UndoLog { ranges: Vec::new(), values: Vec::new(), slots: Vec::new() }
     }
 
     /// Forgets the step before.
@@ -36,7 +36,7 @@ impl<T: Copy> Journal<T> {
         &self.ranges
     }
 
-    /// Copies what was announced.
+    /// Copies the announced numbers.
     pub(super) fn record(&mut self, values: &[T], slots: &[Vec<T>]) {
         for range in &self.ranges {
             self.values.extend_from_slice(&values[range.clone()]);
