@@ -127,10 +127,10 @@ fn teacher<T: Real>() -> Result<(), Box<dyn Error>> {
     let adams = all.iter().filter(|(racer, _)| racer.rate.is_some());
     let lowest = adams.min_by(|(_, a), (_, b)| mean_end(a).total_cmp(&mean_end(b)));
     let goals: Vec<f64> = lowest.map(|(_, runs)| runs.iter().map(end).collect()).unwrap_or_default();
-    let mut table = Table::new(&["Adam's end", "85 % right"], "loss at the end");
+    let mut table = Table::new(&["Adam's end", "80 % right"], "loss at the end");
     for (racer, runs) in &all {
         let hits = |seed: usize, run: &Run| {
-            [run.first(|look| look.test_loss <= goals[seed]), run.first(|look| look.accuracy >= 0.85)]
+            [run.first(|look| look.test_loss <= goals[seed]), run.first(|look| look.accuracy >= 0.8)]
         };
         table.add(*racer, runs, hits, format!("{:.3}", mean_end(runs)));
     }
@@ -314,6 +314,10 @@ impl<const GOALS: usize> Table<GOALS> {
             };
             if let (Some((adam, of_adam)), Some((kronecker, times))) = (best(true), best(false)) {
                 let (of_adam, times) = (of_adam[goal], times[goal]);
+                if !of_adam.median.is_finite() {
+                    println!("{name}: Adam does not get there in half of its runs");
+                    continue;
+                }
                 println!(
                     "{name}: {kronecker} takes {:.2} of the median of {adam}, at worst {:.2}",
                     times.median / of_adam.median,
