@@ -65,7 +65,8 @@ impl<W: Workload> Contest<W> {
         let best = self.reference(&records);
         let target = self.certified.as_deref().unwrap_or(&best);
         let least = records.iter().map(|record| record.sum_of_squares).fold(f64::INFINITY, f64::min);
-        let peers = records.iter().filter(|record| is_peer(record.name) && record.sum_of_squares / least - 1.0 <= SOLVED);
+        let peers =
+            records.iter().filter(|record| is_peer(record.name) && record.sum_of_squares / least - 1.0 <= SOLVED);
         let measure = peers.map(Record::median).min();
         let rows = records.iter().map(|record| table::Row {
             name: record.name,

@@ -38,7 +38,9 @@ use std::error::Error;
 use contest::{Contest, Contestant, Effort};
 use marquardt::Lockstep;
 use problems::Formula;
-use workloads::{Decays, Dense, Difficulty, ExponentialAndTwoPeaks, GaussianPeaks, ManyCurves, Misra1a, OverlappingGaussians};
+use workloads::{
+    Decays, Dense, Difficulty, ExponentialAndTwoPeaks, GaussianPeaks, ManyCurves, Misra1a, OverlappingGaussians,
+};
 
 /// A workload's name, and how it is run.
 type Entry = (&'static str, fn(&str));

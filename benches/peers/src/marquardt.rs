@@ -1,7 +1,7 @@
 //! `marquardt`: this library, at its default settings.
 
-use marquardt::{CurveFit, FitMany, LevenbergMarquardt, Model, Real};
 use marquardt::problem::FixedAutoDiff;
+use marquardt::{CurveFit, FitMany, LevenbergMarquardt, Model, Real};
 use nalgebra_of_marquardt::SVector;
 use ndarray::{Array1, Array2};
 use rayon::{ThreadPool, ThreadPoolBuilder};

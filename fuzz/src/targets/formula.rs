@@ -4,8 +4,8 @@ use marquardt::{CurveFit, Formula, Model};
 
 pub const WORDS: &[&str] = &[
     "a", "b", "x", "y1", "1", "2.5", "1e-3", "1e999", ".", "+", "-", "*", "**", "/", "^", "(", ")", ",", "<", "<=",
-    ">", ">=", "==", "!=", "?", ":", "exp(", "ln(", "sin(", "atan2(", "pow(", "if(", "min(", "max(", "beta(", "gamma(", "lgamma(",
-    "j1(", "step(", "pi", "e", "é", "\"", "\"a b\"",
+    ">", ">=", "==", "!=", "?", ":", "exp(", "ln(", "sin(", "atan2(", "pow(", "if(", "min(", "max(", "beta(", "gamma(",
+    "lgamma(", "j1(", "step(", "pi", "e", "é", "\"", "\"a b\"",
 ];
 
 pub fn run(bytes: &[u8]) -> bool {
