@@ -54,7 +54,7 @@ impl Axis {
         Axis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
-    /// Chooses about so many round numbers at most, and three at least where so many are asked for.
+    /// Chooses round numbers, up to about `most`, and at least three where `most` is three or more.
     pub(super) fn with_ticks(mut self, most: usize) -> Axis {
         let most = most.max(1);
         // The numbers of one step may be too few, where those of the next are somewhat more than so many.

@@ -65,7 +65,7 @@ pub enum TableError {
     /// The column is in the file, but was not [kept](super::TableReader::columns).
     #[error("{source_name}: column {column} was not kept")]
     NotKept {
-        /// Which file.
+        /// Name of the file.
         source_name: String,
         /// The column's name.
         column: String,
