@@ -65,13 +65,13 @@ impl LinearForm {
         LinearForm::ConjugateGradients,
     ];
 
-    /// Whether the Jacobian is only multiplied by.
+    /// Returns true if the Jacobian is only multiplied by vectors (matrix-free).
     #[inline]
     pub(crate) fn multiplies(self) -> bool {
         self == LinearForm::FactoredDual || self.is_iterative()
     }
 
-    /// Whether the system is solved by iteration.
+    /// Returns true if the system is solved by iteration.
     #[inline]
     pub(crate) fn is_iterative(self) -> bool {
         matches!(self, LinearForm::ConjugateGradients | LinearForm::TruncatedConjugateGradients)
@@ -91,20 +91,20 @@ impl LinearForm {
         }
     }
 
-    /// Whether a Jacobian of blocks is what it takes.
+    /// Returns true if the form takes a Jacobian of blocks.
     #[inline]
     pub(crate) fn takes_blocks(self) -> bool {
         use LinearForm::{Cgnr, IterativeSchur, Schur, SparseCholesky};
         matches!(self, SparseCholesky | Cgnr | Schur | IterativeSchur)
     }
 
-    /// Whether systems with a Jacobian of blocks are solved to a tolerance.
+    /// Returns true if systems with a Jacobian of blocks are solved to a tolerance.
     #[inline]
     pub(crate) fn iterates(self) -> bool {
         matches!(self, LinearForm::Cgnr | LinearForm::IterativeSchur)
     }
 
-    /// Whether rows of the whole Jacobian are formed.
+    /// Returns true if rows of the whole Jacobian are formed.
     #[inline]
     pub(crate) fn forms_rows(self) -> bool {
         !(self.multiplies() || self.takes_blocks())
