@@ -13,7 +13,7 @@ pub(crate) struct LayerBlocks {
     pub(crate) places: Vec<[Option<usize>; 2]>,
 }
 
-/// How a layer uses an array.
+/// Use of an array by a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Weight {
@@ -28,7 +28,7 @@ enum Use {
 }
 
 impl Use {
-    /// That of a layer's first or second array.
+    /// Returns the use of a layer's first or second array.
     fn of(layer: &RecordedLayer, slot: usize) -> Self {
         match *layer {
             RecordedLayer::Dense { inputs, outputs, .. } if slot == 0 => Use::Weight { inputs, outputs },
@@ -38,7 +38,7 @@ impl Use {
         }
     }
 
-    /// Whether one block describes both uses.
+    /// Returns true if one block describes both uses.
     fn goes_with(self, other: Self) -> bool {
         self == other || matches!((self, other), (Use::Row { .. }, Use::Row { .. }))
     }

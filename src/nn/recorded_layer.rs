@@ -120,7 +120,7 @@ impl RecordedLayer {
         first.into_iter().chain(second)
     }
 
-    /// Where its arrays of parameters begin: the weight or table, and the bias.
+    /// Offsets of its arrays of parameters: the weight or table, and the bias.
     pub(crate) fn arrays(&self) -> [Option<usize>; 2] {
         match *self {
             RecordedLayer::Dense { weight, bias, .. } => [Some(weight), bias],

@@ -26,7 +26,7 @@ pub struct ExternalBatch<'a, T> {
     pub(super) memory: &'a mut Memory<T>,
 }
 
-/// A gradient from the factors may differ by so many times `√ε` from that of the model.
+/// Largest difference of a gradient from the factors and that of the model, in multiples of `√ε`.
 const AGREEMENT: f64 = 32.0;
 
 impl<T: Real> ExternalBatch<'_, T> {

@@ -65,7 +65,7 @@ pub struct OutputShape {
 }
 
 impl OutputShape {
-    /// The shape for a batch of so many samples, before the first pass.
+    /// Shape for a batch of `samples` samples, before the first pass.
     pub fn new(samples: usize) -> Self {
         OutputShape { samples, shape: Vec::new() }
     }

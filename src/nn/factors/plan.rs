@@ -18,7 +18,7 @@ const SHORT_PRODUCT: usize = 4;
 pub(super) struct Plan {
     /// The parameters that it was made for; `None` before it was made.
     pub(super) columns: Option<Vec<Range<usize>>>,
-    /// Whether every array is wanted whole or not at all.
+    /// True if every array is wanted whole or not at all.
     pub(super) is_whole: bool,
     /// Number of wanted columns.
     pub(super) count: usize,
@@ -28,7 +28,7 @@ pub(super) struct Plan {
     /// Dense layers, those of one weight side by side.
     pub(super) dense: Vec<DenseUse>,
     pub(super) tables: Vec<TableUse>,
-    /// Which of the wanted columns are formed.
+    /// Indices of the wanted columns that are formed.
     pub(super) formed: Vec<Range<usize>>,
     /// Numbers kept for each sample, and for each residual.
     pub(super) per_sample: usize,
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// Whether an array is used only as the bias where one factored weight is used.
+    /// Returns true if an array is used only as the bias of one factored weight.
     fn is_bias_of_factored_weight(&self, start: usize) -> bool {
         let mut partner = None;
         self.layers_of(start).all(|(_, layer)| match *layer {
@@ -226,7 +226,7 @@ impl Plan {
         self.array(start).map_or(Form::None, |array| array.form)
     }
 
-    /// Where the columns of a formed array begin among all that are formed.
+    /// Returns the first column of a formed array among all that are formed.
     pub(super) fn formed_place(&self, start: usize) -> Option<usize> {
         let column = self.array(start).filter(|array| array.form == Form::Formed)?.column;
         let before = self.formed.iter().take_while(|range| range.start < column);
@@ -263,7 +263,8 @@ impl Plan {
     }
 }
 
-/// Whether the Gram matrix of a table's rows of the Jacobian comes cheaper from the rows that samples look up than from its columns.
+/// Returns true if the Gram matrix of a table's rows of the Jacobian comes cheaper from the rows that samples look up than from
+/// its columns.
 fn look_up_is_cheaper(rows: usize, numbers: usize) -> bool {
     rows.pow(2) >= SHORT_PRODUCT * numbers.pow(2)
 }

@@ -13,16 +13,16 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     kept: Option<KeptAs>,
-    /// Where the columns of the layer's formed arrays begin among all that are formed.
+    /// First columns of the layer's formed arrays among all formed columns.
     formed: [Option<usize>; 2],
 }
 
-/// How the weight of a layer is kept.
+/// Form in which the weight of a layer is kept.
 #[derive(Debug, Clone, Copy)]
 enum KeptAs {
-    /// As the dense layer of this number.
+    /// Kept as the factored dense layer of this index.
     Factored(usize),
-    /// As the look-up of this number.
+    /// Kept as the look-up of this index.
     LookedUp(usize),
 }
 

@@ -17,7 +17,7 @@ use crate::variables::Variable;
 /// Rows of adjoints that go back together; rounded up, to whole samples' rows.
 const STACKED_ROWS: usize = 1024;
 
-/// Where the layers of a plan are on a tape.
+/// Places of a plan's layers on a tape.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Taped {
     /// Nodes that go into each layer and come out; a layer without inputs is its own.
@@ -28,7 +28,7 @@ pub(super) struct Taped {
     marks: Vec<bool>,
     takes_stacks: bool,
     reached: Vec<bool>,
-    /// Where the formed arrays are in the flat vector.
+    /// Ranges of the formed arrays in the flat vector.
     ranges: Vec<Range<usize>>,
 }
 
@@ -149,8 +149,8 @@ impl<T: Real> Factors<T> {
         }
     }
 
-    /// How many residuals of each sample to take back in a stack of adjoints, of `width` that depend on the same nodes: so
-    /// many that the products are long, and about as many in each stack.
+    /// Returns the number of residuals of each sample in a stack of adjoints, of `width` that depend on the same nodes: enough
+    /// for long products, and about as many in each stack.
     pub(crate) fn stack(&self, samples: usize, width: usize) -> usize {
         if !self.plan.taped.takes_stacks {
             return 1;

@@ -47,7 +47,7 @@ impl<'a, T: Real> CentredRoot<'a, T> {
         to[peak] = if add { before + product } else { product };
     }
 
-    /// Where `p` is largest.
+    /// Index of the largest `p`.
     fn peak(&self) -> usize {
         (1..self.p.len()).fold(0, |at, k| if self.p[k] > self.p[at] { k } else { at })
     }

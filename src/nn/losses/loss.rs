@@ -98,7 +98,7 @@ pub trait Loss<T: Real>: Debug + Send {
         self.gradients(outputs, width, targets, gradients);
     }
 
-    /// How Levenberg–Marquardt sees it; `None`, which is the default, if not at all.
+    /// Gauss–Newton form for Levenberg–Marquardt; `None`, the default, if the loss has none.
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
         None
     }

@@ -89,13 +89,13 @@ impl Layout {
         self.offsets[self.offsets.len() - 1]
     }
 
-    /// Where a node's block is, in a tile of so many rows.
+    /// Returns the range of a node's block, in a tile of `count` rows.
     #[inline]
     pub(super) fn block(&self, index: usize, count: usize) -> Range<usize> {
         self.stacked_block(index, count, 1)
     }
 
-    /// Where a node's blocks are, when there are several of each, one after the other.
+    /// Returns the range of a node's blocks when there are several of each, one after the other.
     #[inline]
     pub(super) fn stacked_block(&self, index: usize, count: usize, stack: usize) -> Range<usize> {
         let (start, end) = (self.offsets[index], self.offsets[index + 1]);

@@ -52,7 +52,7 @@ pub struct Tape<T> {
     inputs: usize,
     /// Outer layers come before those within them.
     layers: Vec<LayerSpan>,
-    /// How many of them are being recorded.
+    /// Number of layers that are being recorded.
     open_layers: usize,
     /// Derivatives by inputs.
     derivatives: derivatives::Recorded,
