@@ -149,7 +149,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
     }
 
-    /// The damping `λ` of the first step is so many times the loss; 0.03 unless set. Later, the factor of the moving average of the
+    /// Sets the ratio of the first step's damping `λ` to the loss; 0.03 unless set. Later, the factor of the moving average of the
     /// loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a thirtieth of this to ten times as
     /// much.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {

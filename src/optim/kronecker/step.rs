@@ -27,7 +27,7 @@ const SURPRISE: f64 = 2.0;
 /// factors.
 const CAUTION_EXPONENT: f64 = 1.5;
 const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
-/// The length is at most so many times that of the minibatch, where this is known.
+/// Largest ratio of the length to that of the minibatch, where this is known.
 const LONGEST: f64 = 1.5;
 
 /// Factors of direction and last step in the step, and the change that the quadratic model predicts.
