@@ -38,7 +38,7 @@ pub fn read(
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Needs<'n> {
     pub formulas: &'n [&'n str],
-    /// By name or number.
+    /// Columns by name or number.
     pub columns: &'n [&'n str],
 }
 

@@ -64,7 +64,7 @@ impl Cell {
     }
 }
 
-/// As many digits as tell a number from its neighbours.
+/// Formats a number with as many digits as tell it from its neighbours.
 pub fn exact(value: f64) -> String {
     let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
     if is_plain || !value.is_finite() { value.to_string() } else { format!("{value:e}") }
@@ -79,7 +79,7 @@ pub fn number(value: f64) -> Value {
     }
 }
 
-/// A number with so many significant digits, without zeros at the end; scientific below 1e-4 and from 1e6 on, as in reports.
+/// Formats a number with a number of significant digits, without zeros at the end; scientific below 1e-4 and from 1e6 on, as in reports.
 pub fn significant(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return value.to_string() };
