@@ -19,7 +19,7 @@ pub use random::shuffle;
 /// Options of every example.
 #[derive(Parser)]
 pub struct Options<C: ValueEnum + Send + Sync + 'static> {
-    /// Which optimizer trains
+    /// Optimizer of the training
     #[arg(long, default_value = "lm")]
     pub optimizer: C,
     /// Seed of the first weights, of the order of the samples, and of the data where these are drawn
@@ -28,10 +28,10 @@ pub struct Options<C: ValueEnum + Send + Sync + 'static> {
     /// Passes over the data, unless the goal is reached before
     #[arg(long)]
     pub epochs: Option<usize>,
-    /// Of the first-order optimizer
+    /// Learning rate of the first-order optimizer
     #[arg(long, default_value_t = 3e-3)]
     pub learning_rate: f64,
-    /// Where the loss is drawn, over steps; over seconds in a file beside it
+    /// File of a plot of the loss over steps; a second one beside it is over seconds
     #[arg(long)]
     pub plot: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ pub trait Training {
     /// Puts the samples into this order.
     fn shuffle(&mut self, order: &[usize]) -> Result<(), Box<dyn Error>>;
 
-    /// Takes a step on so many samples, from the first on.
+    /// Takes a step on `count` samples, from `first` on.
     fn step(&mut self, first: usize, count: usize) -> Result<(), Box<dyn Error>>;
 
     /// The mean loss of all samples.

@@ -22,7 +22,7 @@ pub(crate) struct BurnModel<'a, T, M, const D: usize> {
     forward: &'a mut dyn FnMut(&M) -> Tensor<D>,
     /// Shape of the outputs.
     outputs: OutputShape,
-    /// Whether layers are to record.
+    /// True if layers are to record.
     records: bool,
     /// True if there are such layers, as far as is known: where there are none, pulls go through the pass that would
     /// record.

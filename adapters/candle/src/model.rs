@@ -32,7 +32,7 @@ pub(crate) struct CandleModel<'a, T> {
     masks: Rc<RefCell<Masks>>,
     /// Shape of the outputs.
     outputs: OutputShape,
-    /// Whether layers are to record.
+    /// True if layers are to record.
     records: bool,
     /// Values of the variables.
     at: Vec<T>,

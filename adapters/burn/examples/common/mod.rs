@@ -49,7 +49,7 @@ impl Data {
         self.x.dims()[0]
     }
 
-    /// So many samples from one on.
+    /// Returns `count` samples from `start` on.
     pub fn part(&self, start: usize, count: usize) -> Data {
         Data { x: self.x.clone().narrow(0, start, count), y: self.y.clone().narrow(0, start, count) }
     }

@@ -50,7 +50,7 @@ impl Data {
         self.x.dim(0)
     }
 
-    /// So many samples from one on.
+    /// Returns `count` samples from `start` on.
     pub fn part(&self, start: usize, count: usize) -> Result<Data> {
         Ok(Data { x: self.x.narrow(0, start, count)?, y: self.y.narrow(0, start, count)? })
     }
