@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use marquardt::curve::Curve;
 use marquardt::distributed::Communicator;
 use marquardt::{CurveFit, FittedCurve, Loss};
 
