@@ -213,7 +213,7 @@ pub fn run(bytes: &[u8]) -> bool {
     let outcome = fit.variable_projection(case.projects).fit();
     let solves = if case.loss.is_some() && case.scale.is_none() { MAX_SOLVES } else { 1 };
     let most = 20 * solves * (MAX_ITERATIONS + 50);
-    assert!(count.load(Ordering::Relaxed) <= most, "{} evaluations of {}", count.into_inner(), case.model);
+    assert!(count.load(Ordering::Relaxed) <= most, "{} evaluations of {}", count.load(Ordering::Relaxed), case.model);
     match outcome {
         Ok(fit) => check(&case, &fit),
         Err(error) => {
