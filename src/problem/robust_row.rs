@@ -26,10 +26,6 @@ impl<T: Real> RobustRow<T> {
     /// The residual `r` under the loss with the scale `C`.
     #[inline]
     pub(crate) fn new<L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r: T) -> Self {
-        if !r.is_finite() {
-            // A model that cannot be evaluated is no outlier.
-            return RobustRow { residual: r, root: T::ONE, cost: r * r };
-        }
         let [rho, slope, curvature] = loss_at(loss, scale, r);
         Self::of_derivatives(r, slope, curvature, T::from_f64(0.5) * scale * scale * rho)
     }
@@ -38,6 +34,10 @@ impl<T: Real> RobustRow<T> {
     /// `slope · r`.
     #[inline]
     pub(crate) fn of_derivatives(r: T, slope: T, curvature: T, cost: T) -> Self {
+        if !r.is_finite() {
+            // A model that cannot be evaluated is no outlier.
+            return RobustRow { residual: r, root: T::ONE, cost: r * r };
+        }
         let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(curvature);
         if curvature == T::ZERO || slope == T::ZERO {
             return RobustRow { residual: T::ZERO, root: T::ZERO, cost };

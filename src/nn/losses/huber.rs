@@ -99,6 +99,13 @@ mod tests {
     }
 
     #[test]
+    fn errors_that_are_not_finite_are_no_outliers() {
+        let (mut residuals, mut roots) = ([0.0; 2], [0.0; 2]);
+        Huber::default().residuals(&[f64::INFINITY, f64::NAN], 1, &[0.0; 2], &mut residuals, &mut roots);
+        assert!(residuals.iter().all(|residual| !residual.is_finite()), "{residuals:?}");
+    }
+
+    #[test]
     fn far_errors_pull_with_delta() {
         let huber = Huber::<f64>::new(0.5).unwrap();
         let (mut loss, mut gradient) = ([0.0], [0.0]);

@@ -74,6 +74,13 @@ mod tests {
     }
 
     #[test]
+    fn errors_that_are_not_finite_are_no_outliers() {
+        let (mut residuals, mut roots) = ([0.0; 2], [0.0; 2]);
+        LogCosh.residuals(&[f64::INFINITY, f64::NAN], 1, &[0.0; 2], &mut residuals, &mut roots);
+        assert!(residuals.iter().all(|residual| !residual.is_finite()), "{residuals:?}");
+    }
+
+    #[test]
     fn is_accurate_for_the_smallest_and_the_largest_errors() {
         for (error, expected) in [(1e-150, 0.5e-300), (1e-4, 0.5e-8 - 1e-16 / 12.0), (-1e300, 1e300), (0.0, 0.0)] {
             let mut loss = [0.0_f64];
