@@ -79,7 +79,7 @@ struct Options {
     /// and prints the times of training to several goals, and of single steps
     #[arg(long)]
     race: bool,
-    /// Of the race
+    /// Precision of the race
     #[arg(long, default_value = "f32")]
     precision: Precision,
 }

@@ -1,4 +1,4 @@
-//! What a curve fit takes from the heap.
+//! Memory that curve fits take from the heap.
 
 use marquardt::CurveFit;
 
