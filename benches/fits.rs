@@ -13,13 +13,13 @@ mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use divan::{Bencher, black_box};
 use marquardt::problem::FixedAutoDiff;
 use marquardt::{AutoDiff, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Model, Report, model};
 use nalgebra::SVector;
 use problems::{Analytic, Misra1aResiduals, Peaks};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use workloads::{Difficulty, ExponentialAndTwoPeaks, Misra1a, OverlappingGaussians};
 

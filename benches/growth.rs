@@ -14,14 +14,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::graph::{GraphError, Problem, RelativePose2, RelativePose3};
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Manifold, Pose2, Pose3, SE2, SE3};
 use marquardt::problem::Sparsity;
 use marquardt::solver::damping::Multiplicative;
 use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Report, Residuals, Scalar};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Iterations of the short and of the long solve, whose difference is free of what is done once.

@@ -13,6 +13,8 @@ mod problems;
 #[path = "workloads/mod.rs"]
 mod workloads;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use marquardt::curve::ManyFits;
@@ -22,8 +24,6 @@ use marquardt::{FitMany, LevenbergMarquardt, Model, Real, ScalarOf};
 use nalgebra::SVector;
 use ndarray::{Array1, Array2};
 use problems::{CurveResiduals, Formula};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 use workloads::{Decays, GaussianPeaks, ManyCurves};
 

@@ -8,11 +8,11 @@
 
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::distributed::{Communicator, on_threads};
 use marquardt::problem::Sharded;
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Rounds, of which the best counts.

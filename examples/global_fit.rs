@@ -7,10 +7,10 @@
 
 use std::error::Error;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::{FTest, GlobalError, f_test};
 use marquardt::{CurveFit, Dual, FittedCurve, GlobalFit, Tie};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 const RATE: f64 = 0.31;

@@ -7,11 +7,11 @@
 
 use std::error::Error;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::{Plot, Series};
 use marquardt::models::ExponentialRise;
 use marquardt::{CurveFit, Loss};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
 const COUNT: usize = 60;

@@ -6,10 +6,10 @@
 
 use std::error::Error;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::{FitMany, model, npy};
 use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Poisson, Uniform};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,8 +4,8 @@
 
 use std::error::Error;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 
 use super::race::{shuffle, unit};
 

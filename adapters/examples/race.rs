@@ -9,11 +9,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use clap::{Parser, ValueEnum};
 pub use curves::Point;
 use curves::{Curve, draw};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 pub use random::shuffle;
 
 /// Options of every example.

@@ -1,7 +1,7 @@
 //! A Jacobian without structure that costs next to nothing to evaluate: the linear algebra of a fit is all of its work.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Normal, StandardNormal};
 
 use super::Workload;

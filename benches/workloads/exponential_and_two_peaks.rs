@@ -1,7 +1,7 @@
 //! Two peaks on a decaying baseline: the shape of NIST's Gauss1, with as many points as wanted.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Normal};
 
 use super::samples::evenly_spaced;

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Normal};
 
 use super::samples::evenly_spaced;

@@ -1,7 +1,7 @@
 //! A spectrum of peaks that overlap with their neighbours: many parameters, long data, a dense Jacobian.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Normal};
 
 use super::samples::{evenly_spaced, uniform};

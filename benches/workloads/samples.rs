@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use rand_chacha::ChaCha8Rng;
+use chacha20::ChaCha8Rng;
 use rand_distr::{Distribution, Uniform};
 
 /// The points `(x, y)` of a curve, owned or borrowed.

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::io::Read;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use ndarray::{Array2, ArrayView2, Axis, s};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use crate::random::shuffle;
 

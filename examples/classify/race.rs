@@ -4,12 +4,12 @@ use std::error::Error;
 use std::fmt;
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::nn::{Network, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, Optimizer};
 use marquardt::{Real, Variables};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use crate::data::{self, Digits};
 use crate::random::shuffle;

@@ -1,8 +1,8 @@
 //! Points that a network of random weights has put into classes.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 pub const INPUTS: usize = 100;
 pub const POINTS: usize = 20_000;

@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::Variables;
 use marquardt::nn::Network;
 use marquardt::train::History;
 use ndarray::{Array2, ArrayView1, ArrayView2};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use crate::optimizers::Named;
 use crate::random::shuffle;

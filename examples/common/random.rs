@@ -1,6 +1,6 @@
 //! Random numbers that several examples draw.
 
-use rand_chacha::rand_core::Rng;
+use chacha20::rand_core::Rng;
 
 /// Fisher and Yates' shuffle.
 pub fn shuffle<T>(order: &mut [T], random: &mut impl Rng) {

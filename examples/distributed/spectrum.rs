@@ -4,10 +4,10 @@ use std::error::Error;
 use std::ops::Range;
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::distributed::Communicator;
 use marquardt::{CurveFit, Model, ScalarOf};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::Outcome;

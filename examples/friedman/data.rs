@@ -2,10 +2,10 @@
 
 use std::f64::consts::PI;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use marquardt::Real;
 use ndarray::{Array2, ArrayView2, Axis};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 pub const TRAINING: usize = 8000;
 pub const VALIDATION: usize = 2000;

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::Optimizer;
 use marquardt::{Real, Variables};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use crate::curves::Point;
 use crate::data::{self, Friedman, INPUTS};

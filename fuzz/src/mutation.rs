@@ -1,7 +1,7 @@
 //! New inputs from old ones.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::Rng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::Rng;
 
 /// Inputs of this length at most.
 const LONGEST: usize = 4096;

@@ -167,8 +167,8 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
 
 #[cfg(test)]
 mod tests {
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::SeedableRng;
+    use chacha20::ChaCha8Rng;
+    use chacha20::rand_core::SeedableRng;
     use rand_distr::{Distribution, StandardNormal};
 
     use super::*;

@@ -160,8 +160,8 @@ pub(crate) fn powi<T: Number>(x: T, n: i32) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::SeedableRng;
+    use chacha20::ChaCha8Rng;
+    use chacha20::rand_core::SeedableRng;
     use rand_distr::{Distribution, Uniform};
 
     use super::super::accuracy::units;

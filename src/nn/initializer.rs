@@ -1,8 +1,8 @@
 //! Initializers of weights.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use ndarray::{ArrayD, IxDyn};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 
 use crate::real::Real;

@@ -1,7 +1,7 @@
 //! Streams of random numbers, one for each piece of work: results do not depend on the thread that does it.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// Stream number `index` of a seed.
 pub(crate) fn stream(seed: u64, index: usize) -> ChaCha8Rng {

@@ -1,7 +1,7 @@
 //! The order of the rows in an epoch.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// Puts `0, 1, 2, …` into the order of an epoch, which depends on the seed and the number of the epoch alone.
 pub(super) fn shuffle(order: &mut [usize], seed: u64, epoch: usize) {

@@ -1,8 +1,8 @@
 //! Confidence intervals contain the true values as often as they say.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::{CurveFit, Dual};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 const REPETITIONS: usize = 2000;

@@ -4,11 +4,11 @@ use std::f64::consts::{FRAC_PI_4, TAU};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::{Curve, IntervalEnd, ProfileError, StatisticsError};
 use marquardt::solver::{CancelToken, Status};
 use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, Scalar, Tie, curve_fit};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::certified::Certified;

@@ -1,7 +1,7 @@
 //! Random numbers.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 
 /// The stream of random numbers of one fit.

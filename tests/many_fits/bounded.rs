@@ -1,10 +1,10 @@
 //! Fits that begin at their bounds and have to leave them.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::solver::FitStatus;
 use marquardt::{Bounds, CurveFit, FitMany};
 use ndarray::{Array2, array};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
 use crate::curves::{assert_same, largest_cosine, saturation};

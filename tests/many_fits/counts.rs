@@ -1,11 +1,11 @@
 //! Counts, by the Poisson likelihood.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::{FitManyError, NanPolicy};
 use marquardt::solver::FitStatus;
 use marquardt::{CurveFit, FitMany, Formula, Model, Real, model};
 use ndarray::{Array2, array};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Poisson};
 
 const POINTS: usize = 32;

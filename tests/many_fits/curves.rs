@@ -1,11 +1,11 @@
 //! Models, random data of theirs, and single fits to compare with.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::ManyFits;
 use marquardt::number::Number;
 use marquardt::{Bounds, Dual, FitMany, FittedCurve, Model, Real, ScalarOf, model};
 use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Normal, Uniform};
 
 /// A model in both precisions.

@@ -1,11 +1,11 @@
 //! Many fits and single fits of random data find the same, statuses included.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::curve::NanPolicy;
 use marquardt::{Bounds, CurveFit, FitMany, LevenbergMarquardt, Model, Real};
 use ndarray::Array2;
 use proptest::prelude::*;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
 use crate::curves::{

@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::distributed::{Communicator, on_threads};
 use marquardt::nn::{Function, Sequential};
 use marquardt::optim::{Adam, Optimizer};
@@ -9,8 +11,6 @@ use marquardt::physics::{Collocation, Domain, End, Equations, Field, PhysicsErro
 use marquardt::problem::{JacobianProducts, Objective};
 use marquardt::{LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::{Array2, array};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// `Δu + 2π² sin πx sin πy = 0` on the unit square, with a weight of the boundary and one of a term that is of no use.

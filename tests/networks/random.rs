@@ -2,13 +2,13 @@
 
 #![allow(dead_code, reason = "no single suite takes all of it")]
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::Variables;
 use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Padding, Shape, Tape, Window};
 use marquardt::variables::Variable;
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Rows of the smallest tables that embeddings look numbers up in.

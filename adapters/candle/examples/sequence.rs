@@ -11,12 +11,12 @@ use std::error::Error;
 
 use candle_core::{DType, Device, Module, Tensor};
 use candle_nn::{Conv1dConfig, VarBuilder, VarMap};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use clap::Parser;
 use common::{Data, Options, Race, initialize, mean_squared_error, shuffle, train};
 use marquardt::nn::MeanSquaredError;
 use marquardt_candle::{Conv1d, Embedding, Linear, conv1d, embedding, linear};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 /// Letters of the longest numeral, 3888.
 const LENGTH: usize = 15;

@@ -1,8 +1,8 @@
 //! Masks of dropout, which are the same in all forward passes of a step.
 
 use candle_core::{Device, Result, Tensor};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// The masks of one step, in the order in which a pass asks for them. They follow from the seed and the number of the step, so that a
 /// training that is resumed draws the same.

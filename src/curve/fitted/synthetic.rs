@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use rand_chacha::ChaCha8Rng;
+use chacha20::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
 use crate::curve::CurveError;

@@ -2,6 +2,7 @@
 
 mod error;
 mod function;
+mod operators;
 mod parser;
 mod program;
 #[cfg(feature = "serde")]

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::marker::PhantomData;
 
 use super::function::{Function, for_each_formula_function};
-use super::program::{Instruction, Operator, Program};
+use super::operators::{Joined, join, powers};
+use super::program::{Instruction, Program};
 use crate::autodiff::slopes;
 use crate::curve::reverse_tile::{ReverseTile, TILE, TileModel};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine, Vectorized};
@@ -53,7 +54,7 @@ impl<T: Real> LaneKernel<T> for ProgramKernel<'_> {
 }
 
 /// One number for each row.
-type Results<T, R> = [Lanes<T, R>; TILE];
+pub(super) type Results<T, R> = [Lanes<T, R>; TILE];
 
 /// A tile to be evaluated.
 struct Evaluation<'e, T, R> {
@@ -78,11 +79,7 @@ impl<T: Real, R: Register<T>> Routine for Evaluation<'_, T, R> {
         program.work_out(&rows, values);
         *responses = values[count - 1];
         if !derivatives.is_empty() {
-            if program.chooses {
-                program.differentiate::<T, R, true>(values, adjoints, rows.count, derivatives);
-            } else {
-                program.differentiate::<T, R, false>(values, adjoints, rows.count, derivatives);
-            }
+            program.differentiate(values, adjoints, rows.count, derivatives);
         }
     }
 }
@@ -111,17 +108,16 @@ macro_rules! functions_of_rows {
 
             /// Adds its derivatives times a seed, given its values.
             #[cfg_attr(not(debug_assertions), inline(always))]
-            fn add_slopes<T: Real, R: Register<T>, const CHOOSES: bool>(
+            fn add_slopes<T: Real, R: Register<T>>(
                 self,
                 x: &Results<T, R>,
                 values: &Results<T, R>,
-                seed: &Results<T, R>,
-                rows: usize,
+                seed: &Seed<'_, T, R>,
                 sums: &mut Results<T, R>,
             ) {
                 match self {
-                    $(Function::$function => for row in 0..rows {
-                        sums[row] = plus_part::<T, R, CHOOSES>(sums[row], seed[row], slopes::$method(x[row], values[row]));
+                    $(Function::$function => for row in 0..seed.rows {
+                        sums[row] = seed.plus_part(sums[row], row, slopes::$method(x[row], values[row]));
                     })*
                 }
             }
@@ -131,19 +127,23 @@ macro_rules! functions_of_rows {
 
 for_each_formula_function!(functions_of_rows);
 
-/// `sum + seed · slope`. In a formula that chooses, the sum alone where the seed is zero: the slope of what was not chosen may be NaN.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn plus_part<T: Real, R: Register<T>, const CHOOSES: bool>(
-    sum: Lanes<T, R>,
-    seed: Lanes<T, R>,
-    slope: Lanes<T, R>,
-) -> Lanes<T, R> {
-    let with_part = seed.mul_add(slope, sum);
-    if !CHOOSES {
-        return with_part;
+/// Derivatives of the response by an instruction's results.
+#[derive(Clone, Copy)]
+pub(super) struct Seed<'e, T, R> {
+    pub(super) by_row: &'e Results<T, R>,
+    pub(super) rows: usize,
+    /// Magnitude below which a derivative is zero: none in a formula that chooses nothing.
+    zero_below: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>> Seed<'_, T, R> {
+    /// `sum + seed · slope`. In a formula that chooses, the sum alone where the seed is zero: the slope of what was not chosen
+    /// may be NaN.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn plus_part(&self, sum: Lanes<T, R>, row: usize, slope: Lanes<T, R>) -> Lanes<T, R> {
+        let seed = self.by_row[row];
+        seed.abs().select_less(self.zero_below, sum, seed.mul_add(slope, sum))
     }
-    let is_zero_below = Lanes::from_f64(f64::from(f32::MIN_POSITIVE) * f64::from(f32::EPSILON));
-    seed.abs().select_less(is_zero_below, sum, with_part)
 }
 
 impl Program {
@@ -183,9 +183,7 @@ impl Program {
                     }
                 }
                 Instruction::ConstantPower(a, p) => {
-                    for row in 0..rows {
-                        result[row] = before[a][row].powf(Lanes::from_f64(p.value()));
-                    }
+                    powers(&before[a], &[Lanes::from_f64(p.value()); TILE], rows, result);
                 }
                 Instruction::Apply(function, a) => function.of_rows(&before[a], rows, result),
                 Instruction::Join(operator, a, b) => join(operator, &before[a], &before[b], rows, result),
@@ -201,7 +199,7 @@ impl Program {
 
     /// Fills in the derivatives of the last result by the parameters, given all results.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn differentiate<T: Real, R: Register<T>, const CHOOSES: bool>(
+    fn differentiate<T: Real, R: Register<T>>(
         &self,
         values: &[Results<T, R>],
         adjoints: &mut [Results<T, R>],
@@ -209,6 +207,8 @@ impl Program {
         derivatives: &mut [Results<T, R>],
     ) {
         adjoints.fill([Lanes::splat(T::ZERO); TILE]);
+        let smallest = f64::from(f32::MIN_POSITIVE) * f64::from(f32::EPSILON);
+        let zero_below = Lanes::from_f64(if self.chooses { smallest } else { 0.0 });
         let last = self.instructions.len() - 1;
         adjoints[last] = [Lanes::splat(T::ONE); TILE];
         for slot in (0..=last).rev() {
@@ -216,13 +216,13 @@ impl Program {
                 continue;
             }
             let (before, seeds) = adjoints.split_at_mut(slot);
-            let seed = &seeds[0];
+            let seed = Seed { by_row: &seeds[0], rows, zero_below };
             match self.instructions[slot] {
                 Instruction::Constant(_) | Instruction::Predictor(_) => {}
-                Instruction::Parameter(index) => derivatives[index] = *seed,
+                Instruction::Parameter(index) => derivatives[index] = *seed.by_row,
                 Instruction::Negate(a) => {
                     for row in 0..rows {
-                        before[a][row] -= seed[row];
+                        before[a][row] -= seed.by_row[row];
                     }
                 }
                 Instruction::IntegerPower(_, 0) => {}
@@ -230,149 +230,38 @@ impl Program {
                     let degree = Lanes::from_f64(f64::from(n));
                     for row in 0..rows {
                         let slope = values[a][row].powi(n - 1) * degree;
-                        before[a][row] = plus_part::<T, R, CHOOSES>(before[a][row], seed[row], slope);
+                        before[a][row] = seed.plus_part(before[a][row], row, slope);
                     }
                 }
                 Instruction::ConstantPower(a, p) => {
-                    let (degree, below) = (Lanes::from_f64(p.value()), Lanes::from_f64(p.value() - 1.0));
+                    let degree = Lanes::from_f64(p.value());
+                    let mut below = [Lanes::splat(T::ZERO); TILE];
+                    powers(&values[a], &[Lanes::from_f64(p.value() - 1.0); TILE], rows, &mut below);
                     for row in 0..rows {
-                        let slope = values[a][row].powf(below) * degree;
-                        before[a][row] = plus_part::<T, R, CHOOSES>(before[a][row], seed[row], slope);
+                        before[a][row] = seed.plus_part(before[a][row], row, below[row] * degree);
                     }
                 }
                 Instruction::Apply(function, a) => {
-                    function.add_slopes::<T, R, CHOOSES>(&values[a], &values[slot], seed, rows, &mut before[a]);
+                    function.add_slopes(&values[a], &values[slot], &seed, &mut before[a]);
                 }
                 Instruction::Join(operator, a, b) => {
-                    let join = Joined::of(operator, [&values[a], &values[b]], &values[slot], seed, rows);
+                    let join = Joined::of(operator, [&values[a], &values[b]], &values[slot], seed);
                     if self.varies[a] {
-                        join.add_slopes_by_first::<CHOOSES>(&mut before[a]);
+                        join.add_slopes_by_first(&mut before[a]);
                     }
                     if self.varies[b] {
-                        join.add_slopes_by_second::<CHOOSES>(&mut before[b]);
+                        join.add_slopes_by_second(&mut before[b]);
                     }
                 }
                 Instruction::SelectLess([a, b, then, otherwise]) => {
                     let zero = Lanes::splat(T::ZERO);
                     for row in 0..rows {
                         let (a, b) = (values[a][row], values[b][row]);
-                        before[then][row] += a.select_less(b, seed[row], zero);
-                        before[otherwise][row] += a.select_less(b, zero, seed[row]);
+                        before[then][row] += a.select_less(b, seed.by_row[row], zero);
+                        before[otherwise][row] += a.select_less(b, zero, seed.by_row[row]);
                     }
                 }
             }
-        }
-    }
-}
-
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn join<T: Real, R: Register<T>>(
-    operator: Operator,
-    a: &Results<T, R>,
-    b: &Results<T, R>,
-    rows: usize,
-    values: &mut Results<T, R>,
-) {
-    macro_rules! of_rows {
-        ($value:expr) => {
-            for row in 0..rows {
-                values[row] = $value(a[row], b[row]);
-            }
-        };
-    }
-    match operator {
-        Operator::Add => of_rows!(|a, b| a + b),
-        Operator::Subtract => of_rows!(|a, b| a - b),
-        Operator::Multiply => of_rows!(|a, b| a * b),
-        Operator::Divide => of_rows!(|a, b| a / b),
-        Operator::Power => of_rows!(|a: Lanes<T, R>, b| a.pow(b)),
-        Operator::Atan2 => of_rows!(|a: Lanes<T, R>, b| a.atan2(b)),
-    }
-}
-
-/// An operator's arguments and values, and the derivatives of the response by these.
-struct Joined<'e, T, R> {
-    operator: Operator,
-    a: &'e Results<T, R>,
-    b: &'e Results<T, R>,
-    value: &'e Results<T, R>,
-    seed: &'e Results<T, R>,
-    rows: usize,
-    /// Reciprocal of the second argument, for a division.
-    reciprocal: Results<T, R>,
-}
-
-impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn of(
-        operator: Operator,
-        [a, b]: [&'e Results<T, R>; 2],
-        value: &'e Results<T, R>,
-        seed: &'e Results<T, R>,
-        rows: usize,
-    ) -> Self {
-        let mut reciprocal = [Lanes::splat(T::ZERO); TILE];
-        if operator == Operator::Divide {
-            for row in 0..rows {
-                reciprocal[row] = b[row].recip();
-            }
-        }
-        Joined { operator, a, b, value, seed, rows, reciprocal }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_slopes_by_first<const CHOOSES: bool>(&self, sums: &mut Results<T, R>) {
-        macro_rules! add {
-            ($slope:expr) => {
-                for row in 0..self.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.reciprocal[row]);
-                    sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
-                }
-            };
-        }
-        let one = Lanes::splat(T::ONE);
-        match self.operator {
-            Operator::Add | Operator::Subtract => {
-                for row in 0..self.rows {
-                    sums[row] += self.seed[row];
-                }
-            }
-            Operator::Multiply => add!(|_, b, _| b),
-            Operator::Divide => add!(|_, _, reciprocal| reciprocal),
-            Operator::Power => add!(|a: Lanes<T, R>, b, _| a.pow(b - one) * b),
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x, _| x / (x * x + y * y)),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_slopes_by_second<const CHOOSES: bool>(&self, sums: &mut Results<T, R>) {
-        macro_rules! add {
-            ($slope:expr) => {
-                for row in 0..self.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.value[row], self.reciprocal[row]);
-                    sums[row] = plus_part::<T, R, CHOOSES>(sums[row], self.seed[row], slope);
-                }
-            };
-        }
-        let zero = Lanes::splat(T::ZERO);
-        match self.operator {
-            Operator::Add => {
-                for row in 0..self.rows {
-                    sums[row] += self.seed[row];
-                }
-            }
-            Operator::Subtract => {
-                for row in 0..self.rows {
-                    sums[row] -= self.seed[row];
-                }
-            }
-            Operator::Multiply => add!(|a, _, _, _| a),
-            Operator::Divide => add!(|_, _, value: Lanes<T, R>, reciprocal: Lanes<T, R>| -(value * reciprocal)),
-            // 0^p is flat in p.
-            Operator::Power => {
-                add!(|a: Lanes<T, R>, _, value: Lanes<T, R>, _| { zero.select_less(a.abs(), value * a.ln(), zero) })
-            }
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x: Lanes<T, R>, _, _| -(y / (x * x + y * y))),
         }
     }
 }

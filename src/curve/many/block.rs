@@ -60,6 +60,7 @@ struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(
         specification: &'s Specification<'a, T>,
         model: &'s dyn AnyModel<T>,

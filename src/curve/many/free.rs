@@ -18,6 +18,7 @@ pub(super) struct FreeParameters<'m, T, R, const N: usize> {
 }
 
 impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(map: &'m ParameterMap<T>) -> Self {
         let (all, derivative) = map.begin();
         let count = map.free().len();

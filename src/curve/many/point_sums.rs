@@ -39,6 +39,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
     }
 
     /// Works the sums out tile by tile: points are differentiated in reverse, and the products of their derivatives summed afterwards.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn fill_in_tiles(
         &mut self,
         model: &dyn AnyModel<T>,

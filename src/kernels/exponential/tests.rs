@@ -1,7 +1,7 @@
 //! Bounds and special values.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
 use super::*;

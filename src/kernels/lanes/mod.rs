@@ -1,8 +1,8 @@
 //! Registers full of floats as one number: code written over [`Lanes`] computes several fits, or points, at once.
 //!
 //! A [`LaneKernel`] is written once, over any [`Register`]. [`Vectorized::run_in_lanes`] calls the copy of it for the
-//! [`Registers`] in use: AVX-512 or AVX2, otherwise arrays, which the compiler puts into the registers that every processor of
-//! the kind has (SSE2, NEON).
+//! [`Registers`] in use: AVX-512 or AVX2, otherwise those that every processor of the kind has: SSE2, or arrays that the compiler
+//! puts into registers (NEON).
 //!
 //! All that is written over [`Lanes`] must be inlined into the kernel, which alone is compiled for the wide registers:
 //! `#[cfg_attr(not(debug_assertions), inline(always))]`. Not so where debug assertions are on, as code that is not optimised
@@ -15,14 +15,18 @@ mod avx2;
 mod avx512;
 mod number;
 mod pair;
+#[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
 mod portable;
 mod register;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Debug;
 
 pub use number::Lanes;
+#[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
 pub(crate) use portable::Portable;
 pub use register::{Register, Routine};
 
@@ -55,14 +59,15 @@ pub trait Vectorized: Sized + Copy + Debug {
     }
 }
 
-/// Lanes of portable registers: two registers of 128 bits. Code that is not optimised runs faster and in smaller frames over two
-/// lanes, the fewest that leave some of them empty at times.
+/// Lanes of arrays: two registers of 128 bits. Code that is not optimised runs faster and in smaller frames over two lanes, the
+/// fewest that leave some of them empty at times.
+#[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
 const fn portable(optimised: usize) -> usize {
     if cfg!(debug_assertions) { 2 } else { optimised }
 }
 
 macro_rules! vectorized {
-    ($float:ident, $avx512:ident, $avx2:ident, $portable:literal) => {
+    ($float:ident, $avx512:ident, $avx2:ident, $sse2:ident, $portable:literal) => {
         impl Vectorized for $float {
             fn run_in<K: LaneKernel<$float>>(registers: Registers, kernel: K) -> K::Output {
                 match registers {
@@ -70,6 +75,9 @@ macro_rules! vectorized {
                     Registers::Avx512 => avx512::run::<$float, avx512::$avx512, K>(kernel),
                     #[cfg(target_arch = "x86_64")]
                     Registers::Avx2 => avx2::run::<$float, avx2::$avx2, K>(kernel),
+                    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+                    _ => kernel.run::<sse2::$sse2>(),
+                    #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
                     _ => kernel.run::<Portable<$float, { portable($portable) }>>(),
                 }
             }
@@ -77,5 +85,5 @@ macro_rules! vectorized {
     };
 }
 
-vectorized!(f32, Singles, Singles, 8);
-vectorized!(f64, Doubles, Doubles, 4);
+vectorized!(f32, Singles, Singles, Singles, 8);
+vectorized!(f64, Doubles, Doubles, Doubles, 4);

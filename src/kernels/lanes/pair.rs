@@ -2,7 +2,7 @@
 
 macro_rules! pair {
     (
-        $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal;
+        $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal, fused: $fused:literal;
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $fma:ident $sqrt:ident $and:ident $and_not:ident $or:ident
         $xor:ident $compare:ident $at_least:ident $max:ident $min:ident $blend:ident $to_bits:ident $from_bits:ident $left:ident $right:ident
         $splat_bits:ident: $integer:ident, shifts of $shift:ident
@@ -15,7 +15,7 @@ macro_rules! pair {
         // such registers; in memory they are arrays of floats.
         impl Register<$float> for $name {
             const LANES: usize = $lanes;
-            const FUSED: bool = true;
+            const FUSED: bool = $fused;
 
             #[inline(always)]
             fn call<F: Routine>(routine: F) -> F::Output {

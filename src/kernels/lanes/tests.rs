@@ -159,6 +159,13 @@ fn arrays_of_singles_do_as_the_float() {
     LaneKernel::<f32>::run::<Portable<f32, 8>>(Everything);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn registers_of_all_such_processors_do_as_the_float() {
+    LaneKernel::<f64>::run::<sse2::Doubles>(Everything);
+    LaneKernel::<f32>::run::<sse2::Singles>(Everything);
+}
+
 #[test]
 fn all_registers_do_as_the_float() {
     for registers in Registers::available() {

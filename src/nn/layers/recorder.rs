@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 
 use super::{Layer, NetworkError};
 use crate::nn::{Initializer, Node, Tape};

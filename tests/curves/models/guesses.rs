@@ -1,9 +1,9 @@
 //! Starts from data.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::models::{Guess, Named};
 use marquardt::{CurveFit, Model};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::cases::{Case, cases};

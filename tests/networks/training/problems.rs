@@ -1,5 +1,7 @@
 //! Problems that the suites share: networks with data, and objectives that misbehave on demand.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{DampedStep, Optimizer, OptimizerError, StepReport};
 use marquardt::problem::{NotLeastSquares, Objective};
@@ -7,8 +9,6 @@ use marquardt::variables::Gradients;
 use marquardt::{EvaluationError, LeastSquares, Variables};
 use nalgebra::{DMatrix, DVector};
 use ndarray::{Array1, Array2};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Inputs and targets, and the loop's way to them.

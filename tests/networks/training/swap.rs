@@ -1,12 +1,12 @@
 //! One loop for every optimizer, and the same result for the same seed.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adagrad, Adam, AdamW, Optimizer, RmsProp, Sgd};
 use marquardt::solver::damping::{Multiplicative, TrustRegion};
 use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::problems::assert_same_bits;
 

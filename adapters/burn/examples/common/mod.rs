@@ -16,8 +16,8 @@ use marquardt::LevenbergMarquardt;
 use marquardt::nn::Loss;
 use marquardt_burn::{Element, LeastSquaresTrainer};
 use race::{Limits, Point, Training, glorot, run};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 
 /// Options of every example.
 pub type Options = race::Options<Choice>;

@@ -9,6 +9,8 @@ use std::error::Error;
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::{AdamW, Optimizer, ParamsAdamW, VarMap};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use clap::ValueEnum;
 use marquardt::LevenbergMarquardt;
 use marquardt::nn::Loss;
@@ -16,8 +18,6 @@ use marquardt_candle::{Element, LeastSquaresTrainer};
 #[allow(unused_imports, reason = "one example draws its data itself")]
 pub use race::shuffle;
 use race::{Limits, Point, Training, glorot, run};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 /// Options of every example.
 pub type Options = race::Options<Choice>;
