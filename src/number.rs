@@ -28,7 +28,7 @@ pub trait Number: Scalar<Real = Self> {
     fn mul_add(self, a: Self, b: Self) -> Self;
 
     /// Each float by itself.
-    fn map(self, f: impl Fn(Self::Element) -> Self::Element) -> Self;
+    fn map(self, f: fn(Self::Element) -> Self::Element) -> Self;
 
     /// Each float by itself, with one of another number.
     fn zip_map(self, other: Self, f: impl Fn(Self::Element, Self::Element) -> Self::Element) -> Self;
@@ -85,7 +85,7 @@ macro_rules! float_is_number {
                 $float::mul_add(self, a, b)
             }
             #[inline(always)]
-            fn map(self, f: impl Fn($float) -> $float) -> $float {
+            fn map(self, f: fn($float) -> $float) -> $float {
                 f(self)
             }
             #[inline(always)]

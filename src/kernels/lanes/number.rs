@@ -125,10 +125,13 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
         Self::new(self.0.mul_add(a.0, b.0))
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn map(mut self, f: impl Fn(T) -> T) -> Self {
-        for lane in self.as_mut_slice() {
-            *lane = f(*lane);
+    fn map(mut self, f: fn(T) -> T) -> Self {
+        /// Functions that are worked out lane by lane take far longer than a call.
+        #[inline(never)]
+        fn each<T: Copy>(lanes: &mut [T], f: fn(T) -> T) {
+            lanes.iter_mut().for_each(|lane| *lane = f(*lane));
         }
+        each(self.as_mut_slice(), f);
         self
     }
     #[cfg_attr(not(debug_assertions), inline(always))]

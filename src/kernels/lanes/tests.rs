@@ -81,7 +81,7 @@ impl Everything {
         holds("sub a constant", lanes - c, |l| x[l] - c);
         holds("mul a constant", lanes * c, |l| x[l] * c);
         holds("div a constant", lanes / c, |l| x[l] / c);
-        holds("map", lanes.map(|x| x + c), |l| x[l] + c);
+        holds("map", lanes.map(|x| x + T::ONE), |l| x[l] + T::ONE);
         holds("sum", [lanes, lanes, lanes].into_iter().sum(), |l| T::ZERO + x[l] + x[l] + x[l]);
     }
 

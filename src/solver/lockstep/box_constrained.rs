@@ -3,7 +3,7 @@
 use super::mask::{and, any, choose, is_less, not, or};
 use super::sums::Sums;
 use super::system::{Steps, measure, solve_free};
-use crate::kernels::lanes::{Lanes, Register};
+use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -17,91 +17,98 @@ const FACES: usize = 5;
 /// The bound that holds a parameter: −1 for the lower, 1 for the upper, 0 for none.
 type Side<T, R> = Lanes<T, R>;
 
-/// Minimises the damped linear model, given `D²`, within bounds around the points `x`, by the active-set method of the full
-/// engine (Stark & Parker 1995), in the lanes that are `active`.
-///
-/// Parameters are held at bounds and released where their multiplier has the wrong sign, until both conditions of a minimum
-/// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn solve_within<T: Real, R: Register<T>, const N: usize>(
-    sums: &Sums<T, R, N>,
-    lambda: Lanes<T, R>,
-    squared_scale: &[Lanes<T, R>; N],
-    bounds: &BoxBounds<T, N>,
-    x: &[Lanes<T, R>; N],
-    active: Lanes<T, R>,
-) -> Steps<T, R, N> {
-    let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
-    let model = DampedModel { sums, lambda, squared_scale };
-    let mut side = [zero; N];
-    for j in 0..n {
-        side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
+/// The damped linear model, given `D²`, to be minimised within bounds around the points `x` in the lanes that are `active`.
+pub(super) struct Bounded<'s, T, R, const N: usize> {
+    pub(super) sums: &'s Sums<T, R, N>,
+    pub(super) lambda: Lanes<T, R>,
+    pub(super) squared_scale: &'s [Lanes<T, R>; N],
+    pub(super) bounds: &'s BoxBounds<T, N>,
+    pub(super) x: &'s [Lanes<T, R>; N],
+    pub(super) active: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
+    type Output = Steps<T, R, N>;
+
+    /// Minimises the model by the active-set method of the full engine (Stark & Parker 1995).
+    ///
+    /// Parameters are held at bounds and released where their multiplier has the wrong sign, until both conditions of a minimum
+    /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn run(self) -> Steps<T, R, N> {
+        let Bounded { sums, lambda, squared_scale, bounds, x, active } = self;
+        let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
+        let model = DampedModel { sums, lambda, squared_scale };
+        let mut side = [zero; N];
+        for j in 0..n {
+            side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
+        }
+        let mut step = [zero; N];
+        // Of the damped model, at the step and at the lowest minimum of a face so far.
+        let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
+        let (mut soundness, mut open) = (one, active);
+        for _ in 0..FACES * (n + 1) {
+            let (mut held, mut fixed) = ([zero; N], [zero; N]);
+            for j in 0..n {
+                held[j] = side[j].abs();
+                fixed[j] = choose(held[j], step[j], zero);
+            }
+            let face = solve_free(sums, lambda, squared_scale, &held, fixed);
+            let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
+            soundness = choose(and(open, not(is_sound)), -one, soundness);
+            open = and(open, is_sound);
+
+            let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
+            let (mut is_outside, mut reach) = (zero, one);
+            for j in 0..n {
+                nearest[j] = within(bounds[j], x[j], face.step[j]);
+                leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
+                is_outside = or(is_outside, leaves[j]);
+                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
+                reach = choose(leaves[j], share.min(reach), reach);
+            }
+
+            // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
+            let approaches = and(open, is_outside);
+            let is_straight = not(is_less(model.at(&nearest).value, value));
+            for j in 0..n {
+                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
+                let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
+                let is_above = is_less(nearest[j], face.step[j]);
+                side[j] = choose(and(approaches, stops), choose(is_above, one, -one), side[j]);
+                let straight = within(bounds[j], x[j], (face.step[j] - step[j]).mul_add(reach, step[j]));
+                let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
+                step[j] = choose(approaches, moved, step[j]);
+            }
+
+            // A minimum inside: the best so far, unless rounding hides what the face has gained.
+            let stays = and(open, not(is_outside));
+            for j in 0..n {
+                step[j] = choose(stays, face.step[j], step[j]);
+            }
+            let found = model.at(&step);
+            value = choose(open, found.value, value);
+            let improves = and(stays, is_less(found.value, lowest));
+            lowest = choose(improves, found.value, lowest);
+            let mut is_released = zero;
+            for j in 0..n {
+                let inwards = is_less(side[j] * -found.slope[j], zero);
+                let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
+                side[j] = choose(released, zero, side[j]);
+                is_released = or(is_released, released);
+            }
+            open = choose(stays, is_released, open);
+            if !any(open) {
+                break;
+            }
+        }
+        soundness = choose(open, -one, soundness);
+
+        let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
+        measure(&mut steps, squared_scale, sums);
+        steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - value;
+        steps
     }
-    let mut step = [zero; N];
-    // Of the damped model, at the step and at the lowest minimum of a face so far.
-    let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
-    let (mut soundness, mut open) = (one, active);
-    for _ in 0..FACES * (n + 1) {
-        let (mut held, mut fixed) = ([zero; N], [zero; N]);
-        for j in 0..n {
-            held[j] = side[j].abs();
-            fixed[j] = choose(held[j], step[j], zero);
-        }
-        let face = solve_free(sums, lambda, squared_scale, &held, fixed);
-        let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
-        soundness = choose(and(open, not(is_sound)), -one, soundness);
-        open = and(open, is_sound);
-
-        let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
-        let (mut is_outside, mut reach) = (zero, one);
-        for j in 0..n {
-            nearest[j] = within(bounds[j], x[j], face.step[j]);
-            leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
-            is_outside = or(is_outside, leaves[j]);
-            let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-            reach = choose(leaves[j], share.min(reach), reach);
-        }
-
-        // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
-        let approaches = and(open, is_outside);
-        let is_straight = not(is_less(model.at(&nearest).value, value));
-        for j in 0..n {
-            let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-            let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
-            let is_above = is_less(nearest[j], face.step[j]);
-            side[j] = choose(and(approaches, stops), choose(is_above, one, -one), side[j]);
-            let straight = within(bounds[j], x[j], (face.step[j] - step[j]).mul_add(reach, step[j]));
-            let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
-            step[j] = choose(approaches, moved, step[j]);
-        }
-
-        // A minimum inside: the best so far, unless rounding hides what the face has gained.
-        let stays = and(open, not(is_outside));
-        for j in 0..n {
-            step[j] = choose(stays, face.step[j], step[j]);
-        }
-        let found = model.at(&step);
-        value = choose(open, found.value, value);
-        let improves = and(stays, is_less(found.value, lowest));
-        lowest = choose(improves, found.value, lowest);
-        let mut is_released = zero;
-        for j in 0..n {
-            let inwards = is_less(side[j] * -found.slope[j], zero);
-            let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
-            side[j] = choose(released, zero, side[j]);
-            is_released = or(is_released, released);
-        }
-        open = choose(stays, is_released, open);
-        if !any(open) {
-            break;
-        }
-    }
-    soundness = choose(open, -one, soundness);
-
-    let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
-    measure(&mut steps, squared_scale, sums);
-    steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - value;
-    steps
 }
 
 /// Returns `x + step` within the bounds: what ends at a bound is exactly there.
@@ -224,7 +231,8 @@ mod tests {
             }
             let squared_scale: [Four; N] = std::array::from_fn(|j| four(|l| d[l * N + j] * d[l * N + j]));
             let lambda = four(|l| lambda[l]);
-            let steps = solve_within(&sums, lambda, &squared_scale, &bounds, &x, Four::splat(1.0));
+            let model = Bounded { sums: &sums, lambda, squared_scale: &squared_scale, bounds: &bounds, x: &x, active: Four::splat(1.0) };
+            let steps = model.run();
             let model = DampedModel { sums: &sums, lambda, squared_scale: &squared_scale };
             let slopes = model.at(&steps.step).slope;
             for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {

@@ -23,7 +23,7 @@ mod system;
 mod tile;
 
 pub(crate) use box_constrained::BoxBounds;
-use box_constrained::{arrive, side_that_holds, solve_within};
+use box_constrained::{Bounded, arrive, side_that_holds};
 use damping::Damping;
 use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
 use first_order::FirstOrder;
@@ -88,17 +88,22 @@ pub(crate) fn solve_all<T: Real, R: Register<T>, F: LaneSource<T, R, N>, const N
     stopping: &StoppingCriteria<T>,
 ) {
     let mut lockstep = Lockstep::<T, R, N>::new(source.parameter_count());
-    lockstep.load(source);
-    while lockstep.is_busy() && !source.is_cancelled() {
+    loop {
+        let is_over = source.is_cancelled();
+        lockstep.store(source, bounds, is_over);
+        if is_over {
+            return;
+        }
+        lockstep.load(source);
+        if !lockstep.is_busy() {
+            return;
+        }
         let energies = source.energies();
         let sums = source.sums(&lockstep.trial);
         let accepted = lockstep.judge(sums, energies, stopping);
         lockstep.arrive(accepted, sums);
         lockstep.choose_steps(bounds, energies, stopping);
-        lockstep.store(source, bounds, false);
-        lockstep.load(source);
     }
-    lockstep.store(source, bounds, true);
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
@@ -227,7 +232,10 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
             self.steps = match bounds {
                 None => solve(&self.sums, lambda, &self.squared_scale),
-                Some(bounds) => solve_within(&self.sums, lambda, &self.squared_scale, bounds, &self.x, active),
+                Some(bounds) => {
+                    let Lockstep { sums, squared_scale, x, .. } = &*self;
+                    R::call(Bounded { sums, lambda, squared_scale, bounds, x, active })
+                }
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
