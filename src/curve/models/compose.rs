@@ -270,7 +270,7 @@ fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) ->
     let mut fit = LinearFit::new(&data.y, linear.len());
     let solved = starts.into_iter().map(|start| {
         let mut b: Vec<f64> = start.into_iter().map(T::to_f64).collect();
-        let sum = fit.solve(&linear, &mut b, |b, column| {
+        let sum = fit.solve(&linear, &mut b, &mut |b, column| {
             let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
             let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
             zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());

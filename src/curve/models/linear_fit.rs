@@ -31,7 +31,7 @@ impl<'a> LinearFit<'a> {
         &mut self,
         linear: &[usize],
         b: &mut [f64],
-        mut response: impl FnMut(&[f64], &mut [f64]),
+        response: &mut dyn FnMut(&[f64], &mut [f64]),
     ) -> f64 {
         self.left.clear();
         self.left.extend_from_slice(self.y);

@@ -115,7 +115,7 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.search(COARSE_POINTS, linear, parameters, axes, response)
+        self.search(COARSE_POINTS, linear, parameters, axes, &responses(response))
     }
 
     /// Searches a grid from the first point on with all points of the data.
@@ -126,7 +126,7 @@ impl Look {
         axes: Vec<Vec<f64>>,
         response: impl Fn(f64, &[f64]) -> f64,
     ) -> Vec<f64> {
-        self.search(POINTS, linear, parameters, axes, response)
+        self.search(POINTS, linear, parameters, axes, &responses(response))
     }
 
     /// Searches a grid with a part of the data's points, then finer ones with all.
@@ -136,7 +136,7 @@ impl Look {
         linear: &[usize],
         parameters: usize,
         mut axes: Vec<Vec<f64>>,
-        response: impl Fn(f64, &[f64]) -> f64,
+        responses: &Responses<'_>,
     ) -> Vec<f64> {
         let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
         let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
@@ -145,7 +145,7 @@ impl Look {
             start[index] = axis[at];
         }
         let mut best = Best { start, at, sum: f64::INFINITY };
-        best.improve(&self.averaged(coarse), linear, &free, &axes, &response);
+        best.improve(&self.averaged(coarse), linear, &free, &axes, responses);
         let mut reaches: Vec<[f64; 2]> = zip(&axes, &best.at).map(|(axis, &at)| neighbours(axis, at)).collect();
         for _ in 0..REFINEMENTS {
             for ((axis, [left, right]), &index) in zip(zip(&mut axes, &mut reaches), &free) {
@@ -154,10 +154,18 @@ impl Look {
                 *axis = vec![here - 2.0 * *left, here - *left, here, here + *right, here + 2.0 * *right];
             }
             best.sum = f64::INFINITY;
-            best.improve(self, linear, &free, &axes, &response);
+            best.improve(self, linear, &free, &axes, responses);
         }
         best.start
     }
+}
+
+/// Fills the responses in at these `x`, given the parameters.
+type Responses<'r> = dyn Fn(&[f64], &[f64], &mut [f64]) + 'r;
+
+/// Responses at all `x`, the only part of a search that is compiled for each model.
+fn responses(response: impl Fn(f64, &[f64]) -> f64) -> impl Fn(&[f64], &[f64], &mut [f64]) {
+    move |x, b, values| zip(values, x).for_each(|(value, &x)| *value = response(x, b))
 }
 
 /// The best point of a grid so far.
@@ -170,14 +178,7 @@ struct Best {
 
 impl Best {
     /// Takes the best of all points of a grid.
-    fn improve(
-        &mut self,
-        look: &Look,
-        linear: &[usize],
-        free: &[usize],
-        axes: &[Vec<f64>],
-        response: impl Fn(f64, &[f64]) -> f64,
-    ) {
+    fn improve(&mut self, look: &Look, linear: &[usize], free: &[usize], axes: &[Vec<f64>], responses: &Responses<'_>) {
         let mut fit = LinearFit::new(&look.y, linear.len());
         let mut b = self.start.clone();
         let points: usize = axes.iter().map(Vec::len).product();
@@ -194,9 +195,7 @@ impl Best {
             for ((&index, axis), &at) in free.iter().zip(axes).zip(&at) {
                 b[index] = axis[at];
             }
-            let sum = fit.solve(linear, &mut b, |b, column| {
-                zip(column, &look.x).for_each(|(value, &x)| *value = response(x, b));
-            });
+            let sum = fit.solve(linear, &mut b, &mut |b, column| responses(&look.x, b, column));
             if sum < self.sum {
                 *self = Best { start: b.clone(), at, sum };
             }

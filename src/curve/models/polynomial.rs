@@ -71,6 +71,16 @@ impl Polynomial {
     pub fn new(degree: usize) -> Self {
         Polynomial { degree }
     }
+
+    /// A start for these data.
+    pub(super) fn start(self, look: &Look) -> Vec<f64> {
+        look.best_on(&self.linear(), self.degree + 1, Vec::new(), |x, b| self.response(&[x], b))
+    }
+
+    /// All parameters.
+    pub(super) fn linear(self) -> Vec<usize> {
+        (0..=self.degree).collect()
+    }
 }
 
 impl<T: Real> Model<T> for Polynomial {
@@ -94,13 +104,11 @@ impl<T: Real> Model<T> for Polynomial {
 
 impl<T: Real> Guess<T> for Polynomial {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        let linear: Vec<usize> = (0..=self.degree).collect();
-        let solve = |look: &Look| look.best_on(&linear, linear.len(), Vec::new(), |x, b| self.response(&[x], b));
-        finite(Look::at(x, y).unscaled(&linear, solve))
+        finite(Look::at(x, y).unscaled(&self.linear(), |look| self.start(look)))
     }
 
     fn linear_parameters(&self) -> Vec<usize> {
-        (0..=self.degree).collect()
+        self.linear()
     }
 }
 

@@ -1,6 +1,8 @@
 //! All models of the library as one type.
 
 use super::formula::Formula;
+use super::guess::finite;
+use super::look::Look;
 use super::*;
 use crate::curve::Model;
 use crate::number::ScalarOf;
@@ -63,19 +65,31 @@ macro_rules! registry {
             }
         }
 
-        impl<T: Real> Guess<T> for Kind {
-            fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-                match *self {
-                    $(Kind::$model => $model.guess(x, y),)*
-                    Kind::Polynomial(degree) => Polynomial { degree }.guess(x, y),
+        impl Kind {
+            /// A start for these data, whatever their float is: compiled in this crate.
+            fn start(self, look: &Look) -> Vec<f64> {
+                match self {
+                    $(Kind::$model => <$model as Formula>::start(look),)*
+                    Kind::Polynomial(degree) => Polynomial { degree }.start(look),
                 }
             }
 
-            fn linear_parameters(&self) -> Vec<usize> {
-                match *self {
-                    $(Kind::$model => Guess::<T>::linear_parameters(&$model),)*
-                    Kind::Polynomial(degree) => Guess::<T>::linear_parameters(&Polynomial { degree }),
+            /// The parameters that the response is linear in while the others stand still.
+            fn linear(self) -> Vec<usize> {
+                match self {
+                    $(Kind::$model => <$model as Formula>::LINEAR.to_vec(),)*
+                    Kind::Polynomial(degree) => Polynomial { degree }.linear(),
                 }
+            }
+        }
+
+        impl<T: Real> Guess<T> for Kind {
+            fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+                finite(Look::at(x, y).unscaled(&self.linear(), |look| self.start(look)))
+            }
+
+            fn linear_parameters(&self) -> Vec<usize> {
+                self.linear()
             }
         }
     };
