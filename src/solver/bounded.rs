@@ -26,7 +26,7 @@ pub struct ActiveBound<T> {
 ///
 /// Bounds of another number of parameters.
 #[inline]
-pub(super) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Result<Option<&Bounds<T>>, SolveError> {
+pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Result<Option<&Bounds<T>>, SolveError> {
     let Some(bounds) = problem.bounds() else { return Ok(None) };
     let (expected, found) = (problem.parameter_count(), bounds.len());
     if expected != found {

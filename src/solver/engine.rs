@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::bounded::bounds_of;
+use super::damping::AnyPolicy;
 use super::damping::DampingPolicy;
-use super::damping::any_policy::AnyPolicy;
 use super::iteration::Iteration;
 use super::rank_sync::RankSync;
 use super::trace::{Log, Trace};

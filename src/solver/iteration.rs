@@ -26,28 +26,28 @@ const PROMISING_GAIN: f64 = 0.5;
 ///
 /// The problem comes with every call: a full solve passes the same one, training another minibatch for every step.
 pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
-    pub(super) plan: Plan,
-    pub(super) damping: D,
-    pub(super) scaling: Scaling,
+    pub(crate) plan: Plan,
+    pub(crate) damping: D,
+    pub(crate) scaling: Scaling,
     pub(super) acceleration: Acceleration,
     /// The change of a step before it is tried.
-    pub(super) rule: StepRule<T>,
+    pub(crate) rule: StepRule<T>,
     /// The update at a point that is taken.
-    pub(super) arrival: Arrival,
-    pub(super) model: S::Model,
-    pub(super) tiles: Tiles<T, S>,
+    pub(crate) arrival: Arrival,
+    pub(crate) model: S::Model,
+    pub(crate) tiles: Tiles<T, S>,
     /// Room to sum rows on all cores; `None` where the rows are few.
     pub(super) row_sums: Option<RowSums<T>>,
     /// Synchronisation of the ranks that share the rows; `None` on a single rank.
-    pub(super) rank_sync: Option<RankSync<T>>,
+    pub(crate) rank_sync: Option<RankSync<T>>,
     /// Sizes and room for a problem on a manifold; `None` in Euclidean space.
     pub(super) point_sizes: Option<PointSizes<T>>,
     /// Box bounds of the parameters; `None` where there are none.
     pub(super) bounds: Option<BoxConstrained<T, S>>,
     /// The current point, the best so far.
-    pub(super) x: S::Vector,
+    pub(crate) x: S::Vector,
     /// `½‖r‖²` there, or the loss that it stands for.
-    pub(super) cost: T,
+    pub(crate) cost: T,
     /// `‖r‖²` of the rows that stand for the loss there, which is twice the cost unless the problem has a cost of its own; taken to
     /// be that where the rows are on several ranks, or the Jacobian is not formed.
     pub(super) squares: T,
@@ -58,11 +58,11 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,
     /// The scaling `D`.
-    pub(super) d: S::Vector,
+    pub(crate) d: S::Vector,
     /// The step `δ`.
-    pub(super) step: S::Vector,
+    pub(crate) step: S::Vector,
     /// The trial point `x + δ`.
-    pub(super) trial: S::Vector,
+    pub(crate) trial: S::Vector,
     /// Room for the second-order correction of a step.
     pub(super) correction: S::Vector,
     pub(super) evaluations: Evaluations,
@@ -71,7 +71,7 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     /// The last trial went so well that the next is expected to be taken.
     pub(super) promising: bool,
     /// The next step gets a second-order correction.
-    pub(super) accelerate: bool,
+    pub(crate) accelerate: bool,
     /// Trials that the linear model has not foretold.
     pub(super) doubtful: usize,
     /// Reductions of the cost by the last steps.
@@ -96,7 +96,7 @@ where
     D: DampingPolicy<T>,
 {
     /// Room for a problem as planned, with a model for it, at the start `x`.
-    pub(super) fn new(settings: &Settings<T>, damping: D, plan: Plan, model: S::Model, x: S::Vector) -> Self {
+    pub(crate) fn new(settings: &Settings<T>, damping: D, plan: Plan, model: S::Model, x: S::Vector) -> Self {
         let n = plan.n;
         let mut d = S::vector(n);
         if plan.form.multiplies() {
@@ -143,7 +143,7 @@ where
     }
 
     /// Lets the damping start afresh.
-    pub(super) fn start_damping(&mut self) {
+    pub(crate) fn start_damping(&mut self) {
         let reach = scaled_norm(self.d.as_ref(), self.sizes());
         self.damping.start(reach);
     }
@@ -198,7 +198,7 @@ where
 
     /// One iteration: solve the damped system, try the step, take it or damp more.
     #[inline]
-    pub(super) fn iterate<P: LeastSquares<T> + ?Sized>(
+    pub(crate) fn iterate<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
     ) -> Result<Trial<T>, EvaluationError> {

@@ -1,5 +1,6 @@
 //! The solver: its settings, and the two ways to call it.
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use nalgebra::SVector;
 
 use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
-use super::training::Training;
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
 use crate::linear::shape::Fixed;
 use crate::linear::{LinearSolver, Plan, Truncation};
@@ -88,14 +88,14 @@ use crate::real::Real;
 pub struct LevenbergMarquardt<T: Real, D = Damping<T>> {
     pub(crate) damping: D,
     pub(crate) settings: Settings<T>,
-    /// State carried from minibatch to minibatch.
-    pub(crate) training: Option<Box<Training<T, D>>>,
+    /// What an optimizer carries from minibatch to minibatch, in a type of its own; a solve carries nothing.
+    pub(crate) carried: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl<T: Real> LevenbergMarquardt<T> {
     /// The defaults.
     pub fn new() -> Self {
-        LevenbergMarquardt { damping: Damping::default(), settings: Settings::default(), training: None }
+        LevenbergMarquardt { damping: Damping::default(), settings: Settings::default(), carried: None }
     }
 }
 
@@ -108,7 +108,7 @@ impl<T: Real> Default for LevenbergMarquardt<T> {
 impl<T: Real, D: DampingPolicy<T>> Clone for LevenbergMarquardt<T, D> {
     /// Copies the settings, with nothing carried over from minibatches.
     fn clone(&self) -> Self {
-        LevenbergMarquardt { damping: self.damping.clone(), settings: self.settings.clone(), training: None }
+        LevenbergMarquardt { damping: self.damping.clone(), settings: self.settings.clone(), carried: None }
     }
 }
 
@@ -135,7 +135,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// # drop((nielsen, nielsen_too));
     /// ```
     pub fn with_damping<E: DampingPolicy<T>>(self, damping: E) -> LevenbergMarquardt<T, E> {
-        LevenbergMarquardt { damping, settings: self.settings, training: None }
+        LevenbergMarquardt { damping, settings: self.settings, carried: None }
     }
 
     /// Changes the settings.
@@ -168,7 +168,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// parameters, 10 to 40 rounds were each the best for some time.
     pub fn with_truncation(mut self, rounds: usize, tolerance: T) -> Self {
         self.settings.truncation = Truncation { rounds, tolerance: tolerance.to_f64() };
-        self.training = None;
+        self.carried = None;
         self
     }
 

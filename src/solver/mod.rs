@@ -53,13 +53,16 @@ mod training;
 
 pub use acceleration::Acceleration;
 pub use bounded::ActiveBound;
+pub(crate) use bounded::bounds_of;
 pub use covariance::{Covariance, CovarianceError};
 pub use error::SolveError;
+pub(crate) use iteration::{Arrival, Iteration};
 pub use levenberg_marquardt::LevenbergMarquardt;
 pub use lockstep::FitStatus;
 pub use observer::{CancelToken, IterationRecord, Observer};
 pub use report::{Evaluations, Report};
 pub use scaling::Scaling;
 pub(crate) use settings::Settings;
+pub(crate) use step_rule::StepRule;
 pub use termination::Status;
-pub(crate) use training::{HYPERPARAMETERS, Training};
+pub(crate) use training::HYPERPARAMETERS;

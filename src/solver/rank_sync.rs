@@ -64,7 +64,7 @@ impl<T: Real> RankSync<T> {
     }
 
     /// Finds out whether all ranks are at the same point, within the same bounds.
-    pub(super) fn compare<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<(), SolveError> {
+    pub(crate) fn compare<P: LeastSquares<T> + ?Sized>(&self, problem: &P, start: &[T]) -> Result<(), SolveError> {
         let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
         for (what, numbers) in [("a bound", &bounds[..]), ("the start", start)] {
             if let Some(rank) = self.ranks.first_to_differ(numbers)? {

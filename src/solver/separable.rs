@@ -1,7 +1,7 @@
 //! Minimising without the parameters that enter linearly.
 
+use super::damping::AnyPolicy;
 use super::damping::DampingPolicy;
-use super::damping::any_policy::AnyPolicy;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
 use crate::precision::compile_once;
@@ -68,7 +68,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
         let damping = AnyPolicy::new(self.damping.clone());
-        let solver = LevenbergMarquardt { damping, settings: self.settings.clone(), training: None };
+        let solver = LevenbergMarquardt { damping, settings: self.settings.clone(), carried: None };
         solve(Solve { solver, problem: &mut problem, start })
     }
 }

@@ -77,7 +77,7 @@ impl<T: Real> Settings<T> {
 
     /// Checks settings and problem, and returns the ranks that residuals are spread over if there are several.
     #[inline]
-    pub(super) fn open<P: LeastSquares<T> + ?Sized>(
+    pub(crate) fn open<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &P,
         start: &[T],
@@ -148,7 +148,7 @@ impl<T: Real> Settings<T> {
 
     /// Chooses how to solve the linear systems of a problem that was checked, on these ranks, damped with this scaling, and
     /// with a ridge.
-    pub(super) fn plan_for<P: LeastSquares<T> + ?Sized>(
+    pub(crate) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &mut P,
         rank_sync: Option<&RankSync<T>>,

@@ -17,7 +17,7 @@ where
     D: DampingPolicy<T>,
 {
     /// Linearises the problem at the trial point, to start from there.
-    pub(super) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
+    pub(crate) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
         self.cost = T::INFINITY;
         if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
             return Err(self.explain_non_finite_start(problem));

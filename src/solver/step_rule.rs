@@ -12,21 +12,21 @@ use crate::real::Real;
 #[derive(Debug, Clone)]
 pub(crate) struct StepRule<T> {
     /// Factor of the step.
-    pub(super) learning_rate: T,
+    pub(crate) learning_rate: T,
     /// Multiple of the last step towards which the damping draws the step.
-    pub(super) momentum: T,
+    pub(crate) momentum: T,
     /// The last step taken; empty where there is no momentum.
-    pub(super) velocity: Vec<T>,
+    pub(crate) velocity: Vec<T>,
     /// Step that the damping draws towards; empty where there is no momentum.
-    pub(super) target: Vec<T>,
+    pub(crate) target: Vec<T>,
     /// The longest step.
-    pub(super) clip_norm: T,
+    pub(crate) clip_norm: T,
     /// `λ` is at least this.
-    pub(super) minimum_damping: T,
+    pub(crate) minimum_damping: T,
     /// The `w` of the ridge `½ Σ w_j x_j²` that is added to the cost; empty where there is none.
-    pub(super) ridge: Vec<T>,
+    pub(crate) ridge: Vec<T>,
     /// The `w` that all of them are; zero where there is none.
-    pub(super) uniform_ridge: Option<T>,
+    pub(crate) uniform_ridge: Option<T>,
 }
 
 impl<T: Real> Default for StepRule<T> {
@@ -62,7 +62,7 @@ impl<T: Real> StepRule<T> {
 
     /// The ridge's share of the cost at `x`.
     #[inline]
-    pub(super) fn ridge_cost(&self, x: &[T]) -> T {
+    pub(crate) fn ridge_cost(&self, x: &[T]) -> T {
         let sum = self.ridge.iter().zip(x).fold(T::ZERO, |sum, (&weight, &x)| sum + weight * x * x);
         T::from_f64(0.5) * sum
     }
@@ -120,7 +120,7 @@ where
     }
 
     /// Rounding swallows the predicted reduction of the step.
-    pub(super) fn is_lost(&self, trial: &Trial<T>) -> bool {
+    pub(crate) fn is_lost(&self, trial: &Trial<T>) -> bool {
         trial.length.is_finite() && trial.slope.abs() <= T::EPSILON * self.cost.abs()
     }
 }

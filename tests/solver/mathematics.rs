@@ -1,8 +1,7 @@
 //! The mathematics of the iteration, on random small problems.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::problem::FixedAutoDiff;
@@ -200,10 +199,10 @@ proptest! {
 
     #[test]
     fn the_linear_model_always_promises((problem, start) in any_shape(1.0), inner in any_policy()) {
-        let recorder = Recorder { inner, trials: Rc::default() };
+        let recorder = Recorder { inner, trials: Arc::default() };
         let report =
             LevenbergMarquardt::new().with_damping(recorder.clone()).minimize(&mut AutoDiff(problem), &start).unwrap();
-        let trials = recorder.trials.borrow();
+        let trials = recorder.trials.lock().unwrap();
         prop_assert!(!trials.is_empty());
         for trial in trials.iter() {
             prop_assert!(trial.predicted >= 0.0 && trial.slope <= 0.0 && trial.lambda >= 0.0, "{trial:?}\n{report}");
@@ -327,7 +326,7 @@ fn the_dual_takes_the_shortest_step_to_an_exact_fit() {
 #[derive(Clone)]
 struct Recorder {
     inner: Damping<f64>,
-    trials: Rc<RefCell<Vec<Trial<f64>>>>,
+    trials: Arc<Mutex<Vec<Trial<f64>>>>,
 }
 
 impl DampingPolicy<f64> for Recorder {
@@ -340,7 +339,7 @@ impl DampingPolicy<f64> for Recorder {
     }
 
     fn update(&mut self, trial: &Trial<f64>) {
-        self.trials.borrow_mut().push(*trial);
+        self.trials.lock().unwrap().push(*trial);
         self.inner.update(trial);
     }
 

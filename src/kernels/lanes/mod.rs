@@ -18,7 +18,7 @@ mod pair;
 #[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
 mod portable;
 mod register;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", any(not(debug_assertions), test)))]
 mod sse2;
 #[cfg(test)]
 mod tests;

@@ -94,6 +94,6 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     fn for_weights(&self) -> Self {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;
-        LevenbergMarquardt { damping: self.damping.clone(), settings, training: None }
+        LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None }
     }
 }

@@ -2,6 +2,7 @@
 
 mod full_solve;
 mod settings;
+mod training;
 
 use ndarray::ArrayViewD;
 
@@ -12,33 +13,39 @@ use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerStat
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
-use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, SolveError, Training};
+use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
 use crate::variables::{Gradients, Variable, Variables};
+use training::Training;
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
 
-impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// State that is carried from batch to batch, for these variables.
-    fn training_for(&mut self, variables: &Variables<T>) -> Result<&mut Training<T, D>, OptimizerError> {
-        let (settings, damping) = (&self.settings, &self.damping);
-        if self.training.is_none() {
-            check_hyperparameters(&settings.training.hyperparameters)?;
+impl<T: Real, D> LevenbergMarquardt<T, D> {
+    /// State that is carried from batch to batch; `None` before the first.
+    fn training(&self) -> Option<&Training<T>> {
+        self.carried.as_ref()?.downcast_ref()
+    }
+}
+
+impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
+    /// State for these variables, which is made if there is none, and the settings.
+    fn training_for(&mut self, variables: &Variables<T>) -> Result<(&mut Training<T>, &Settings<T>), OptimizerError> {
+        let mut begun = None;
+        if self.carried.is_none() {
+            begun = Some(Training::new(&self.settings, &self.damping, variables)?);
         }
         let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
         if !variables.iter().any(is_free) {
             return Err(OptimizerError::NothingToTrain);
         }
-        let training = self.training.get_or_insert_with(|| Box::new(Training::new(settings, damping, variables)));
+        if let Some(begun) = begun {
+            self.carried = Some(Box::new(begun));
+        }
+        let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<Training<T>>());
+        let training = training.ok_or_else(not_built)?;
         training.layout.check(NAME, variables.iter())?;
-        Ok(training)
+        Ok((training, &self.settings))
     }
-}
-
-/// Checks hyperparameters, and schedules of them.
-fn check_hyperparameters(hyperparameters: &[Hyperparameter]) -> Result<(), OptimizerError> {
-    HYPERPARAMETERS.iter().zip(hyperparameters).try_for_each(|(spec, value)| spec.check(value))?;
-    Ok(())
 }
 
 /// Returns the index of a hyperparameter in the table.
@@ -47,14 +54,13 @@ fn place(name: &str) -> Result<usize, OptimizerError> {
     found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
 }
 
-impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T, D> {
+impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt<T, D> {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        check_hyperparameters(&self.settings.training.hyperparameters)?;
-        self.training = Some(Box::new(Training::new(&self.settings, &self.damping, variables)));
+        self.carried = Some(Box::new(Training::new(&self.settings, &self.damping, variables)?));
         Ok(())
     }
 
@@ -64,13 +70,12 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
         let problem = batch.least_squares()?;
-        let is_new = self.training.is_none();
-        self.training_for(variables)?;
-        let Some(training) = &mut self.training else { return Err(not_built()) };
-        let step = match training.step(&self.settings, problem, variables) {
+        let is_new = self.carried.is_none();
+        let (training, settings) = self.training_for(variables)?;
+        let step = match training.step(settings, problem, variables) {
             Ok(step) => step,
             Err(error) => {
-                self.training.take_if(|_| is_new);
+                self.carried.take_if(|_| is_new);
                 return Err(own_error(error));
             }
         };
@@ -98,7 +103,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     ) -> Result<(), OptimizerError> {
         let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
         let [learning_rate, momentum, ..] = now.map(T::from_f64);
-        let training = self.training_for(variables)?;
+        let (training, _) = self.training_for(variables)?;
         training.layout.check(NAME, gradients.variables())?;
         check_gradients(gradients, variables)?;
         training.apply_direction(learning_rate, momentum, gradients, variables)?;
@@ -106,7 +111,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn iterations(&self) -> u64 {
-        self.training.as_ref().map_or(0, |training| training.steps)
+        self.training().map_or(0, |training| training.steps)
     }
 
     fn hyperparameters(&self) -> Vec<&'static str> {
@@ -129,7 +134,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
     }
 
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
-        let training = self.training.as_ref().ok_or_else(not_built)?;
+        let training = self.training().ok_or_else(not_built)?;
         let slot = match name {
             "momentum" => &training.velocity,
             "scaling" => &training.scale,
@@ -156,7 +161,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
         }
         state.hyperparameters.truncate(HYPERPARAMETERS.len());
         state.parts.clear();
-        let Some(training) = &self.training else {
+        let Some(training) = self.training() else {
             state.variables.clear();
             state.slots.clear();
             state.numbers.clear();
@@ -187,7 +192,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
             restored.set_hyperparameter(name, value.clone())?;
         }
         if !state.variables.is_empty() {
-            let mut training = Training::new(&restored.settings, &restored.damping, variables);
+            let mut training = Training::new(&restored.settings, &restored.damping, variables)?;
             training.layout.check_state(state)?;
             if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
                 return refuse(format!("slot {missing} is missing"));
@@ -210,7 +215,7 @@ impl<T: Real, D: DampingPolicy<T> + Send> Optimizer<T> for LevenbergMarquardt<T,
             if !training.restore(&state.numbers) {
                 return refuse("its damping is not that of this policy".to_owned());
             }
-            restored.training = Some(Box::new(training));
+            restored.carried = Some(Box::new(training));
         }
         *self = restored;
         Ok(())

@@ -41,7 +41,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
     pub fn exclude_from_weight_decay<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
         self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
-        self.training = None;
+        self.carried = None;
         self
     }
 

@@ -4,16 +4,18 @@ use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
 
 /// Any policy, on the heap.
-pub(in crate::solver) struct AnyPolicy<'p, T>(Box<dyn Policy<T> + 'p>);
+pub(crate) struct AnyPolicy<'p, T>(Box<dyn Policy<T> + Send + Sync + 'p>);
 
-/// [`DampingPolicy`] as a trait object; what is saved of a training is left out.
+/// [`DampingPolicy`] as a trait object.
 trait Policy<T> {
     fn start(&mut self, scaled_start: T);
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned>;
     fn update(&mut self, trial: &Trial<T>);
     fn damp_more(&mut self);
     fn relax(&mut self) -> bool;
-    fn boxed<'p>(&self) -> Box<dyn Policy<T> + 'p>
+    fn save(&self, numbers: &mut Vec<f64>);
+    fn restore(&mut self, numbers: &[f64]) -> bool;
+    fn boxed<'p>(&self) -> Box<dyn Policy<T> + Send + Sync + 'p>
     where
         Self: 'p;
 }
@@ -39,7 +41,15 @@ impl<T: Real, D: DampingPolicy<T>> Policy<T> for D {
         DampingPolicy::relax(self)
     }
 
-    fn boxed<'p>(&self) -> Box<dyn Policy<T> + 'p>
+    fn save(&self, numbers: &mut Vec<f64>) {
+        DampingPolicy::save(self, numbers);
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        DampingPolicy::restore(self, numbers)
+    }
+
+    fn boxed<'p>(&self) -> Box<dyn Policy<T> + Send + Sync + 'p>
     where
         Self: 'p,
     {
@@ -49,7 +59,7 @@ impl<T: Real, D: DampingPolicy<T>> Policy<T> for D {
 
 impl<'p, T: Real> AnyPolicy<'p, T> {
     /// A policy of any type.
-    pub(in crate::solver) fn new(policy: impl DampingPolicy<T> + 'p) -> Self {
+    pub(crate) fn new(policy: impl DampingPolicy<T> + 'p) -> Self {
         AnyPolicy(Box::new(policy))
     }
 }
@@ -79,5 +89,13 @@ impl<T: Real> DampingPolicy<T> for AnyPolicy<'_, T> {
 
     fn relax(&mut self) -> bool {
         self.0.relax()
+    }
+
+    fn save(&self, numbers: &mut Vec<f64>) {
+        self.0.save(numbers);
+    }
+
+    fn restore(&mut self, numbers: &[f64]) -> bool {
+        self.0.restore(numbers)
     }
 }

@@ -7,11 +7,12 @@
 //! let solver = LevenbergMarquardt::<f64>::new().with_damping(TrustRegion::default());
 //! ```
 
-pub(super) mod any_policy;
+mod any_policy;
 pub(super) mod gain_ratio;
 mod multiplicative;
 mod trust_region;
 
+pub(crate) use any_policy::AnyPolicy;
 pub use gain_ratio::GainRatio;
 pub use multiplicative::Multiplicative;
 pub use trust_region::TrustRegion;
@@ -76,7 +77,8 @@ impl<T: Real> Trial<T> {
 /// A rule for the damping.
 ///
 /// Implement it to bring a rule of your own to
-/// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping):
+/// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping). Solvers are shared by threads, and so are
+/// policies. For training, a policy owns all that it refers to.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -110,7 +112,7 @@ impl<T: Real> Trial<T> {
 /// assert!((report.x[0] - 2.0_f64.ln()).abs() < 1e-9);
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```
-pub trait DampingPolicy<T: Real>: Clone {
+pub trait DampingPolicy<T: Real>: Clone + Send + Sync {
     /// Forgets the past; `scaled_start` is `‖Dx‖` at the start.
     fn start(&mut self, scaled_start: T);
 

@@ -1,29 +1,24 @@
 //! One step for each minibatch: the iteration of the full solve, and the state that is carried from one batch to the next.
 
-mod settings;
-
-pub(crate) use settings::{HYPERPARAMETERS, TrainingSettings};
-
 use std::ops::Range;
 
-use super::bounded::bounds_of;
-use super::damping::{DampingPolicy, Trial};
-use super::iteration::{Arrival, Iteration};
-use super::step_rule::StepRule;
-use super::{Scaling, Settings, SolveError};
+use crate::hyperparameters::HyperparameterError;
 use crate::kernels::triangular::lost_digits;
 use crate::kernels::vector::add_scaled;
 use crate::linear::shape::{Dynamic, Shape};
 use crate::linear::{BoxedModel, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
+use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::real::Real;
+use crate::solver::damping::{AnyPolicy, DampingPolicy, Trial};
+use crate::solver::{Arrival, HYPERPARAMETERS, Iteration, Scaling, Settings, SolveError, StepRule, bounds_of};
 use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
 
 /// State carried from minibatch to minibatch, for variables of one layout.
-pub(crate) struct Training<T: Real, D> {
-    pub(crate) layout: Layout,
-    pub(crate) iteration: Iteration<T, Dynamic, D>,
+pub(super) struct Training<T: Real> {
+    pub(super) layout: Layout,
+    pub(super) iteration: Iteration<T, Dynamic, AnyPolicy<'static, T>>,
     /// The model in the form that is not in use: a ragged batch may call for the other.
     spare: Option<BoxedModel<T>>,
     /// The parts of the variables that are adjusted.
@@ -34,7 +29,7 @@ pub(crate) struct Training<T: Real, D> {
     /// The numbers that are adjusted.
     x: Vec<T>,
     /// The last step taken, for all variables.
-    pub(crate) velocity: Vec<T>,
+    pub(super) velocity: Vec<T>,
     /// Room for a step of all variables.
     next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
@@ -42,15 +37,25 @@ pub(crate) struct Training<T: Real, D> {
     /// Scaling in use: the one that was set, or the one that the form of the first batch's linear system called for.
     scaling: Option<Scaling>,
     /// The scaling `D`, for all variables.
-    pub(crate) scale: Vec<T>,
+    pub(super) scale: Vec<T>,
     /// Steps made.
-    pub(crate) steps: u64,
+    pub(super) steps: u64,
     /// A step has been made since the damping was set.
-    pub(crate) underway: bool,
+    pub(super) underway: bool,
     /// Normal equations have been too badly conditioned, and QR has taken their place.
     orthogonal: bool,
-    /// The damping before the step, and whether it was to be accelerated: to return to if it fails.
-    before: (D, bool),
+    /// To return to if the step fails.
+    before: Before<T>,
+}
+
+/// What a failed step leaves as it was.
+struct Before<T> {
+    /// The state of the damping.
+    numbers: Vec<f64>,
+    /// The damping, of a policy that saves no numbers.
+    damping: Option<AnyPolicy<'static, T>>,
+    /// The step was to be accelerated.
+    accelerate: bool,
 }
 
 /// Limits of a step, besides the rule.
@@ -63,26 +68,37 @@ struct Limits<T> {
 }
 
 /// Report of a step.
-pub(crate) struct TrainingStep<T> {
+pub(super) struct TrainingStep<T> {
     /// The cost before, without the ridge.
-    pub(crate) loss: T,
+    pub(super) loss: T,
     /// The cost after, without the ridge.
-    pub(crate) loss_after: T,
+    pub(super) loss_after: T,
     /// The last trial.
-    pub(crate) trial: Trial<T>,
-    pub(crate) attempts: usize,
-    pub(crate) form: LinearForm,
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
+    pub(super) trial: Trial<T>,
+    pub(super) attempts: usize,
+    pub(super) form: LinearForm,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
 }
 
-impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
-    /// Room for these variables.
-    pub(crate) fn new(settings: &Settings<T>, damping: &D, variables: &Variables<T>) -> Self {
+/// Arguments of [`Training::new`].
+struct Beginning<'a, T: Real> {
+    settings: &'a Settings<T>,
+    damping: AnyPolicy<'static, T>,
+    variables: &'a Variables<T>,
+}
+
+compile_once!(begin(Beginning) -> Result<Training, HyperparameterError>);
+
+impl<T: Real> Beginning<'_, T> {
+    fn run(self) -> Result<Training<T>, HyperparameterError> {
+        let Beginning { settings, damping, variables } = self;
+        let hyperparameters = &settings.training.hyperparameters;
+        HYPERPARAMETERS.iter().zip(hyperparameters).try_for_each(|(spec, value)| spec.check(value))?;
         let zeros = vec![T::ZERO; variables.values().len()];
-        Training {
+        Ok(Training {
             layout: Layout::of(variables),
-            iteration: iteration_over(0, settings, damping.clone()),
+            iteration: iteration_over(0, settings, damping),
             spare: None,
             columns: Vec::new(),
             trainable: Vec::new(),
@@ -96,12 +112,53 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
             steps: 0,
             underway: false,
             orthogonal: false,
-            before: (damping.clone(), false),
-        }
+            before: Before { numbers: Vec::new(), damping: None, accelerate: false },
+        })
+    }
+}
+
+/// Arguments of [`Training::step`].
+struct Step<'a, T: Real> {
+    training: &'a mut Training<T>,
+    settings: &'a Settings<T>,
+    problem: &'a mut (dyn LeastSquares<T> + 'a),
+    variables: &'a mut Variables<T>,
+}
+
+compile_once!(step(Step) -> Result<TrainingStep, SolveError>);
+
+impl<T: Real> Step<'_, T> {
+    fn run(self) -> Result<TrainingStep<T>, SolveError> {
+        let Step { training, settings, problem, variables } = self;
+        training.make_step(settings, problem, variables)
+    }
+}
+
+impl<T: Real> Training<T> {
+    /// Room for these variables.
+    ///
+    /// # Errors
+    ///
+    /// [`HyperparameterError`] for hyperparameters outside of their domains.
+    pub(super) fn new(
+        settings: &Settings<T>,
+        damping: &(impl DampingPolicy<T> + 'static),
+        variables: &Variables<T>,
+    ) -> Result<Self, HyperparameterError> {
+        begin(Beginning { settings, damping: AnyPolicy::new(damping.clone()), variables })
     }
 
     /// One step on `problem`, whose parameters are all variables; the trainable ones move if a trial is taken.
-    pub(crate) fn step(
+    pub(super) fn step(
+        &mut self,
+        settings: &Settings<T>,
+        problem: &mut dyn LeastSquares<T>,
+        variables: &mut Variables<T>,
+    ) -> Result<TrainingStep<T>, SolveError> {
+        step(Step { training: self, settings, problem, variables })
+    }
+
+    fn make_step(
         &mut self,
         settings: &Settings<T>,
         problem: &mut dyn LeastSquares<T>,
@@ -119,8 +176,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         }
         self.select(settings, variables);
         let limits = self.set_rule(settings.training.at(self.steps)?);
-        self.before.0.clone_from(&self.iteration.damping);
-        self.before.1 = self.iteration.accelerate;
+        self.keep_for_return();
 
         let mut x = std::mem::take(&mut self.x);
         let outcome = if x.len() == expected {
@@ -136,16 +192,31 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
         match &outcome {
             Ok(step) if step.trial.accepted => x.copy_from_slice(&self.iteration.x),
             Ok(_) => {}
-            Err(_) => {
-                self.iteration.damping.clone_from(&self.before.0);
-                self.iteration.accelerate = self.before.1;
-            }
+            Err(_) => self.go_back(),
         }
         self.x = x;
         if let Ok(step) = &outcome {
             self.commit(step.trial.accepted, variables);
         }
         outcome
+    }
+
+    /// Keeps what a failed step returns to.
+    fn keep_for_return(&mut self) {
+        let Before { numbers, damping, accelerate } = &mut self.before;
+        numbers.clear();
+        self.iteration.damping.save(numbers);
+        *damping = numbers.is_empty().then(|| self.iteration.damping.clone());
+        *accelerate = self.iteration.accelerate;
+    }
+
+    /// Returns to what was before the step.
+    fn go_back(&mut self) {
+        match self.before.damping.take() {
+            Some(damping) => self.iteration.damping = damping,
+            None => drop(self.iteration.damping.restore(&self.before.numbers)),
+        }
+        self.iteration.accelerate = self.before.accelerate;
     }
 
     /// Takes up the numbers that are to be adjusted.
@@ -199,10 +270,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// Plans for a problem, makes room, linearises at `x`, and tries steps until one is taken or the attempts are used up.
-    fn step_from<P: LeastSquares<T> + ?Sized>(
+    fn step_from(
         &mut self,
         settings: &Settings<T>,
-        problem: &mut P,
+        problem: &mut dyn LeastSquares<T>,
         x: &[T],
         limits: Limits<T>,
     ) -> Result<TrainingStep<T>, SolveError> {
@@ -243,10 +314,10 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// Plans for a problem and makes room for its rows.
-    fn prepare<P: LeastSquares<T> + ?Sized>(
+    fn prepare(
         &mut self,
         settings: &Settings<T>,
-        problem: &mut P,
+        problem: &mut dyn LeastSquares<T>,
         x: &[T],
     ) -> Result<(), SolveError> {
         let rank_sync = settings.open(problem, x)?;
@@ -279,7 +350,7 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
 
     /// Moves by `−learning_rate` times a direction plus `momentum` times the last step; does nothing where a number would not be
     /// finite.
-    pub(crate) fn apply_direction(
+    pub(super) fn apply_direction(
         &mut self,
         learning_rate: T,
         momentum: T,
@@ -316,18 +387,18 @@ impl<T: Real, D: DampingPolicy<T>> Training<T, D> {
     }
 
     /// Appends the state of the damping.
-    pub(crate) fn save_damping(&self, numbers: &mut Vec<f64>) {
+    pub(super) fn save_damping(&self, numbers: &mut Vec<f64>) {
         self.iteration.damping.save(numbers);
     }
 
     /// State carried besides the slots.
-    pub(crate) fn flags(&self) -> [f64; 4] {
+    pub(super) fn flags(&self) -> [f64; 4] {
         let uniform = self.scaling == Some(Scaling::Identity);
         [self.underway, self.iteration.accelerate, uniform, self.orthogonal].map(|flag| f64::from(u8::from(flag)))
     }
 
     /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
-    pub(crate) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
+    pub(super) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
         let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
         let (Some(damping), Some(&[underway, accelerate, uniform, orthogonal])) = (find("damping"), find("flags"))
         else {
@@ -399,11 +470,11 @@ fn scaling_of_weights(form: LinearForm) -> Scaling {
 }
 
 /// An iteration over `n` numbers that stays where it arrives.
-fn iteration_over<T: Real, D: DampingPolicy<T>>(
+fn iteration_over<T: Real>(
     n: usize,
     settings: &Settings<T>,
-    damping: D,
-) -> Iteration<T, Dynamic, D> {
+    damping: AnyPolicy<'static, T>,
+) -> Iteration<T, Dynamic, AnyPolicy<'static, T>> {
     // The form is planned with each batch; this is the smallest until then.
     let plan = Plan { truncation: settings.truncation, ..Plan::of_rows(LinearForm::FactoredDual, false, (1, n), 1) };
     let model = Dynamic::model(&plan, None).expect("this form takes no blocks");
