@@ -69,7 +69,7 @@ pub trait Kernels: Sized {
 }
 
 macro_rules! float_kernels {
-    ($float:ident, $wide:literal) => {
+    ($float:ident, $wide:literal, $run_eight:path) => {
         impl Kernels for $float {
             #[inline]
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
@@ -96,8 +96,8 @@ macro_rules! float_kernels {
                     return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: true, a, b });
                 }
                 macro_rules! narrow {
-                    ($top:literal, $near:literal, $below:literal, $registers:literal) => {
-                        simd::run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
+                    ($run:path: $top:literal, $near:literal, $below:literal, $registers:literal) => {
+                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
                             gram,
                             gradient,
                             rows,
@@ -106,13 +106,14 @@ macro_rules! float_kernels {
                     };
                 }
                 match n {
-                    2 => narrow!(2, 2, 0, 2),
-                    3 => narrow!(3, 4, 0, 4),
-                    4 => narrow!(4, 4, 0, 4),
-                    5 => narrow!(4, 4, 1, 8),
-                    6 => narrow!(4, 4, 2, 8),
-                    7 => narrow!(4, 4, 3, 8),
-                    8 => narrow!(4, 4, 4, 8),
+                    // The widest registers are of no use to rows of few numbers.
+                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(Products { gram, gradient, rows, r }).run::<1, false>(),
+                    3 => narrow!(simd::run_in_256_bits: 3, 4, 0, 4),
+                    4 => narrow!(simd::run_in_256_bits: 4, 4, 0, 4),
+                    5 => narrow!(simd::run_in_256_bits: 4, 4, 1, 8),
+                    6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
+                    7 => narrow!($run_eight: 4, 4, 3, 8),
+                    8 => narrow!($run_eight: 4, 4, 4, 8),
                     _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
                     _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }
@@ -220,9 +221,9 @@ macro_rules! float_kernels {
     };
 }
 
-// Numbers that the widest registers hold.
-float_kernels!(f32, 16);
-float_kernels!(f64, 8);
+// Numbers that the widest registers hold, and the registers for rows of eight.
+float_kernels!(f32, 16, simd::run_in_256_bits);
+float_kernels!(f64, 8, simd::run);
 
 /// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
 /// matrix loses are a [`MatrixProduct`].
