@@ -20,6 +20,9 @@ const PANEL: usize = 64;
 /// Fewer rows than this are worked out at once.
 const LAST_PANEL: usize = 144;
 
+/// Number of unknowns up to which the widest registers do not pay in Cholesky factors.
+const FEW_UNKNOWNS: usize = 64;
+
 /// Number of columns from which blocks of the cache outweigh sums that stay in registers.
 const MANY_COLUMNS: usize = 100;
 
@@ -114,7 +117,7 @@ macro_rules! float_kernels {
                     6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
                     7 => narrow!($run_eight: 4, 4, 3, 8),
                     8 => narrow!($run_eight: 4, 4, 4, 8),
-                    _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
+                    _ if n < $wide => simd::run_in_256_bits(Products::<$float, 8> { gram, gradient, rows, r }),
                     _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }
             }
@@ -242,7 +245,8 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
         let (work, scaled) = scratch.0[..needed].split_at_mut(room);
         let mut sound = false;
-        simd::run(Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound });
+        let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
+        if n <= FEW_UNKNOWNS { simd::run_in_256_bits(panel) } else { simd::run(panel) }
         if !sound {
             return false;
         }

@@ -25,6 +25,20 @@ pub(super) struct Products<'a, T, const WIDE: usize> {
 impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
+        // Four registers of sums would have to wait for each other.
+        if const { TALL == 4 && FUSED && WIDE * size_of::<T>() == 32 } {
+            self.add_triangle::<8, FUSED>();
+        } else {
+            self.add_triangle::<TALL, FUSED>();
+        }
+        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
+    }
+}
+
+impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
+    /// Adds the sums of all rows of the triangle, over one part of the rows after the other.
+    #[inline(always)]
+    fn add_triangle<const TALL: usize, const FUSED: bool>(&mut self) {
         let n = self.gradient.len();
         for rows in self.rows.chunks((PART_BYTES / size_of::<T>() / n).max(32) * n) {
             for top in (0..n).step_by(TALL) {
@@ -35,11 +49,8 @@ impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
                 }
             }
         }
-        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
     }
-}
 
-impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
     /// Adds the sums of `TALL` rows of the triangle from `top` on, over these rows of the tile.
     #[inline(always)]
     fn add_blocks<const TALL: usize, const FUSED: bool>(&mut self, rows: &[T], top: usize) {
