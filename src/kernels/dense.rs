@@ -23,6 +23,10 @@ const LAST_PANEL: usize = 144;
 /// Number of unknowns up to which the widest registers do not pay in Cholesky factors.
 const FEW_UNKNOWNS: usize = 64;
 
+/// Number of unknowns in single precision up to which registers of 128 bits are the fastest, as sums of a block in wider ones are so few
+/// that they wait for each other.
+const SHORT_ROWS: usize = 40;
+
 /// Number of columns from which blocks of the cache outweigh sums that stay in registers.
 const MANY_COLUMNS: usize = 100;
 
@@ -246,7 +250,11 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         let (work, scaled) = scratch.0[..needed].split_at_mut(room);
         let mut sound = false;
         let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
-        if n <= FEW_UNKNOWNS { simd::run_in_256_bits(panel) } else { simd::run(panel) }
+        match n {
+            _ if n > FEW_UNKNOWNS => simd::run(panel),
+            _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),
+            _ => simd::run_portable(panel),
+        }
         if !sound {
             return false;
         }

@@ -42,8 +42,9 @@ pub(crate) fn run_in_256_bits(kernel: impl Kernel) {
     }
 }
 
+/// Runs a kernel in registers that every processor of the kind has.
 #[inline]
-fn run_portable(kernel: impl Kernel) {
+pub(crate) fn run_portable(kernel: impl Kernel) {
     kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
 }
 
