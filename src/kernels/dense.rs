@@ -20,6 +20,13 @@ const PANEL: usize = 64;
 /// Fewer rows than this are worked out at once.
 const LAST_PANEL: usize = 144;
 
+/// Number of unknowns up to which the widest registers do not pay in Cholesky factors.
+const FEW_UNKNOWNS: usize = 64;
+
+/// Number of unknowns in single precision up to which registers of 128 bits are the fastest, as sums of a block in wider ones are so few
+/// that they wait for each other.
+const SHORT_ROWS: usize = 40;
+
 /// Number of columns from which blocks of the cache outweigh sums that stay in registers.
 const MANY_COLUMNS: usize = 100;
 
@@ -69,7 +76,7 @@ pub trait Kernels: Sized {
 }
 
 macro_rules! float_kernels {
-    ($float:ident, $wide:literal) => {
+    ($float:ident, $wide:literal, $run_eight:path) => {
         impl Kernels for $float {
             #[inline]
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
@@ -96,8 +103,8 @@ macro_rules! float_kernels {
                     return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: true, a, b });
                 }
                 macro_rules! narrow {
-                    ($top:literal, $near:literal, $below:literal, $registers:literal) => {
-                        simd::run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
+                    ($run:path: $top:literal, $near:literal, $below:literal, $registers:literal) => {
+                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
                             gram,
                             gradient,
                             rows,
@@ -106,14 +113,15 @@ macro_rules! float_kernels {
                     };
                 }
                 match n {
-                    2 => narrow!(2, 2, 0, 2),
-                    3 => narrow!(3, 4, 0, 4),
-                    4 => narrow!(4, 4, 0, 4),
-                    5 => narrow!(4, 4, 1, 8),
-                    6 => narrow!(4, 4, 2, 8),
-                    7 => narrow!(4, 4, 3, 8),
-                    8 => narrow!(4, 4, 4, 8),
-                    _ if n < $wide => simd::run(Products::<$float, 8> { gram, gradient, rows, r }),
+                    // The widest registers are of no use to rows of few numbers.
+                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(Products { gram, gradient, rows, r }).run::<1, false>(),
+                    3 => narrow!(simd::run_in_256_bits: 3, 4, 0, 4),
+                    4 => narrow!(simd::run_in_256_bits: 4, 4, 0, 4),
+                    5 => narrow!(simd::run_in_256_bits: 4, 4, 1, 8),
+                    6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
+                    7 => narrow!($run_eight: 4, 4, 3, 8),
+                    8 => narrow!($run_eight: 4, 4, 4, 8),
+                    _ if n < $wide => simd::run_in_256_bits(Products::<$float, 8> { gram, gradient, rows, r }),
                     _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
                 }
             }
@@ -220,9 +228,9 @@ macro_rules! float_kernels {
     };
 }
 
-// Numbers that the widest registers hold.
-float_kernels!(f32, 16);
-float_kernels!(f64, 8);
+// Numbers that the widest registers hold, and the registers for rows of eight.
+float_kernels!(f32, 16, simd::run_in_256_bits);
+float_kernels!(f64, 8, simd::run);
 
 /// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
 /// matrix loses are a [`MatrixProduct`].
@@ -241,7 +249,12 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
         let (work, scaled) = scratch.0[..needed].split_at_mut(room);
         let mut sound = false;
-        simd::run(Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound });
+        let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
+        match n {
+            _ if n > FEW_UNKNOWNS => simd::run(panel),
+            _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),
+            _ => simd::run_portable(panel),
+        }
         if !sound {
             return false;
         }

@@ -25,6 +25,20 @@ pub(super) struct Products<'a, T, const WIDE: usize> {
 impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
+        // Four registers of sums would have to wait for each other.
+        if const { TALL == 4 && FUSED && WIDE * size_of::<T>() == 32 } {
+            self.add_triangle::<8, FUSED>();
+        } else {
+            self.add_triangle::<TALL, FUSED>();
+        }
+        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
+    }
+}
+
+impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
+    /// Adds the sums of all rows of the triangle, over one part of the rows after the other.
+    #[inline(always)]
+    fn add_triangle<const TALL: usize, const FUSED: bool>(&mut self) {
         let n = self.gradient.len();
         for rows in self.rows.chunks((PART_BYTES / size_of::<T>() / n).max(32) * n) {
             for top in (0..n).step_by(TALL) {
@@ -35,11 +49,8 @@ impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
                 }
             }
         }
-        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
     }
-}
 
-impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
     /// Adds the sums of `TALL` rows of the triangle from `top` on, over these rows of the tile.
     #[inline(always)]
     fn add_blocks<const TALL: usize, const FUSED: bool>(&mut self, rows: &[T], top: usize) {
@@ -123,17 +134,11 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
             below: Tile::zero(),
             gradient: [T::ZERO; WIDE],
         };
-        // A row is read with the beginning of the next, of which nothing is kept; the last has none.
-        let (mut first, mut residuals) = (0, r.iter());
-        while let (Some(row), Some(&r)) = (rows[first..].first_chunk::<WIDE>(), residuals.as_slice().first()) {
-            sums.add::<FUSED>(row, r);
-            first += n;
-            residuals.next();
-        }
-        if let Some(&r) = residuals.next() {
-            let mut row = [T::ZERO; WIDE];
-            row[..n].copy_from_slice(&rows[first..]);
-            sums.add::<FUSED>(&row, r);
+        if const { exceed_registers::<T>(TALL, BELOW) && FUSED } {
+            sums.pass::<FUSED, true, false>(rows, r);
+            sums.pass::<FUSED, false, true>(rows, r);
+        } else {
+            sums.pass::<FUSED, true, true>(rows, r);
         }
         for i in 0..n {
             gradient[i] += sums.gradient[i];
@@ -142,6 +147,11 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
             }
         }
     }
+}
+
+/// The sums of so many columns below the first four do not fit registers of 256 bits beside those of the first.
+const fn exceed_registers<T>(tall: usize, below: usize) -> bool {
+    tall <= 4 && below > 2 && size_of::<T>() == size_of::<f64>()
 }
 
 /// The sums of [`NarrowProducts`], in registers.
@@ -154,14 +164,34 @@ struct NarrowSums<T, const TOP: usize, const NEAR: usize, const BELOW: usize, co
 impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>
     NarrowSums<T, TOP, NEAR, BELOW, WIDE>
 {
+    /// Adds the products of all rows: those of the first columns, of those below, or both.
     #[inline(always)]
-    fn add<const FUSED: bool>(&mut self, row: &[T; WIDE], r: T) {
-        let top: [T; TOP] = from_fn(|i| row[i]);
-        let near: [T; NEAR] = from_fn(|i| row[i]);
-        let below: [T; BELOW] = from_fn(|i| row[TOP + i]);
-        self.top.add_product::<FUSED>(&top, &near);
-        self.below.add_product::<FUSED>(&below, row);
-        self.gradient = from_fn(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
+    fn pass<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, rows: &[T], r: &[T]) {
+        let n = TOP + BELOW;
+        // A row is read with the beginning of the next, of which nothing is kept; the last has none.
+        let (mut first, mut residuals) = (0, r.iter());
+        while let (Some(row), Some(&r)) = (rows[first..].first_chunk::<WIDE>(), residuals.as_slice().first()) {
+            self.add::<FUSED, OF_TOP, OF_BELOW>(row, r);
+            first += n;
+            residuals.next();
+        }
+        if let Some(&r) = residuals.next() {
+            let mut row = [T::ZERO; WIDE];
+            row[..n].copy_from_slice(&rows[first..]);
+            self.add::<FUSED, OF_TOP, OF_BELOW>(&row, r);
+        }
+    }
+
+    #[inline(always)]
+    fn add<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, row: &[T; WIDE], r: T) {
+        if OF_TOP {
+            let (top, near) = (from_fn(|i| row[i]), from_fn(|i| row[i]));
+            self.top.add_product::<FUSED>(&top, &near);
+            self.gradient = from_fn(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
+        }
+        if OF_BELOW {
+            self.below.add_product::<FUSED>(&from_fn(|i| row[TOP + i]), row);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ struct InTiles<'a, T> {
 
 impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
     #[inline(always)]
-    fn run<V: Vector<T>, const TALL: usize, const SHORT: usize>(self) {
+    fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self) {
         let Self { product, room } = self;
         let MatrixProduct { c, stride, shape: [m, depth, n], accumulate, lower, a, b } = product;
         if depth == 0 && !accumulate {
@@ -88,7 +88,7 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
             let deep = terms.len();
             for block in (0..n).step_by(REGISTERS * V::LANES) {
                 let columns = block..n.min(block + REGISTERS * V::LANES);
-                for panel in panels::<T, V>(columns.clone()) {
+                for panel in panels::<T, V, WIDE>(columns.clone()) {
                     if copies_b {
                         let width = panel.registers * V::LANES;
                         let to = &mut room_b[deep * (panel.columns.start - block)..][..deep * width];
@@ -104,7 +104,7 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
                             copy::<T, V>(!a.transposed, a, terms.clone(), top..m.min(top + TALL), TALL, to);
                         }
                     }
-                    for panel in panels::<T, V>(columns.clone()) {
+                    for panel in panels::<T, V, WIDE>(columns.clone()) {
                         let left = panel.columns.start;
                         let width = panel.registers * V::LANES;
                         let wide = if copies_b {
@@ -146,8 +146,8 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
                             }
                             match panel.registers {
                                 1 => tile!(1),
-                                2 => tile!(2),
-                                _ => tile!(3),
+                                3 if WIDE == 3 => tile!(3),
+                                _ => tile!(2),
                             }
                         }
                     }
@@ -163,14 +163,14 @@ struct Panel {
     registers: usize,
 }
 
-/// The panels of columns: of three registers, or two where that leaves none for a single one.
+/// The panels of columns: of `WIDE` registers, or two where three leave one for a single one.
 #[inline(always)]
-fn panels<T, V: Vector<T>>(mut columns: Range<usize>) -> impl Iterator<Item = Panel> {
+fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = Panel> {
     std::iter::from_fn(move || {
         let registers = match columns.len().div_ceil(V::LANES) {
             0 => return None,
             4 => 2,
-            more => more.min(3),
+            more => more.min(WIDE),
         };
         let start = columns.start;
         columns.start = columns.end.min(start + registers * V::LANES);

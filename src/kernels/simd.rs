@@ -27,8 +27,25 @@ pub(crate) fn run(kernel: impl Kernel) {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Registers::Avx2 => unsafe { run_with_avx2(kernel) },
-        _ => kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(),
+        _ => run_portable(kernel),
     }
+}
+
+/// Runs a kernel in registers of at most 256 bits.
+#[inline]
+pub(crate) fn run_in_256_bits(kernel: impl Kernel) {
+    match Registers::of_arrays() {
+        // SAFETY: the processor has what is in use, and with AVX-512 it has AVX2 and FMA.
+        #[cfg(target_arch = "x86_64")]
+        Registers::Avx2 | Registers::Avx512 => unsafe { run_with_avx2(kernel) },
+        _ => run_portable(kernel),
+    }
+}
+
+/// Runs a kernel in registers that every processor of the kind has.
+#[inline]
+pub(crate) fn run_portable(kernel: impl Kernel) {
+    kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Triangular matrices: Cholesky factors of small systems, substitution, and the triangle of a QR factorisation that
 //! absorbs rows as they come. Matrices are row-major slices.
 
-use super::vector::{add_scaled, dot};
+use super::vector::{add_scaled, all_finite, dot};
 use crate::real::Real;
 
 /// A pivot that is smaller than its diagonal by this factor is mostly rounding error.
@@ -122,8 +122,12 @@ pub(crate) fn absorb_rows<T: Real>(
     w: &mut [T],
 ) {
     let n = rotated.len();
-    if n >= MANY_COLUMNS && are_moderate(triangle, jacobian, w) {
-        return T::reflect_rows(triangle, rotated, jacobian, r);
+    if n >= MANY_COLUMNS && scale_columns(triangle, jacobian, w) {
+        T::reflect_rows(triangle, rotated, jacobian, r);
+        if w.iter().any(|&factor| factor != T::ONE) {
+            multiply_columns(triangle, w, T::recip);
+        }
+        return;
     }
     for k in 0..n {
         let row = &mut triangle[k * n..k * n + n];
@@ -162,14 +166,43 @@ pub(crate) fn absorb_rows<T: Real>(
     }
 }
 
-/// The squares of columns neither over- nor underflow; `sums` is scratch for as many numbers as a row has.
-fn are_moderate<T: Real>(triangle: &[T], jacobian: &[T], sums: &mut [T]) -> bool {
-    let limit = T::from_f64(if size_of::<T>() == size_of::<f32>() { 1e15 } else { 1e140 });
-    sums.fill(T::ZERO);
-    for row in triangle.chunks_exact(sums.len()).chain(jacobian.chunks_exact(sums.len())) {
-        sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a.abs());
+/// Multiplies columns whose squares would over- or underflow by powers of two with which they do not: reflections are the same for
+/// columns of any scale. Fills `factors` with these powers. Returns `false`, and changes nothing, where a column is not finite.
+fn scale_columns<T: Real>(triangle: &mut [T], jacobian: &mut [T], factors: &mut [T]) -> bool {
+    let is_single = size_of::<T>() == size_of::<f32>();
+    let (limit, largest_exponent) = if is_single { (1e15, 120) } else { (1e140, 1000) };
+    let limit = T::from_f64(limit);
+    factors.fill(T::ZERO);
+    for row in triangle.chunks_exact(factors.len()).chain(jacobian.chunks_exact(factors.len())) {
+        factors.iter_mut().zip(row).for_each(|(sum, a)| *sum += a.abs());
     }
-    sums.iter().all(|&sum| sum == T::ZERO || (sum >= limit.recip() && sum <= limit))
+    if !all_finite(factors) {
+        return false;
+    }
+    let mut are_moderate = true;
+    for factor in &mut *factors {
+        let sum = *factor;
+        let is_moderate = sum == T::ZERO || (sum >= limit.recip() && sum <= limit);
+        are_moderate &= is_moderate;
+        *factor = if is_moderate {
+            T::ONE
+        } else {
+            let exponent = sum.to_f64().log2() as i32;
+            T::from_f64(2.0).powi(-exponent.clamp(-largest_exponent, largest_exponent))
+        };
+    }
+    if !are_moderate {
+        multiply_columns(triangle, factors, |factor| factor);
+        multiply_columns(jacobian, factors, |factor| factor);
+    }
+    true
+}
+
+/// Multiplies each column by a function of its factor.
+fn multiply_columns<T: Real>(rows: &mut [T], factors: &[T], of: impl Fn(T) -> T) {
+    for row in rows.chunks_exact_mut(factors.len()) {
+        row.iter_mut().zip(factors).for_each(|(a, &factor)| *a *= of(factor));
+    }
 }
 
 /// Appends the numbers on and above the diagonal of an upper triangle, row after row.
@@ -306,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Many reflections at once are for columns whose squares are finite and not zero.
+    /// Columns whose squares would over- or underflow are scaled before they are reflected.
     #[test]
     fn columns_of_all_sizes_are_reflected() {
         in_all(|| {
@@ -320,7 +353,7 @@ mod tests {
                 triangle
             };
             let expected = triangle(1.0);
-            for scale in [1e-200, 1e-100, 1e100, 1e200] {
+            for scale in [1e-300, 1e-200, 1e-100, 1e100, 1e200] {
                 for (k, (found, expected)) in triangle(scale).iter().zip(&expected).enumerate() {
                     let found = if k % n == 5 { found / scale } else { *found };
                     assert!((found - expected).abs() < 1e-12, "{scale}: ({}, {})", k / n, k % n);

@@ -37,9 +37,9 @@ pub(super) trait Vector<T>: Copy {
 
 /// Work to be done in registers of the float `T`.
 pub(super) trait VectorKernel<T: Real> {
-    /// Runs the kernel. A tile of `TALL` rows of three registers leaves room in the registers for its factors; one of `SHORT`
-    /// rows is for what is left. Implementations must be `#[inline(always)]`.
-    fn run<V: Vector<T>, const TALL: usize, const SHORT: usize>(self);
+    /// Runs the kernel. A tile of `TALL` rows of `WIDE` registers, two or three, leaves room in the registers for its factors; one of
+    /// `SHORT` rows is for what is left. Implementations must be `#[inline(always)]`.
+    fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self);
 }
 
 /// Floats that fill registers.
@@ -60,7 +60,7 @@ macro_rules! vectors {
                     Registers::Avx512 => x86::run_with_avx512::<$float, x86::$avx512>(kernel),
                     #[cfg(target_arch = "x86_64")]
                     Registers::Avx2 => x86::run_with_avx2::<$float, x86::$avx2>(kernel),
-                    _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4>(),
+                    _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4, 3>(),
                 }
             }
 

@@ -12,7 +12,7 @@ use crate::real::Real;
 pub(super) fn run_with_avx512<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T>) {
     #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
     fn compiled<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T>) {
-        kernel.run::<V, 8, 4>();
+        kernel.run::<V, 8, 4, 3>();
     }
     assert!(Registers::Avx512.are_available());
     // SAFETY: the processor has the instructions.
@@ -24,7 +24,8 @@ pub(super) fn run_with_avx512<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T
 pub(super) fn run_with_avx2<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T>) {
     #[target_feature(enable = "avx2,fma")]
     fn compiled<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T>) {
-        kernel.run::<V, 4, 4>();
+        // Four rows of three registers would need all sixteen, and compilers then keep a sum in memory.
+        kernel.run::<V, 6, 3, 2>();
     }
     assert!(Registers::Avx2.are_available());
     // SAFETY: the processor has the instructions.
