@@ -46,8 +46,8 @@ pub struct Case {
     /// Where errors are measured.
     pub grid: Array2<f64>,
     pub domain: Domain<f64>,
-    /// Names of coefficients, what they are, and what stands for them: the logarithm, or the number itself.
-    pub coefficients: Vec<(&'static str, Coefficient, bool)>,
+    /// Names of coefficients, and the coefficients that are their logarithms.
+    pub coefficients: Vec<(&'static str, Coefficient)>,
     /// The term of measurements.
     pub data: Option<usize>,
     pub default_steps: usize,
@@ -281,7 +281,7 @@ fn inverse_heat(seed: u64, noise: f64) -> Made {
         exact,
         grid: test_grid(&domain, 198),
         domain,
-        coefficients: vec![("kappa", kappa, true)],
+        coefficients: vec![("kappa", kappa)],
         data: Some(3),
         default_steps: 500,
     })
@@ -291,11 +291,14 @@ fn pharmacokinetics(seed: u64, noise: f64) -> Made {
     let (domain, mut variables) = (Domain::new(&[(0.0, 10.0)])?, Variables::new());
     let mut equations = Equations::new(&["t"])?;
     let field = equations.network_of(|tape, t| Ok(tape.scale(t, 0.1)), &glorot(1, &[16]), &mut variables, seed)?;
-    let [ka, vm, km] = [("ka", 2.0), ("vm", 0.5), ("km", 2.0)]
-        .map(|(name, start)| equations.coefficient(name, start, &mut variables).expect("the names are new"));
-    equations.term("equation", domain.grid(&[100]), 1e4, |at| {
+    // Rates are positive: with the numbers themselves, c / (km + c) passes its pole, and km has no way back.
+    let [ka, vm, km] = [("log ka", 2.0_f64), ("log vm", 0.5), ("log km", 2.0)]
+        .map(|(name, start)| equations.coefficient(name, start.ln(), &mut variables).expect("the names are new"));
+    // Closer together where the concentration rises: between even ones, the network finds room for a wiggle there.
+    let points = domain.grid(&[100]).map(|p: &mut [f64]| p[0] = 10.0 * (p[0] / 10.0).powf(1.5));
+    equations.term("equation", points, 1e4, |at| {
         let (c, t) = (at.field(field), at.coordinate("t"));
-        let [ka, vm, km] = [ka, vm, km].map(|coefficient| at.coefficient(coefficient));
+        let [ka, vm, km] = [ka, vm, km].map(|logarithm| at.coefficient(logarithm).exp());
         (c.t() - 5.0 * ka * (-ka * t).exp() + vm * c / (km + c)).into()
     })?;
     let start = domain.side(0, End::Lower)?.grid(&[1]);
@@ -311,7 +314,7 @@ fn pharmacokinetics(seed: u64, noise: f64) -> Made {
         exact: |p| reference::concentration(p[0], [1.0, 1.0, 1.0]),
         grid: domain.interior_grid(&[500]).coordinates().to_owned(),
         domain,
-        coefficients: vec![("ka", ka, false), ("vm", vm, false), ("km", km, false)],
+        coefficients: vec![("ka", ka), ("vm", vm), ("km", km)],
         data: Some(2),
         default_steps: 500,
     })

@@ -111,11 +111,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!();
 
-    for (name, coefficient, logarithm) in solved.coefficients.clone() {
-        let raw = solved.variables.get(coefficient.variable())[[0]];
+    for (name, logarithm) in solved.coefficients.clone() {
+        let value = solved.variables.get(logarithm.variable())[[0]].exp();
         let data = solved.data.expect("coefficients are found from data");
-        let error = solved.problem.standard_error(&solved.variables, coefficient, data)?;
-        let (value, error) = if logarithm { (raw.exp(), error * raw.exp()) } else { (raw, error) };
+        let error = value * solved.problem.standard_error(&solved.variables, logarithm, data)?;
         println!("{name} = {value:.7} ± {error:.1e}");
     }
     if options.problem == Name::Pharmacokinetics {

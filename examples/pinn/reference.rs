@@ -64,10 +64,11 @@ pub fn rates(seed: u64, noise: f64) -> [f64; 3] {
     let (times, measured) = concentrations(seed, noise);
     let mut problem = FiniteDifference::new(3, times.len(), move |p: &[f64], r: &mut [f64]| {
         for ((r, &t), c) in r.iter_mut().zip(&times).zip(&measured) {
-            *r = concentration(t, [p[0], p[1], p[2]]) - c;
+            *r = concentration(t, [p[0].exp(), p[1].exp(), p[2].exp()]) - c;
         }
         Ok(())
     });
-    let report = LevenbergMarquardt::new().minimize(&mut problem, &[2.0, 0.5, 2.0]).expect("the start is sound");
-    [report.x[0], report.x[1], report.x[2]]
+    let start = [2.0_f64, 0.5, 2.0].map(f64::ln);
+    let report = LevenbergMarquardt::new().minimize(&mut problem, &start).expect("the start is sound");
+    [report.x[0].exp(), report.x[1].exp(), report.x[2].exp()]
 }

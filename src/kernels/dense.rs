@@ -52,6 +52,9 @@ pub trait Kernels: Sized {
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
     /// `C = AB`, or `C += AB`, where `c` has rows of `n` numbers, and `b` has `depth` rows of `n` numbers.
     fn multiply(c: &mut [Self], accumulate: bool, a: Factor<'_, Self>, b: &[Self], depth: usize, n: usize);
+    /// `C = AB` for a part of a matrix: `c` has rows of `n` numbers, `a` rows of `depth` numbers, and `B` is the first `depth` rows and
+    /// `n` columns of a matrix with rows of `stride` numbers.
+    fn multiply_by_part(c: &mut [Self], a: &[Self], b: &[Self], stride: usize, depth: usize, n: usize);
     /// `C = ABᵀ`, or `C += ABᵀ`, where `c` has rows of `n` numbers, and `a` and `b` have rows of `depth` numbers, `b` so
     /// many as `c` has columns.
     fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
@@ -160,6 +163,13 @@ macro_rules! float_kernels {
                         multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
                     }
                 }
+            }
+
+            fn multiply_by_part(c: &mut [$float], a: &[$float], b: &[$float], stride: usize, depth: usize, n: usize) {
+                let shape = [c.len() / n.max(1), depth, n];
+                let a = Matrix { numbers: a, stride: depth, transposed: false };
+                let b = Matrix { numbers: b, stride, transposed: false };
+                multiply(MatrixProduct { c, stride: n, shape, accumulate: false, lower: false, a, b });
             }
 
             fn multiply_transposed(

@@ -9,7 +9,7 @@ use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
 /// Numbers worked on at a time.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 
 /// `z = f′(x) s + f″(x) Σ aₖ bₖ`, given `y = f(x)`.
 ///
@@ -85,8 +85,12 @@ impl<T: Real> ChainRule<T> {
     /// `Σ aₖ bₖ` at some places.
     #[inline(always)]
     fn sum_products<'a>(&self, of: &impl Fn(Node) -> &'a [T], at: &Range<usize>, sum: &mut [T]) {
-        sum.fill(T::ZERO);
-        for &[a, b] in &self.products {
+        let mut products = self.products.iter();
+        match products.next() {
+            Some(&[a, b]) => put(sum, false, pairs(of(a), of(b), at).map(|(a, b)| a * b)),
+            None => sum.fill(T::ZERO),
+        }
+        for &[a, b] in products {
             put(sum, true, pairs(of(a), of(b), at).map(|(a, b)| a * b));
         }
     }

@@ -4,9 +4,10 @@ use crate::real::Real;
 use crate::solver::{Acceleration, LevenbergMarquardt};
 
 impl<T: Real> LevenbergMarquardt<T> {
-    /// A solver set up for networks that solve [differential equations](crate::physics): [every step](Acceleration::Always)
-    /// is accelerated, as their path stays curved to the last digit. All else is as by [`new`](Self::new).
+    /// A solver set up for networks that solve [differential equations](crate::physics), whose path stays curved to the last digit:
+    /// [every step](Acceleration::Always) is accelerated, and a trial gets up to three
+    /// [chord corrections](Self::with_chord_corrections). All else is as by [`new`](Self::new).
     pub fn for_equations() -> Self {
-        Self::new().with_acceleration(Acceleration::Always)
+        Self::new().with_acceleration(Acceleration::Always).with_chord_corrections(3)
     }
 }

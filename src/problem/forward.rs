@@ -77,6 +77,16 @@ macro_rules! forward {
         ) -> Result<bool, $crate::EvaluationError> {
             $inner.second_derivative_product(x, v, first, second, product)
         }
+
+        fn transposed_product(
+            &mut $this,
+            x: &[T],
+            first: usize,
+            u: &[T],
+            product: &mut [T],
+        ) -> Result<bool, $crate::EvaluationError> {
+            $inner.transposed_product(x, first, u, product)
+        }
     };
     (@derivatives_are_cheap $this:ident $inner:expr) => {
         #[inline]

@@ -150,6 +150,20 @@ pub trait LeastSquares<T: Real> {
         Ok(false)
     }
 
+    /// Adds `Jᵀu` of the rows `first..first + u.len()` at `x` to `product`, and returns `true`; `false`, the default, when that takes
+    /// the Jacobian itself. Only [chord corrections](crate::LevenbergMarquardt::with_chord_corrections) ask for it, at the point of the
+    /// last [`linearize`](Self::linearize).
+    fn transposed_product(
+        &mut self,
+        x: &[T],
+        first: usize,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let _ = (x, first, u, product);
+        Ok(false)
+    }
+
     /// Returns true if the Jacobian costs little more than the residuals. The engine then linearises a trial point that it expects to
     /// take at once instead of asking for its cost first.
     fn derivatives_are_cheap(&self) -> bool {

@@ -130,6 +130,23 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         Ok(done)
     }
 
+    fn transposed_product(
+        &mut self,
+        x: &[T],
+        first: usize,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let SelectionMemory { all, rows, .. } = &mut *self.memory;
+        scatter(all, x, self.columns);
+        rows.clear();
+        rows.resize(all.len(), T::ZERO);
+        scatter(rows, product, self.columns);
+        let done = self.problem.transposed_product(all, first, u, rows)?;
+        gather(product, rows, self.columns);
+        Ok(done)
+    }
+
     fn bounds(&self) -> Option<&Bounds<T>> {
         self.memory.bounds.as_ref()
     }

@@ -110,6 +110,7 @@ where
     iteration.rank_sync = rank_sync;
     iteration.use_all_cores();
     iteration.keep_within(bounds_of(problem)?);
+    iteration.correct_trials(settings.chord_corrections, problem);
     iteration.start(problem)?;
     iteration.start_damping();
     let mut trace = Trace::new(observer);

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::chord::Chord;
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::manifold::PointSizes;
 use super::matrix_free::products;
@@ -65,6 +66,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(crate) trial: S::Vector,
     /// Room for the second-order correction of a step.
     pub(super) correction: S::Vector,
+    /// Corrections of a trial with the Jacobian at hand; `None` where none are made.
+    pub(super) chord: Option<Chord<T>>,
     pub(super) evaluations: Evaluations,
     /// The damping of the last system, whether it could be solved or not.
     pub(super) tried: T,
@@ -125,6 +128,7 @@ where
             d,
             step: S::vector(n),
             correction: S::vector(n),
+            chord: None,
             evaluations: Evaluations::default(),
             tried: T::ZERO,
             promising: false,
@@ -285,11 +289,9 @@ where
     ) -> Result<(), EvaluationError> {
         let before = self.cost;
         let may_lose_a_column = self.may_lose_a_column();
-        if may_lose_a_column {
-            self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
-        }
-        let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies();
+        let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies() && self.chord.is_none();
         if at_once && self.promising && self.derivatives_are_cheap(problem) {
+            self.keep_column_norms(may_lose_a_column);
             let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
             trial.actual = before - cost;
             trial.accepted = suffices(trial);
@@ -301,6 +303,8 @@ where
             if !cost.is_finite() {
                 return Ok(());
             }
+            let cost = self.correct_trial(problem, trial, cost)?;
+            self.keep_column_norms(may_lose_a_column);
             trial.actual = before - cost;
             trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
         }
@@ -334,6 +338,9 @@ where
     #[inline]
     fn row_cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
         let x = self.trial.as_ref();
+        if let Some(chord) = &mut self.chord {
+            return chord.cost(&mut self.tiles, problem, x);
+        }
         if let Some(sums) = &mut self.row_sums
             && let Some(rows) = problem.concurrent(x)
         {
@@ -468,6 +475,13 @@ where
         let (squares, squares_before) = (T::EPSILON * self.squares, self.trial_squares);
         let mut norms = self.column_norms.as_ref().iter().zip(self.correction.as_ref());
         norms.any(|(&norm, &before)| norm * norm * squares_before < before * before * squares)
+    }
+
+    /// Keeps the norms of the columns in the room for corrections, to [compare](Self::loses_a_column) with.
+    fn keep_column_norms(&mut self, wanted: bool) {
+        if wanted {
+            self.correction.as_mut().copy_from_slice(self.column_norms.as_ref());
+        }
     }
 
     /// Columns are formed at each point that is taken, and no bound makes a minimum of a point without influence.

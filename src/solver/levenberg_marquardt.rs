@@ -66,6 +66,7 @@ use crate::real::Real;
 ///
 /// Levenberg 1944; Marquardt 1963; Moré 1978, *The Levenberg–Marquardt algorithm: implementation and theory*;
 /// Dennis, Gay & Welsch 1981, *An adaptive nonlinear least-squares algorithm*;
+/// Fan 2012, *The modified Levenberg–Marquardt method for nonlinear equations with cubic convergence*;
 /// Stark & Parker 1995, *Bounded-variable least squares*; Nielsen 1999, *Damping parameter in Marquardt's method*; Schraudolph 2002,
 /// *Fast curvature matrix-vector products*; Transtrum & Sethna 2012, arXiv:1201.5885.
 ///
@@ -154,6 +155,20 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// Sets the policy of the second-order step correction.
     pub fn with_acceleration(self, acceleration: Acceleration) -> Self {
         self.set(|settings| settings.acceleration = acceleration)
+    }
+
+    /// Sets the largest number of chord corrections of a trial, which full solves make; default 0.
+    ///
+    /// A correction `c` is a step from the trial point with its own residuals, but with the Jacobian, the damping and the factorisation
+    /// that are at hand: `(JᵀJ + λD²)c = −(Jᵀr(x + δ) + λD²δ)` (Fan 2012, *The modified Levenberg–Marquardt method*). It costs an
+    /// evaluation of the residuals and a product with `Jᵀ`, and is taken where it lowers the cost. Along curved valleys steps
+    /// become longer, as it leads back to the floor: networks that solve differential equations need about half of the steps.
+    /// Corrections end once one is shorter than 2 % of the step, or longer than half of the one before.
+    ///
+    /// They are made for problems that know [`transposed_product`](crate::LeastSquares::transposed_product), as networks do, without
+    /// bounds or manifolds, by the normal equations and QR.
+    pub fn with_chord_corrections(self, most: usize) -> Self {
+        self.set(|settings| settings.chord_corrections = most)
     }
 
     /// Sets the method that solves the linear systems.

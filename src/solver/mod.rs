@@ -22,6 +22,7 @@
 mod acceleration;
 mod anderson_mixing;
 mod bounded;
+mod chord;
 mod covariance;
 #[cfg(feature = "serde")]
 mod covariance_record;

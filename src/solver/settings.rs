@@ -18,6 +18,8 @@ pub(crate) struct Settings<T> {
     /// The scaling that was not set, where the Jacobian is formed.
     pub(crate) formed_scaling: Scaling,
     pub(crate) acceleration: Acceleration,
+    /// Chord corrections of a trial at most.
+    pub(super) chord_corrections: usize,
     pub(crate) linear_solver: LinearSolver,
     pub(crate) memory_budget: usize,
     /// Accuracy to which conjugate gradients solve the systems of a Jacobian of blocks.
@@ -42,6 +44,7 @@ impl<T: Real> Default for Settings<T> {
             scaling: None,
             formed_scaling: Scaling::default(),
             acceleration: Acceleration::default(),
+            chord_corrections: 0,
             linear_solver: LinearSolver::default(),
             memory_budget: MEMORY_BUDGET,
             inexact: Inexact::default(),

@@ -75,6 +75,17 @@ fn poissons_equation_is_solved() {
     assert!(solution.to_string().contains("held out"), "{solution}");
 }
 
+/// Every correction is judged by its cost, so that the first trial ends lower; after many trials most of the decades are theirs.
+#[test]
+fn chord_corrections_lower_the_loss() {
+    let loss = |corrections: usize, steps: usize| {
+        let (mut problem, mut variables, _) = poisson(4.0, None, 1.0);
+        let solver = LevenbergMarquardt::for_equations().with_chord_corrections(corrections).with_max_iterations(steps);
+        problem.solve(&solver, &mut variables).unwrap().report.cost
+    };
+    assert!(loss(3, 60) < 0.5 * loss(0, 60));
+}
+
 #[test]
 fn a_term_of_weight_zero_changes_nothing() {
     let [(without, cost), (with, same)] = [None, Some(0.0)].map(|useless| {
@@ -250,9 +261,11 @@ fn minibatches_by_levenberg_marquardt_reduce_the_loss() {
 #[test]
 fn ranks_solve_one_problem() {
     let solved = |ranks: Communicator| {
-        let (problem, variables, _) = poisson(4.0, None, 1.0);
+        let (problem, mut variables, _) = poisson(4.0, None, 1.0);
         let mut problem = problem.with_communicator(&ranks).unwrap();
-        solve(&mut problem, variables, 10)
+        let solver = LevenbergMarquardt::for_equations().with_max_iterations(10);
+        let cost = problem.solve(&solver, &mut variables).unwrap().report.cost;
+        (variables.values().to_vec(), cost)
     };
     let (alone, cost) = solved(Communicator::single());
     for (x, shared) in on_threads(3, solved) {

@@ -114,6 +114,9 @@ proptest! {
         built.network.jacobian_transposed_vector(&x, &second, &mut expected).unwrap();
         expected.iter_mut().for_each(|expected| *expected += 1.0);
         assert_close(&product, &expected, 1e-12)?;
+        product.fill(1.0);
+        prop_assert!(built.network.transposed_product(&x, 0, &second, &mut product).unwrap());
+        assert_close(&product, &expected, 1e-12)?;
     }
 
     #[test]

@@ -107,6 +107,67 @@ fn the_default_solves_all_classics() {
     }
 }
 
+/// A problem that knows products with its transposed Jacobian, for chord corrections.
+struct Corrected(AutoDiff<Classic>);
+
+impl LeastSquares<f64> for Corrected {
+    fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0.residual_count()
+    }
+
+    fn row_group(&self) -> usize {
+        self.0.row_group()
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        self.0.residuals(x, first, r)
+    }
+
+    fn linearize(
+        &mut self,
+        x: &[f64],
+        first: usize,
+        r: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        self.0.linearize(x, first, r, jacobian)
+    }
+
+    fn transposed_product(
+        &mut self,
+        x: &[f64],
+        first: usize,
+        u: &[f64],
+        product: &mut [f64],
+    ) -> Result<bool, EvaluationError> {
+        let (mut r, mut jacobian) = (vec![0.0; u.len()], vec![0.0; u.len() * x.len()]);
+        self.0.linearize(x, first, &mut r, &mut jacobian)?;
+        for (row, &u) in jacobian.chunks_exact(x.len()).zip(u) {
+            product.iter_mut().zip(row).for_each(|(product, &derivative)| *product += u * derivative);
+        }
+        Ok(true)
+    }
+}
+
+#[test]
+fn corrected_trials_lead_to_the_minima() {
+    let solve = |solver: &LevenbergMarquardt<f64>, problem: Classic| {
+        let solver = solver.clone().with_chord_corrections(3);
+        solver.minimize(&mut Corrected(AutoDiff(problem)), problem.start()).unwrap()
+    };
+    for &problem in Classic::ALL {
+        let report = solve(&LevenbergMarquardt::new(), problem);
+        assert!(at_a_minimum(problem, &report) && report.is_converged(), "{problem:?}: {report}");
+    }
+    let converged = |problem, report: &Report<f64>| !at_a_minimum(problem, report) || report.is_converged();
+    let failures = unwanted(converged, solve);
+    assert!(failures.is_empty(), "{}", failures.concat());
+}
+
 /// Box's problem also has a valley to infinity, with a limit that is none of the minima.
 #[test]
 fn all_combinations_reach_a_minimum() {

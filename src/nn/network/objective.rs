@@ -106,6 +106,17 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         Ok(true)
     }
 
+    fn transposed_product(
+        &mut self,
+        x: &[T],
+        first: usize,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        self.pull_back(x, first, u, product)?;
+        Ok(true)
+    }
+
     /// Returns false: the products that follow a linearisation cost more than the forward sweep that it would save.
     fn derivatives_are_cheap(&self) -> bool {
         false
@@ -230,6 +241,27 @@ impl<T: Real> Network<T> {
             if let Some(product) = &mut product {
                 workspace.reverse(&tile, marks, &mut FlatSums(product));
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the product of the transposed Jacobian with `u`: one reverse sweep.
+    fn pull_back(&mut self, x: &[T], first: usize, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+        self.check_residuals(x)?;
+        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        let group = self.rows_per_sample();
+        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, .. } = self;
+        let first = first / group;
+        for (set, rows) in tiles(workspace, batch, first..first + u.len() / group) {
+            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
+            let u = &u[(rows.start - first) * group..(rows.end - first) * group];
+            workspace.forward_once(&tile, &loss_nodes[set], true);
+            workspace.clear_derivatives();
+            for term in terms.iter().filter(|term| term.set == set) {
+                term.residuals(&tile, workspace, buffers, &mut residuals[..u.len()], group);
+                term.seed_residuals(&tile, workspace, buffers, u, group);
+            }
+            workspace.reverse(&tile, marks, &mut FlatSums(product));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
 
+use super::layer_inverses::LayerInverses;
 use crate::kernels;
 use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
@@ -180,6 +181,14 @@ impl<T: Real> Curvature<T> {
             let Some(weight) = weight else { continue };
             match sample.blocks()[block] {
                 KroneckerBlock::Dense { inputs, .. } => {
+                    let inverses = LayerInverses { a, full_inputs, g, full_outputs };
+                    if let Some(bias) = bias
+                        && let Gradient::Dense(numbers) = gradients.of(weight)
+                        && let Gradient::Dense(offsets) = gradients.of(bias)
+                    {
+                        inverses.direct_layer((numbers, weight), (offsets, bias), inputs, product, direction);
+                        continue;
+                    }
                     let size = n * m;
                     let (matrix, product) = (&mut matrix[..size], &mut product[..size]);
                     gather(gradients, (weight, bias), inputs, n, matrix);

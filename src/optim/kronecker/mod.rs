@@ -1,6 +1,7 @@
 //! Levenberg–Marquardt with Kronecker factors of the Gauss–Newton matrix.
 
 mod curvature;
+mod layer_inverses;
 mod memory;
 mod optimizer;
 mod saving;

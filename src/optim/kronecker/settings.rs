@@ -9,18 +9,18 @@ use crate::real::Real;
 /// All hyperparameters.
 pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
-    HyperparameterSpec::new("momentum", 0.5, HyperparameterDomain::FractionBelowOne),
+    HyperparameterSpec::new("momentum", 0.3, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("loss_damping", 0.03, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("minimum_damping", 1e-6, HyperparameterDomain::Positive),
     HyperparameterSpec::new("damping", 0.003, HyperparameterDomain::Positive),
     HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
-    HyperparameterSpec::new("effective_parameters", 0.75, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("effective_parameters", 1.0, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("factor_decay", 0.95, HyperparameterDomain::FractionBelowOne),
-    HyperparameterSpec::new("factor_share", 0.25, HyperparameterDomain::Positive),
+    HyperparameterSpec::new("factor_share", 0.5, HyperparameterDomain::Positive),
     HyperparameterSpec::new("factor_interval", 5.0, HyperparameterDomain::Count),
     HyperparameterSpec::new("inverse_interval", 10.0, HyperparameterDomain::Count),
-    HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("model_interval", 10.0, HyperparameterDomain::Count),
 ];
 
 /// Rule for the length of a step, and the damping.
@@ -133,7 +133,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("learning_rate", learning_rate)
     }
 
-    /// Part of the last step that is kept, `v ← μ v − (1 − μ) κ U`; 0.5 unless set. Not used by
+    /// Part of the last step that is kept, `v ← μ v − (1 − μ) κ U`; 0.3 unless set. Not used by
     /// [`KroneckerStep::Quadratic`], which computes it.
     pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("momentum", momentum)
@@ -171,7 +171,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("global_clipnorm", norm)
     }
 
-    /// Effective number of parameters for each row of a minibatch that the damping aims at; 0.75 unless set. More of them, and
+    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. More of them, and
     /// steps fit the noise of a minibatch; fewer, and steps are shorter than they could be. With 0, the damping stays
     /// [a fixed part](Self::with_loss_damping) of the loss.
     pub fn with_effective_parameters(self, per_row: impl Into<Hyperparameter>) -> Self {
@@ -183,7 +183,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("factor_decay", decay)
     }
 
-    /// Part of a minibatch's rows that factors are estimated from; 0.25 unless set. More than 1 counts as 1.
+    /// Part of a minibatch's rows that factors are estimated from; 0.5 unless set. More than 1 counts as 1.
     pub fn with_factor_share(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("factor_share", share)
     }
@@ -198,7 +198,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("inverse_interval", steps as f64)
     }
 
-    /// Steps from one evaluation of the quadratic model to the next; 5 unless set. The first five steps all have one.
+    /// Steps from one evaluation of the quadratic model to the next; 10 unless set. The first five steps all have one.
     pub fn with_model_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("model_interval", steps as f64)
     }
