@@ -57,9 +57,10 @@ where
         }
     }
 
-    /// Corrects the step to the trial point, where the cost is `cost`, while that lowers the cost, and returns it: `c` solves
-    /// `(JᵀJ + λD²)c = −(Jᵀr(x + δ) + λD²δ)`, so that the corrections lead to the minimum of `½‖r(x + δ)‖² + ½λ‖Dδ‖²` as far as
-    /// the Jacobian at `x` knows the way.
+    /// Corrects the step to the trial point, where the cost is `cost`, while that lowers the cost, and returns it.
+    ///
+    /// A correction `c` solves `(JᵀJ + λD²)c = −(Jᵀr(x + δ) + λD²δ)`, so that all lead to the minimum of `½‖r(x + δ)‖² + ½λ‖Dδ‖²` as
+    /// far as the Jacobian at `x` knows the way. A trial that leaves less than `√ε` of the cost needs none.
     pub(super) fn correct_trial<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -67,7 +68,11 @@ where
         mut cost: T,
     ) -> Result<T, EvaluationError> {
         let mut longest = trial.length;
+        let enough = T::EPSILON.sqrt() * self.cost;
         for _ in 0..self.chord.as_ref().map_or(0, |chord| chord.most) {
+            if cost <= enough {
+                break;
+            }
             if self.has_own_cost || !self.force_towards_minimum(problem, trial.lambda)? {
                 self.chord = None;
                 break;

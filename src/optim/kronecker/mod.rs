@@ -84,7 +84,7 @@ pub struct KroneckerLevenbergMarquardt<T> {
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// Defaults for minibatches of 64 to 256. They were chosen on classes of a random network, of Friedman's function and of Gaussian
-    /// clusters.
+    /// clusters, and on 30 splits of handwritten digits.
     pub fn new() -> Self {
         KroneckerLevenbergMarquardt { settings: Settings::default(), iterations: 0, memory: None }
     }
