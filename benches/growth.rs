@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Every size is solved from the same kind of start, in a fixed number of iterations. The last column is the time of an iteration
-//! for each edge, relative to that of the first size: one is linear. Then come a whole solve of Broyden's tridiagonal function, and
+//! for each edge, relative to that of the first size: one is linear. Then come whole solves with band matrices, and
 //! grids of poses in space by each form, which shows where conjugate gradients pay.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -55,8 +55,13 @@ fn main() {
             of_edge / *first.get_or_insert(of_edge)
         );
     }
-    let (duration, report) = broyden(100_000);
-    println!("Broyden's tridiagonal function of 100,000 unknowns: {duration:.3} s, {} iterations", report.iterations);
+    const UNKNOWNS: usize = 100_000;
+    let step = 1.0 / (UNKNOWNS + 1) as f64;
+    let bent = (1..=UNKNOWNS).map(|i| i as f64 * step).map(|t| t * (t - 1.0)).collect();
+    let (broyden, value) = (solve(Broyden(UNKNOWNS), vec![-1.0; UNKNOWNS]), solve(BoundaryValue(UNKNOWNS), bent));
+    for (name, (duration, report)) in [("Broyden's tridiagonal function", broyden), ("Boundary value problem", value)] {
+        println!("{name} of {UNKNOWNS} unknowns: {duration:.3} s, {} iterations, {}", report.iterations, report.status);
+    }
     for side in GRIDS {
         let chosen = LinearSolver::Auto;
         let others =
@@ -115,11 +120,11 @@ fn grid(side: usize) -> Result<Problem, GraphError> {
 }
 
 /// A whole solve by dual numbers with a pattern, with its seconds.
-fn broyden(n: usize) -> (f64, Report<f64>) {
+fn solve(residuals: impl Residuals<f64>, start: Vec<f64>) -> (f64, Report<f64>) {
     let started = seconds();
-    let sparsity = Sparsity::banded(n, 1, 1);
-    let mut problem = AutoDiff(Broyden(n)).with_sparsity(sparsity).expect("the pattern is of this size");
-    let report = LevenbergMarquardt::new().minimize(&mut problem, &vec![-1.0; n]).expect("the start is finite");
+    let sparsity = Sparsity::banded(start.len(), 1, 1);
+    let mut problem = AutoDiff(residuals).with_sparsity(sparsity).expect("the pattern is of this size");
+    let report = LevenbergMarquardt::new().minimize(&mut problem, &start).expect("the start is finite");
     assert!(report.is_converged(), "{}", report.status);
     (seconds() - started, report)
 }
@@ -144,6 +149,34 @@ impl Residuals<f64> for Broyden {
             }
             if i + 1 < self.0 {
                 *r -= x[i + 1] * 2.0;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moré, Garbow & Hillstrom 1981, problem 28: `−u″ + (u + t + 1)³ / 2 = 0` between zeros, by differences.
+struct BoundaryValue(usize);
+
+impl Residuals<f64> for BoundaryValue {
+    fn parameter_count(&self) -> usize {
+        self.0
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        let h = 1.0 / (self.0 + 1) as f64;
+        for (i, r) in (first..).zip(r) {
+            let t = (i + 1) as f64 * h;
+            *r = x[i] * 2.0 + (x[i] + (t + 1.0)).powi(3) * (0.5 * h * h);
+            if i > 0 {
+                *r -= x[i - 1];
+            }
+            if i + 1 < self.0 {
+                *r -= x[i + 1];
             }
         }
         Ok(())
