@@ -125,7 +125,6 @@ fn solve(residuals: impl Residuals<f64>, start: Vec<f64>) -> (f64, Report<f64>) 
     let sparsity = Sparsity::banded(start.len(), 1, 1);
     let mut problem = AutoDiff(residuals).with_sparsity(sparsity).expect("the pattern is of this size");
     let report = LevenbergMarquardt::new().minimize(&mut problem, &start).expect("the start is finite");
-    assert!(report.is_converged(), "{}", report.status);
     (seconds() - started, report)
 }
 
