@@ -89,7 +89,7 @@ use crate::real::Real;
 pub struct LevenbergMarquardt<T: Real, D = Damping<T>> {
     pub(crate) damping: D,
     pub(crate) settings: Settings<T>,
-    /// What an optimizer carries from minibatch to minibatch, in a type of its own; a solve carries nothing.
+    /// State that an optimizer carries from minibatch to minibatch, in a type of its own; a solve carries nothing.
     pub(crate) carried: Option<Box<dyn Any + Send + Sync>>,
 }
 

@@ -44,11 +44,11 @@ pub(super) struct Training<T: Real> {
     pub(super) underway: bool,
     /// Normal equations have been too badly conditioned, and QR has taken their place.
     orthogonal: bool,
-    /// To return to if the step fails.
+    /// State before the step.
     before: Before<T>,
 }
 
-/// What a failed step leaves as it was.
+/// State that a failed step returns to.
 struct Before<T> {
     /// The state of the damping.
     numbers: Vec<f64>,
