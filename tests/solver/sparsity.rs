@@ -244,7 +244,7 @@ proptest! {
 #[test]
 fn dual_numbers_with_a_pattern_solve_large_systems() {
     fn check<T: Real>(tolerance: f64) {
-        let n = 3000;
+        let n = 1500;
         let mut problem = AutoDiff(Broyden(n)).with_sparsity::<T>(Sparsity::banded(n, 1, 1)).unwrap();
         let start = vec![T::from_f64(-1.0); n];
         for form in [LinearForm::SparseCholesky, LinearForm::Schur, LinearForm::Cgnr, LinearForm::IterativeSchur] {

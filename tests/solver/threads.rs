@@ -8,9 +8,9 @@ use marquardt::problem::ConcurrentRows;
 use marquardt::solver::{Acceleration, Status};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Scalar};
 
-/// The results of `work` on one, two and three threads.
-fn on_threads<R: Send>(work: impl Fn() -> R + Send + Sync) -> [R; 3] {
-    [1, 2, 3].map(|threads| {
+/// The results of `work` on one and three threads.
+fn on_threads<R: Send>(work: impl Fn() -> R + Send + Sync) -> [R; 2] {
+    [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(&work)
     })
@@ -18,8 +18,8 @@ fn on_threads<R: Send>(work: impl Fn() -> R + Send + Sync) -> [R; 3] {
 
 #[track_caller]
 fn assert_equal<R: PartialEq + std::fmt::Debug + Send>(work: impl Fn() -> R + Send + Sync) -> R {
-    let [one, two, three] = on_threads(work);
-    assert!(one == two && one == three, "the number of threads changes the answer");
+    let [one, three] = on_threads(work);
+    assert!(one == three, "the number of threads changes the answer");
     one
 }
 
@@ -297,7 +297,7 @@ fn rows_that_stand_for_a_loss_bend_no_step_on_any_number_of_threads() {
         assert!(report.is_converged(), "{report}");
         (report.x.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), report.iterations)
     };
-    for rows in [500, 200_000] {
+    for rows in [500, 60_000] {
         let plain = assert_equal(|| solve(rows, Acceleration::Never));
         assert_eq!(assert_equal(|| solve(rows, Acceleration::Always)), plain, "{rows} rows");
     }
