@@ -42,8 +42,8 @@ pub(crate) fn run_in_256_bits(kernel: impl Kernel) {
     }
 }
 
-/// Runs a kernel in registers that every processor of the kind has.
-#[inline]
+/// Runs a kernel in registers that every processor of the kind has: as a call, so that it is compiled once for all that come here.
+#[inline(never)]
 pub(crate) fn run_portable(kernel: impl Kernel) {
     kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
 }
