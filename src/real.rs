@@ -29,6 +29,8 @@ pub trait Real:
     const EPSILON: Self;
     /// Positive infinity.
     const INFINITY: Self;
+    /// The smallest positive number that has all its digits.
+    const MIN_POSITIVE: Self;
 
     /// The value as [`f64`], exactly.
     fn to_f64(self) -> f64;
@@ -54,6 +56,7 @@ macro_rules! float_is_real {
             const ONE: $float = 1.0;
             const EPSILON: $float = $float::EPSILON;
             const INFINITY: $float = $float::INFINITY;
+            const MIN_POSITIVE: $float = $float::MIN_POSITIVE;
 
             #[inline]
             fn to_f64(self) -> f64 {

@@ -1,7 +1,7 @@
 //! Numbers at the ends of the floats' range.
 
 use marquardt::solver::FitStatus;
-use marquardt::{FitMany, model};
+use marquardt::{FitMany, Model, Real, model};
 use ndarray::{Array2, array};
 
 use crate::curves::{PEAK, largest_cosine, line, peak};
@@ -12,9 +12,9 @@ fn squares_that_underflow_are_not_called_convergence() {
     let x: Vec<f64> = (0..20).map(f64::from).collect();
     let rows =
         |size: f64| Array2::from_shape_fn((3, 20), |(row, i)| size * (x[i] * (1.0 + row as f64) + (7.0 * x[i]).sin()));
-    for size in [1e-200, 1e-300] {
+    for (size, start) in [(1e-200, 1e-200), (1e-300, 1e-300), (1e-200, 1.0), (1e-300, 1e-100)] {
         let y = rows(size);
-        let fits = FitMany::new(line(), &x, &y).start(&[5.0 * size, 3.0 * size]).fit().unwrap();
+        let fits = FitMany::new(line(), &x, &y).start(&[5.0 * start, 3.0 * start]).fit().unwrap();
         for row in 0..3 {
             let off = (fits.parameters[[row, 0]] / size - 1.0 - row as f64).abs();
             assert!(
@@ -74,6 +74,27 @@ fn a_peak_that_has_left_the_data_is_not_said_to_be_at_a_minimum_of_its_own() {
             assert!(!fits.status[row].is_converged() || cosine < 1.1e-6, "{}: {cosine:e}, {found:?}", fits.status[row]);
         }
     }
+}
+
+/// A peak that vanishes has any centre and width.
+#[test]
+fn zeros_are_fitted_by_peaks() {
+    fn check<T: Real>(peak: impl Model<T>) {
+        let x: Vec<T> = (0..64).map(|i| T::from_f64(f64::from(i) / 6.4 - 5.0)).collect();
+        let wave = |fit: usize, j: usize| (7.0 * fit as f64 + 3.0 * j as f64).sin();
+        let start = |(fit, j)| T::from_f64([1.0, 0.0, 1.0, 0.2][j] + [0.5, 3.0, 0.5, 0.1][j] * wave(fit, j));
+        let fits = FitMany::new(peak, &x[..], &Array2::from_elem((300, 64), T::ZERO))
+            .start(&Array2::from_shape_fn((300, 4), start))
+            .fit()
+            .unwrap();
+        for fit in 0..300 {
+            let [amplitude, offset]: [f64; 2] = [0, 3].map(|j| fits.parameters[[fit, j]].to_f64().abs());
+            assert!(fits.status[fit].is_converged(), "{fit}: {}", fits.status[fit]);
+            assert!(amplitude.max(offset) < 1e-3, "{fit}: {amplitude}, {offset}");
+        }
+    }
+    check::<f64>(peak());
+    check::<f32>(peak());
 }
 
 #[test]

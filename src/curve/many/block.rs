@@ -106,6 +106,11 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
                 self.load_points(lane, fit)?;
             }
         }
+        let energy = &mut self.energies.as_mut_slice()[lane];
+        if *energy == T::ZERO && self.work.points.y.iter().any(|y| y.as_slice()[lane] != T::ZERO) {
+            // Squares that underflow are not those of zeros.
+            *energy = T::MIN_POSITIVE;
+        }
         if self.counts[lane] < self.specification.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 

@@ -88,7 +88,12 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         })?;
         let rows =
             ArrayView2::from_shape((y.len(), specification.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(Self::solver(specification));
+        let mut solver = Self::solver(specification);
+        if !specification.of_counts && y.iter().all(|&y| y == T::ZERO) {
+            // Responses and their rounding vanish with the residuals, and costs fall for ever.
+            solver = solver.with_target_cost(least_square());
+        }
+        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(solver);
         if specification.of_counts {
             curve = curve.counts();
         } else if specification.sigma.is_some() {

@@ -117,6 +117,5 @@ impl<T: Real> Outcomes<'_, T> {
 
 /// Sum of squares below which underflow may have taken terms of it.
 pub(super) fn least_square<T: Real>() -> T {
-    let smallest = if T::EPSILON.to_f64() > 1e-10 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    T::from_f64(smallest) / T::EPSILON
+    T::MIN_POSITIVE / T::EPSILON
 }

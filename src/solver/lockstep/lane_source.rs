@@ -17,7 +17,8 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// consist of [routines](crate::kernels::lanes::Routine).
     fn sums(&mut self, x: &[Lanes<T, R>; N]) -> &Sums<T, R, N>;
 
-    /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged.
+    /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged. Zero only where all
+    /// responses are.
     fn energies(&self) -> Lanes<T, R>;
 
     /// Stores the result of a problem.

@@ -70,6 +70,8 @@ struct Lockstep<T, R, const N: usize> {
     x: [Lanes<T, R>; N],
     /// The sums there.
     sums: Sums<T, R, N>,
+    /// Costs at the starts.
+    start_costs: Lanes<T, R>,
     /// `D²`.
     squared_scale: [Lanes<T, R>; N],
     /// True where the undamped step from the current point was asked for.
@@ -102,7 +104,7 @@ pub(crate) fn solve_all<T: Real, R: Register<T>, F: LaneSource<T, R, N>, const N
         let sums = source.sums(&lockstep.trial);
         let accepted = lockstep.judge(sums, energies, stopping);
         lockstep.arrive(accepted, sums);
-        lockstep.choose_steps(bounds, energies, stopping);
+        lockstep.choose_steps(bounds, lockstep.sizes(energies), stopping);
     }
 }
 
@@ -118,6 +120,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             ending: Ending::new(),
             x: [zero; N],
             sums: Sums::zero(parameters),
+            start_costs: zero,
             squared_scale: [zero; N],
             asked: zero,
             steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
@@ -209,7 +212,15 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             self.squared_scale[j] = choose(accepted, scale, self.squared_scale[j]);
         }
         self.damping.start(self.starts, self.resolution());
+        self.start_costs = choose(self.starts, self.sums.cost, self.start_costs);
         self.starts = Lanes::splat(T::ZERO);
+    }
+
+    /// Sizes that rounding errors of costs are relative to: the energies of the data, and the costs at the starts where all data
+    /// are zero, as the model's own responses vanish with the residuals.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn sizes(&self, energies: Lanes<T, R>) -> Lanes<T, R> {
+        choose(is_less(Lanes::splat(T::ZERO), energies), energies, self.start_costs)
     }
 
     /// Renews the scaling in some lanes and makes their next step an undamped one of any length.
