@@ -18,8 +18,8 @@ const WORTH_DIVIDING: f64 = 0.1;
 /// Two models added: the parameters of the first, then those of the second.
 ///
 /// Its [guess](Guess::guess) takes the parts in turn, each from what the other leaves of the data: either one first from
-/// all data or from their ends, or the first from either half, whichever describes the data best. It solves for all
-/// [linear parameters](Guess::linear_parameters) together.
+/// all data or from their ends, or the first from either half, until noise is left, or whichever describes the data best. It solves
+/// for all [linear parameters](Guess::linear_parameters) together.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -193,17 +193,35 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
         let then_second = |a: Vec<T>| [a.clone(), second(&a)].concat();
         let (half, end) = (x.len() / 2, x.len() / 10);
         let ends = |of: &[T]| [&of[..end], &of[of.len() - end..]].concat();
-        let starts = vec![
-            then_second(self.0.guess(&x, &y)),
-            then_second(first(&self.1.guess(&x, &y))),
-            then_second(self.0.guess(&x[..half], &y[..half])),
-            then_second(self.0.guess(&x[half..], &y[half..])),
-            then_second(self.0.guess(&ends(&x), &ends(&y))),
-            then_second(first(&self.1.guess(&ends(&x), &ends(&y)))),
+        // First the second one from the ends of the data, which a peak leaves to its background.
+        let starts: [&dyn Fn() -> Vec<T>; 6] = [
+            &|| then_second(first(&self.1.guess(&ends(&x), &ends(&y)))),
+            &|| then_second(self.0.guess(&ends(&x), &ends(&y))),
+            &|| then_second(self.0.guess(&x, &y)),
+            &|| then_second(first(&self.1.guess(&x, &y))),
+            &|| then_second(self.0.guess(&x[..half], &y[..half])),
+            &|| then_second(self.0.guess(&x[half..], &y[half..])),
         ];
         let count = self.0.parameter_count();
+        let (of_first, of_second): (Vec<usize>, Vec<usize>) =
+            self.linear_parameters().into_iter().partition(|&index| index < count);
         let solved = |data: &Look| {
-            let mut best = best_of(self, data, starts);
+            let mut best = (f64::INFINITY, Vec::new());
+            for start in starts {
+                let found = best_of(self, data, vec![start()]);
+                if best.1.is_empty() || found.0 < best.0 {
+                    best = found;
+                }
+                let without = |part: &[usize], others: &[usize]| {
+                    let mut b = best.1.clone();
+                    part.iter().for_each(|&index| b[index] = 0.0);
+                    solve(self, data, others, b).0
+                };
+                let left = [without(&of_first, &of_second), without(&of_second, &of_first)];
+                if data.are_described(best.0, left) {
+                    return best.1;
+                }
+            }
             for _ in 0..ROUNDS {
                 let b: Vec<T> = finite(best.1[count..].to_vec());
                 let again = best_of(self, data, vec![then_second(first(&b))]);
@@ -267,15 +285,17 @@ fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], b: &[T]) -> Vec<T> {
 /// The best of some starts, after their linear parameters are solved for together, and before it its sum of squares.
 fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) -> (f64, Vec<f64>) {
     let linear = model.linear_parameters();
-    let mut fit = LinearFit::new(&data.y, linear.len());
-    let solved = starts.into_iter().map(|start| {
-        let mut b: Vec<f64> = start.into_iter().map(T::to_f64).collect();
-        let sum = fit.solve(&linear, &mut b, &mut |b, column| {
-            let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
-            let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
-            zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());
-        });
-        (if sum.is_nan() { f64::INFINITY } else { sum }, b)
-    });
+    let starts = starts.into_iter().map(|start| start.into_iter().map(T::to_f64).collect());
+    let solved = starts.map(|start| solve(model, data, &linear, start));
     solved.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are starts")
+}
+
+/// The sum of squares after some linear parameters are solved for, and all parameters.
+fn solve<T: Real, M: Model<T>>(model: &M, data: &Look, linear: &[usize], mut b: Vec<f64>) -> (f64, Vec<f64>) {
+    let sum = LinearFit::new(&data.y, linear.len()).solve(linear, &mut b, &mut |b, column| {
+        let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
+        let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
+        zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());
+    });
+    (if sum.is_nan() { f64::INFINITY } else { sum }, b)
 }

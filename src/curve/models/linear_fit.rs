@@ -1,9 +1,15 @@
 //! Linear least squares with a few columns.
 
 use std::iter::zip;
+use std::ops::Range;
+
+use crate::kernels::vector::dot;
 
 /// A column that the others explain to this part has nothing to add.
 const DEPENDENT: f64 = 1e-10;
+
+/// Sums of squares of which none that counts was lost.
+const SQUARES: Range<f64> = 1e-250..1e300;
 
 /// The fit of data by columns, which orthogonalises them in turn (modified Gram–Schmidt).
 pub(super) struct LinearFit<'a> {
@@ -58,11 +64,15 @@ impl<'a> LinearFit<'a> {
             let later: f64 = (k + 1..linear.len()).map(|j| self.shares[k][j] * b[linear[j]]).sum();
             b[linear[k]] = (coefficients[k] - later) * self.shares[k][k];
         }
-        self.left.iter().map(|value| value * value).sum()
+        dot(&self.left, &self.left)
     }
 }
 
 fn norm(column: &[f64]) -> f64 {
+    let square = dot(column, column);
+    if SQUARES.contains(&square) {
+        return square.sqrt();
+    }
     let size = column.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
     if !(size > 0.0) || !size.is_finite() {
         return size;
@@ -72,7 +82,7 @@ fn norm(column: &[f64]) -> f64 {
 
 /// Subtracts from `of` its projection on `direction`, a unit vector or zero, and returns the coefficient.
 fn take(direction: &[f64], of: &mut [f64]) -> f64 {
-    let share: f64 = zip(direction, &*of).map(|(d, value)| d * value).sum();
+    let share = dot(direction, of);
     zip(direction, of).for_each(|(d, value)| *value -= share * d);
     share
 }

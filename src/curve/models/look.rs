@@ -12,6 +12,14 @@ const COARSE_POINTS: usize = 128;
 /// Passes over ever finer grids about the best point of the first.
 const REFINEMENTS: usize = 3;
 
+/// Residuals this many times the noise are noise.
+const NOISE: f64 = 1.25;
+/// What a part of a model explains is no chance where the square of its size is this many times the variance of the noise: a search of
+/// noise for peaks finds some of twelve.
+const SIGNIFICANT: f64 = 40.0;
+/// Median of the squares of second differences of noise, in units of its variance: 6 times the median of a χ² of one degree.
+const MEDIAN_OF_SQUARES: f64 = 6.0 * 0.454_936;
+
 /// The data in the order of `x`, averaged in groups where they are many, with `y` scaled to be at most one.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
@@ -39,6 +47,19 @@ impl Look {
         let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
         let means = |values: &[f64]| values.chunks(group).map(mean).collect();
         Look { x: means(&self.x), y: means(&self.y), scale: self.scale }
+    }
+
+    /// Residuals of this sum of squares are noise, judged by how the data differ from the lines between their neighbours, and are
+    /// none without any part of the model: `without` has the sums of squares that the others leave.
+    pub(super) fn are_described(&self, sum: f64, without: [f64; 2]) -> bool {
+        let mut squares: Vec<f64> = self.y.windows(3).map(|y| (y[0] - 2.0 * y[1] + y[2]).powi(2)).collect();
+        if squares.is_empty() {
+            return false;
+        }
+        let middle = squares.len() / 2;
+        let variance = *squares.select_nth_unstable_by(middle, f64::total_cmp).1 / MEDIAN_OF_SQUARES;
+        let is_noise = sum <= NOISE * self.y.len() as f64 * variance;
+        is_noise && without.iter().all(|without| without - sum >= SIGNIFICANT * variance)
     }
 
     /// The points in another float.

@@ -6,7 +6,7 @@ use marquardt::models::{Guess, Named};
 use marquardt::{CurveFit, Model};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::cases::{Case, cases};
+use super::cases::{Case, cases, even};
 
 fn responses(model: &Named, x: &[f64], b: &[f64]) -> Vec<f64> {
     x.iter().map(|&x| model.response(&[x], b)).collect()
@@ -74,6 +74,25 @@ fits_from_guesses! {
     moffat exponential_gaussian skewed_gaussian log_normal logistic gompertz richards weibull_growth michaelis_menten hill
     logistic4 logistic5 boltzmann arctan_step erf_step logistic_step sine damped_sine arrhenius rational polynomial3
     polynomial4 polynomial5 polynomial6 polynomial7 polynomial8 polynomial9
+}
+
+/// Faint features on steep backgrounds, which alone leave little of the data.
+#[test]
+fn parts_of_sums_are_found_in_noise() {
+    let x = even(0.0, 10.0, 80);
+    let wave = |seed: usize, index: usize| (7.0 * seed as f64 + 3.0 * index as f64).sin();
+    for seed in 0..12 {
+        let place = 5.0 + 3.5 * wave(seed, 0);
+        let slope = 2.0 * wave(seed, 1);
+        let truths = [
+            ("gaussian+linear", vec![2.5 + 0.5 * wave(seed, 2), place, 0.4 + 0.2 * wave(seed, 3), slope, 3.0]),
+            ("lorentzian+quadratic", vec![4.0, place, 0.3 + 0.1 * wave(seed, 2), 0.1 * wave(seed, 3), slope, 1.0]),
+            ("sine+linear", vec![2.0, 4.0 + 3.0 * wave(seed, 2), 1.0, 0.5 * slope, 2.0]),
+        ];
+        for (name, truth) in truths {
+            finds_the_best(&name.parse().unwrap(), &Case { x: x.clone(), truth }, seed as u64);
+        }
+    }
 }
 
 #[test]
