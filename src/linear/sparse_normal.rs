@@ -32,8 +32,8 @@ const AFFORDABLE: f64 = 40.0;
 /// residual block's own columns, and a solve a sparse Cholesky factorisation.
 ///
 /// A step along which `JᵀJ` has lost its digits is solved for by [orthogonal elimination](OrthogonalElimination) of the rows, where
-/// that is not far slower. So rows are kept at the start, until the first step shows whether they are needed, and as long as steps
-/// need them.
+/// that is not far slower. So rows are kept at the start, until the first step shows whether they are needed, and from the first
+/// step on that needs them.
 pub struct SparseNormal<T> {
     structure: BlockStructure,
     /// Sums at the current point and at the candidate.
@@ -43,9 +43,11 @@ pub struct SparseNormal<T> {
     factor: SparseCholesky<T>,
     block_sums: BlockSums<T>,
     elimination: Option<OrthogonalElimination<T>>,
-    /// Rows may be eliminated orthogonally.
-    may_orthogonalize: bool,
-    /// The rows of the next linearisation are kept.
+    /// Largest damping with which the rows were singular, too; infinite where their elimination takes too much work.
+    hopeless: Option<T>,
+    /// A step has been solved for by the rows.
+    rows_help: bool,
+    /// The rows of the next linearisation are kept, even if they have not helped before.
     needs_rows: bool,
     room: Vec<T>,
 }
@@ -95,7 +97,8 @@ impl<T: Real> SparseNormal<T> {
             factor,
             block_sums,
             elimination: None,
-            may_orthogonalize: true,
+            hopeless: None,
+            rows_help: false,
             needs_rows: true,
             room: vec![T::ZERO; n],
         })
@@ -189,7 +192,7 @@ impl<T: Real> SparseNormal<T> {
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
         let Sums { gram, gradient, rows } = &mut self.sums[1 - self.current];
-        if !std::mem::take(&mut self.needs_rows) {
+        if !(std::mem::take(&mut self.needs_rows) || self.rows_help) {
             *rows = Vec::new();
         } else if rows.is_empty() {
             *rows = self.block_sums.rows();
@@ -218,19 +221,23 @@ impl<T: Real> SparseNormal<T> {
 
     /// Solves by orthogonal elimination of the rows, which have been kept.
     fn solve_rows(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        let SparseNormal { structure, factor, elimination, room, .. } = self;
+        let SparseNormal { structure, factor, elimination, hopeless, room, .. } = self;
         let Sums { gram, rows, .. } = &self.sums[self.current];
         let rows = |k: usize| KeptRows::find(rows, k);
         let elimination = elimination.get_or_insert_with(|| OrthogonalElimination::new(factor, structure));
         if elimination.flops(factor, |k| rows(k).0.len()) > AFFORDABLE * factor.flops() {
+            *hopeless = Some(T::INFINITY);
             return Err(IllConditioned);
         }
         gram.diagonal(room);
         room.iter_mut().zip(d).for_each(|(square, &d)| *square += lambda * d * d);
-        elimination.solve(factor, structure, rows, (lambda, d), room, step)?;
-        let condition = self.condition_along(lambda, d, step);
-        let share = T::EPSILON * T::EPSILON * condition;
-        if share <= T::from_f64(TOLERANCE * TOLERANCE) { Ok(()) } else { Err(IllConditioned) }
+        let outcome = elimination.solve(factor, structure, rows, (lambda, d), room, step);
+        let largest = T::from_f64(TOLERANCE.sqrt()) / T::EPSILON;
+        if outcome.is_ok() && self.condition_along(lambda, d, step) <= largest * largest {
+            return outcome;
+        }
+        self.hopeless = Some(lambda);
+        Err(IllConditioned)
     }
 }
 
@@ -265,12 +272,11 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
         let outcome = self.solve_normal(lambda, d, step);
-        if !self.may_orthogonalize {
+        if self.hopeless.is_some_and(|hopeless| lambda <= hopeless) {
             return outcome;
         }
-        let condition = if outcome.is_ok() { self.condition_along(lambda, d, step) } else { T::INFINITY };
-        if std::env::var_os("DBG").is_some() { eprintln!("lambda {:.2e} cond {:.2e} rows {}", lambda.to_f64(), condition.to_f64(), !self.sums[self.current].rows.is_empty()); }
-        if T::EPSILON * condition <= T::from_f64(TOLERANCE) {
+        let is_sound = outcome.is_ok() && T::EPSILON * self.condition_along(lambda, d, step) <= T::from_f64(TOLERANCE);
+        if is_sound {
             return outcome;
         }
         self.needs_rows = true;
@@ -278,16 +284,8 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
             return outcome;
         }
         let orthogonal = self.solve_rows(lambda, d, step);
-        if std::env::var_os("DBG").is_some() { eprintln!("QR {orthogonal:?} cond {:.2e}", self.condition_along(lambda, d, step).to_f64()); }
-        if orthogonal.is_ok() {
-            return orthogonal;
-        }
-        // Singular, or too much work.
-        self.may_orthogonalize = false;
-        self.sums.iter_mut().for_each(|sums| sums.rows = Vec::new());
-        self.needs_rows = false;
-        self.elimination = None;
-        self.solve_normal(lambda, d, step)
+        self.rows_help |= orthogonal.is_ok();
+        if orthogonal.is_ok() { orthogonal } else { self.solve_normal(lambda, d, step) }
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {

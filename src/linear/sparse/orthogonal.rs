@@ -108,7 +108,14 @@ impl<T: Real> OrthogonalElimination<T> {
                         row = others;
                     }
                 }
-                absorb(&mut self.triangle, &mut self.rotated, &mut self.rows, &mut self.residuals, &mut self.room, FEWEST_ROWS);
+                absorb(
+                    &mut self.triangle,
+                    &mut self.rotated,
+                    &mut self.rows,
+                    &mut self.residuals,
+                    &mut self.room,
+                    FEWEST_ROWS,
+                );
             }
             self.add_damping(factor, s, lambda, d);
             self.add_children(factor, s);
@@ -172,7 +179,14 @@ impl<T: Real> OrthogonalElimination<T> {
                 }
             }
             self.waiting.truncate(first);
-            absorb(&mut self.triangle, &mut self.rotated, &mut self.rows, &mut self.residuals, &mut self.room, FEWEST_ROWS);
+            absorb(
+                &mut self.triangle,
+                &mut self.rotated,
+                &mut self.rows,
+                &mut self.residuals,
+                &mut self.room,
+                FEWEST_ROWS,
+            );
         }
         absorb(&mut self.triangle, &mut self.rotated, &mut self.rows, &mut self.residuals, &mut self.room, 1);
     }
@@ -235,5 +249,129 @@ fn absorb<T: Real>(
         absorb_rows(triangle, rotated, rows, residuals, room);
         rows.clear();
         residuals.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+    use proptest::prelude::*;
+
+    use super::super::samples::structures;
+    use super::super::{BlockPattern, SymbolicCholesky};
+    use super::*;
+    use crate::linear::elimination::tests::structure;
+
+    /// Rows of residual blocks, each of two rows with the columns of a pair of blocks, and one block for each block of columns.
+    struct Sample<T> {
+        structure: BlockStructure,
+        factor: SparseCholesky<T>,
+        rows: Vec<(Vec<T>, Vec<T>)>,
+        jacobian: DMatrix<f64>,
+        residuals: DVector<f64>,
+    }
+
+    impl<T: Real> Sample<T> {
+        /// The single blocks of columns have rows of this size.
+        fn new(sizes: &[usize], pairs: &[(usize, usize)], size: f64) -> Self {
+            let pairs: Vec<_> = pairs.iter().copied().filter(|(i, j)| i != j).collect();
+            let pattern = BlockPattern::new(sizes, &pairs).unwrap();
+            let mut touched: Vec<Vec<usize>> = pairs.iter().map(|&(i, j)| vec![i, j]).collect();
+            touched.extend((0..sizes.len()).map(|i| vec![i]));
+            let mut state = 1_u64;
+            let mut random = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                f64::from((state >> 40) as u32) / f64::from(1 << 23) - 1.0
+            };
+            let count = |own: &[usize]| if own.len() == 1 { sizes[own[0]] } else { 2 };
+            let m = touched.iter().map(|own| count(own)).sum();
+            let (mut jacobian, mut residuals) = (DMatrix::zeros(m, pattern.len()), DVector::zeros(m));
+            let (mut rows, mut first) = (Vec::new(), 0);
+            for own in &touched {
+                let (mut r, mut entries) = (Vec::new(), Vec::new());
+                for i in first..first + count(own) {
+                    residuals[i] = random();
+                    r.push(T::from_f64(residuals[i]));
+                    for j in own.iter().flat_map(|&block| pattern.range(block)) {
+                        jacobian[(i, j)] = random() * if own.len() == 1 { size } else { 1.0 };
+                        entries.push(T::from_f64(jacobian[(i, j)]));
+                    }
+                }
+                first += r.len();
+                rows.push((r, entries));
+            }
+            let factor = SparseCholesky::new(SymbolicCholesky::new(&pattern).unwrap(), &pattern).unwrap();
+            Sample { structure: structure(sizes.to_vec(), touched), factor, rows, jacobian, residuals }
+        }
+
+        fn solve(&mut self, lambda: f64, d: &[f64]) -> Result<Vec<f64>, IllConditioned> {
+            let n = self.jacobian.ncols();
+            let squares = (0..n).map(|j| T::from_f64(self.jacobian.column(j).norm_squared() + lambda * d[j] * d[j]));
+            let (squares, d): (Vec<_>, Vec<_>) = (squares.collect(), d.iter().map(|&d| T::from_f64(d)).collect());
+            let mut elimination = OrthogonalElimination::new(&self.factor, &self.structure);
+            let (rows, mut step) = (|k: usize| (&self.rows[k].0[..], &self.rows[k].1[..]), vec![T::ZERO; n]);
+            let damping = (T::from_f64(lambda), &d[..]);
+            elimination.solve(&mut self.factor, &self.structure, rows, damping, &squares, &mut step)?;
+            Ok(step.iter().map(|step| step.to_f64()).collect())
+        }
+
+        /// `‖r + Jδ‖² + λ‖Dδ‖²`.
+        fn cost(&self, step: &DVector<f64>, lambda: f64, d: &[f64]) -> f64 {
+            let damping: f64 = step.iter().zip(d).map(|(step, d)| lambda * (d * step).powi(2)).sum();
+            (&self.jacobian * step + &self.residuals).norm_squared() + damping
+        }
+
+        /// The least-squares solution by singular values.
+        fn expected(&self, lambda: f64, d: &[f64]) -> DVector<f64> {
+            let (m, n) = self.jacobian.shape();
+            let mut rows = self.jacobian.clone().insert_rows(m, n, 0.0);
+            (0..n).for_each(|j| rows[(m + j, j)] = lambda.sqrt() * d[j]);
+            let residuals = self.residuals.clone().insert_rows(m, n, 0.0);
+            rows.svd(true, true).solve(&-residuals, 0.0).unwrap()
+        }
+    }
+
+    proptest! {
+        /// Down to conditions that the products of the columns have no digits for.
+        #[test]
+        fn solutions_are_those_of_the_dense_rows(
+            (sizes, pairs) in structures(),
+            lambda in prop::sample::select(vec![0.0, 1e-3, 2.0]),
+            size in prop::sample::select(vec![1.0, 1e-9]),
+        ) {
+            let mut sample = Sample::<f64>::new(&sizes, &pairs, size);
+            let d: Vec<f64> = (0..sample.jacobian.ncols()).map(|j| 1.0 + (j as f64).sin().abs()).collect();
+            let found = DVector::from_vec(sample.solve(lambda, &d).unwrap());
+            let (reached, least) = (sample.cost(&found, lambda, &d), sample.cost(&sample.expected(lambda, &d), lambda, &d));
+            let all = sample.residuals.norm_squared();
+            prop_assert!(reached <= least + 1e-10 * all, "{reached} {least}");
+        }
+
+        #[test]
+        fn single_precision_solves((sizes, pairs) in structures()) {
+            let mut sample = Sample::<f32>::new(&sizes, &pairs, 1.0);
+            let d = vec![1.0; sample.jacobian.ncols()];
+            let expected = sample.expected(0.5, &d);
+            let found = sample.solve(0.5, &d).unwrap();
+            prop_assert!(found.iter().zip(&expected).all(|(x, e)| (x - e).abs() <= 1e-4 * (1.0 + expected.amax())));
+        }
+    }
+
+    /// Differences alone do not determine a level; damping does.
+    #[test]
+    fn singular_rows_are_refused_and_damped() {
+        let n = 12;
+        let pairs: Vec<_> = (1..n).map(|i| (i, i - 1)).collect();
+        let mut sample = Sample::<f64>::new(&vec![1; n], &pairs, 0.0);
+        for (k, (_, entries)) in sample.rows.iter_mut().enumerate().take(n - 1) {
+            entries.copy_from_slice(&[1.0, -1.0, 2.0, -2.0]);
+            for (at, entry) in entries.iter().enumerate() {
+                sample.jacobian[(2 * k + at / 2, k + 1 - at % 2)] = *entry;
+            }
+        }
+        let d = vec![1.0; n];
+        assert_eq!(sample.solve(0.0, &d), Err(IllConditioned));
+        let (found, expected) = (sample.solve(1e-6, &d).unwrap(), sample.expected(1e-6, &d));
+        assert!(found.iter().zip(&expected).all(|(x, e)| (x - e).abs() <= 1e-6), "{found:?} {expected}");
     }
 }
