@@ -227,6 +227,9 @@ where
         self.accelerate = self.acceleration.wanted(&trial, correction);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
+        if let Some(blocks) = problem.blocks() {
+            blocks.learn(trial.gain_ratio());
+        }
         self.weigh_curvature(&trial);
         Ok(trial)
     }
