@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::cost_function::{Blocks, CostFunction};
 use crate::autodiff::Dual;
 use crate::kernels::simd::{self, Kernel};
+use crate::kernels::vector::copy_few;
 use crate::problem::{EvaluationError, LeastCurvature, Loss, RobustBlock};
 use crate::real::Real;
 
@@ -121,10 +122,15 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
+                let is_whole = column >= pass && column + own <= pass + N;
                 let rows = points.jacobian(block).chunks_exact(own.max(1)).map(Some).chain(std::iter::repeat(None));
                 for ((&value, row), number) in points.point(block).iter().zip(rows).zip(&mut numbers) {
                     number.value = value;
                     number.gradient = zero.gradient;
+                    if is_whole {
+                        copy_few(row.unwrap_or_default(), &mut number.gradient[column - pass..]);
+                        continue;
+                    }
                     for (j, &derivative) in row.unwrap_or_default().iter().enumerate() {
                         if let Some(entry) = (column + j).checked_sub(pass).and_then(|j| number.gradient.get_mut(j)) {
                             *entry = derivative;

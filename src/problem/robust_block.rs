@@ -85,6 +85,10 @@ impl<T: Real> RobustBlock<T> {
 
     /// Puts the residuals, and their rows of the Jacobian, under the loss; returns the cost.
     pub(crate) fn apply(&self, r: &mut [T], jacobian: &mut [T]) -> T {
+        if self.root == T::ONE && self.share == T::ZERO {
+            // No outlier.
+            return self.cost;
+        }
         let width = jacobian.len() / r.len().max(1);
         for column in 0..width {
             let along = r.iter().zip(jacobian.iter().skip(column).step_by(width)).map(|(&r, &j)| r * j).sum::<T>();
@@ -130,7 +134,8 @@ mod tests {
     #[test]
     fn gain_ratios_teach_the_curvature() {
         let mut least = LeastCurvature::<f64>::of_start();
-        for (gain_ratio, expected) in [(1.5, 0.8), (0.9, 0.8), (1.2, 0.64), (0.4, 0.8), (f64::NEG_INFINITY, 1.0), (f64::NAN, 1.0)]
+        for (gain_ratio, expected) in
+            [(1.5, 0.8), (0.9, 0.8), (1.2, 0.64), (0.4, 0.8), (f64::NEG_INFINITY, 1.0), (f64::NAN, 1.0)]
         {
             least.learn(gain_ratio);
             assert!((least.0 - expected).abs() < 1e-15, "{gain_ratio}: {least:?}");

@@ -914,8 +914,9 @@ impl CostFunction<f64> for Bending {
 /// A beam between two clamps, of places that are free.
 pub(super) fn beam(free: usize) -> (Problem, Vec<ParameterBlock<Euclidean<1>>>) {
     let mut problem = Problem::new();
-    let places: Vec<_> = (0..free + 4).map(|_| problem.add_parameter_block(Euclidean::<1>, &[0.0]).unwrap()).collect();
+    let places: Vec<_> = (0..free + 4).map(|_| problem.add_parameter_block(Euclidean::<1>, &[1.0]).unwrap()).collect();
     for clamped in [0, 1, free + 2, free + 3] {
+        problem.set_point(places[clamped], &[0.0]).unwrap();
         problem.set_constant(places[clamped]).unwrap();
     }
     let step = 1.0 / (free + 1) as f64;
