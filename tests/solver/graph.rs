@@ -927,18 +927,17 @@ pub(super) fn beam(free: usize) -> (Problem, Vec<ParameterBlock<Euclidean<1>>>) 
     (problem, places)
 }
 
-/// The condition of `J` grows with the fourth power of the number of places, that of `JᵀJ` with the eighth.
+/// The condition of `J` grows with the fourth power of the number of places, that of `JᵀJ` with the eighth. What places make of the
+/// clamps is of the first order in their distance.
 #[test]
-fn a_stiff_beam_bends_as_far_as_with_few_places() {
+fn stiff_beams_bend_alike_with_any_number_of_places() {
     let deflection = |free: usize| {
         let (mut problem, places) = beam(free);
         let report = problem.solve(&LevenbergMarquardt::new()).unwrap();
         assert!(report.is_converged() && report.iterations <= 12, "{free}: {report}");
         problem.point(places[2 + free / 2]).unwrap()[0]
     };
-    let coarse = deflection(49);
-    for (free, tolerance) in [(199, 1e-3), (799, 1e-3)] {
-        let fine = deflection(free);
-        assert!((fine - coarse).abs() <= tolerance * coarse, "{free}: {fine} {coarse}");
-    }
+    let [coarse, medium, fine] = [49, 199, 799].map(deflection);
+    let ratio = (coarse - medium) / (medium - fine);
+    assert!((ratio - 4.0).abs() < 0.4, "{coarse} {medium} {fine}");
 }

@@ -332,6 +332,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         /// Down to conditions that the products of the columns have no digits for.
         #[test]
         fn solutions_are_those_of_the_dense_rows(
