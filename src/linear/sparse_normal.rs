@@ -33,7 +33,7 @@ const AFFORDABLE: f64 = 40.0;
 ///
 /// A step along which `JᵀJ` has lost its digits is solved for by [orthogonal elimination](OrthogonalElimination) of the rows, where
 /// that is not far slower. So rows are kept at the start, until the first step shows whether they are needed, and from the first
-/// step on that needs them.
+/// step on that needs them; at that point the problem is linearised again.
 pub struct SparseNormal<T> {
     structure: BlockStructure,
     /// Sums at the current point and at the candidate.
@@ -279,7 +279,7 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         if is_sound {
             return outcome;
         }
-        self.needs_rows = true;
+        self.needs_rows = self.structure.residual_blocks() > 0;
         if self.sums[self.current].rows.is_empty() {
             return outcome;
         }
@@ -295,6 +295,10 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
         scale_twice(&mut self.room, d, step);
         self.factor.inverse_form(&self.room)
+    }
+
+    fn lacks_rows(&self) -> bool {
+        self.needs_rows && self.sums[self.current].rows.is_empty()
     }
 
     fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {

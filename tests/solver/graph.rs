@@ -905,7 +905,7 @@ impl CostFunction<f64> for Bending {
 
     fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
         let u = |k: usize| blocks[k][0];
-        let force = u(2).powi(3) * 100.0 + u(2) - 500.0;
+        let force = u(2).powi(3) * 10.0 + u(2) - 100.0;
         r[0] = u(0) + u(4) - (u(1) + u(3)) * 4.0 + u(2) * 6.0 + force * self.step.powi(4);
         Ok(())
     }
