@@ -17,9 +17,9 @@ const SMALLEST: f64 = 0.1;
 ///
 /// All of the slope is the curvature of iterative reweighting, whose quadratic model lies above the loss: right for steps as long as
 /// the residuals, with which outliers become inliers. Short steps near the end see the second derivative, which is smaller. So a solve
-/// begins with all of it, and learns from the gain ratios. Measured on three pose graphs and a bundle adjustment under six losses,
-/// against a half of the slope throughout: 11 iterations and not 40 or 62 (M3500, Huber and soft L1), 36 and not 63 (Ladybug-49,
-/// Huber), fewer in 17 of 20 runs.
+/// begins with all of it, and learns from the gain ratios. Measured on three pose graphs under five losses and on a bundle adjustment
+/// under three, against a half of the slope throughout: 11 iterations and not 40 or 62 (M3500, Huber and soft L1), 36 and not 63
+/// (Ladybug-49, Huber), fewer in 17 of 18 runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LeastCurvature<T>(T);
 
