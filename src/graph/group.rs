@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::cost_function::{Blocks, CostFunction};
 use crate::autodiff::Dual;
 use crate::kernels::simd::{self, Kernel};
-use crate::problem::{EvaluationError, Loss, RobustBlock};
+use crate::kernels::vector::copy_few;
+use crate::problem::{EvaluationError, LeastCurvature, Loss, RobustBlock};
 use crate::real::Real;
 
 /// Most tangent dimensions that are differentiated in one pass.
@@ -15,7 +16,7 @@ const WIDEST: usize = 16;
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
-/// The points of all parameter blocks, and how they vary.
+/// The points of all parameter blocks, how they vary, and how losses of residuals bend there.
 pub(super) struct Points<'a, T> {
     pub(super) x: &'a [T],
     /// First number of each block's point, and the number of all numbers.
@@ -26,6 +27,8 @@ pub(super) struct Points<'a, T> {
     pub(super) jacobians: &'a [T],
     /// First number of each block's `∂(x ⊞ δ)/∂δ`.
     pub(super) places: &'a [usize],
+    /// Curvature that losses keep.
+    pub(super) least_curvature: LeastCurvature<T>,
 }
 
 impl<T: Real> Points<'_, T> {
@@ -75,7 +78,7 @@ pub(super) trait Group<T: Real>: Send + Sync {
     ) -> Result<(), EvaluationError>;
 
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
-    fn apply_loss(&self, k: usize, r: &mut [T]) -> T;
+    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -119,10 +122,15 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
+                let is_whole = column >= pass && column + own <= pass + N;
                 let rows = points.jacobian(block).chunks_exact(own.max(1)).map(Some).chain(std::iter::repeat(None));
                 for ((&value, row), number) in points.point(block).iter().zip(rows).zip(&mut numbers) {
                     number.value = value;
                     number.gradient = zero.gradient;
+                    if is_whole {
+                        copy_few(row.unwrap_or_default(), &mut number.gradient[column - pass..]);
+                        continue;
+                    }
                     for (j, &derivative) in row.unwrap_or_default().iter().enumerate() {
                         if let Some(entry) = (column + j).checked_sub(pass).and_then(|j| number.gradient.get_mut(j)) {
                             *entry = derivative;
@@ -164,7 +172,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             r.resize(count, T::ZERO);
             jacobian.resize(count * width, T::ZERO);
             self.differentiate::<N>(k, points, &mut room, &mut r, &mut jacobian)?;
-            cost += apply_loss(self.losses[k], &mut r, &mut jacobian);
+            cost += apply_loss(self.losses[k], points.least_curvature, &mut r, &mut jacobian);
             visit(&r, &jacobian);
         }
         Ok(cost)
@@ -252,8 +260,8 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         self.differentiate::<3>(k, points, &mut room, r, jacobian)
     }
 
-    fn apply_loss(&self, k: usize, r: &mut [T]) -> T {
-        apply_loss(self.losses[k], r, &mut [])
+    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T {
+        apply_loss(self.losses[k], points.least_curvature, r, &mut [])
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
@@ -263,9 +271,9 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
 
 /// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.
 #[inline(always)]
-fn apply_loss<T: Real>(loss: ScaledLoss<T>, r: &mut [T], jacobian: &mut [T]) -> T {
+fn apply_loss<T: Real>(loss: ScaledLoss<T>, least: LeastCurvature<T>, r: &mut [T], jacobian: &mut [T]) -> T {
     match loss {
         None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
-        Some((loss, scale)) => RobustBlock::new(&loss, scale, r).apply(r, jacobian),
+        Some((loss, scale)) => RobustBlock::new(&loss, scale, least, r).apply(r, jacobian),
     }
 }

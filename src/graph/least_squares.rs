@@ -7,7 +7,7 @@ use super::group::{Group, Points};
 use super::problem::{Block, Problem};
 use crate::manifold::Manifold;
 use crate::parallel;
-use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastSquares};
+use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurvature, LeastSquares};
 use crate::real::Real;
 use crate::solver::SolveError;
 
@@ -27,6 +27,8 @@ pub(super) struct Active<'p, T: Real> {
     residuals: usize,
     /// Cost of the residuals that were evaluated last.
     cost: T,
+    /// Curvature that losses keep.
+    least_curvature: LeastCurvature<T>,
     /// Free directions of each block, by rows, and the place of each block's.
     jacobians: Vec<T>,
     places: Vec<usize>,
@@ -191,10 +193,16 @@ impl<'p, T: Real> Active<'p, T> {
             parts,
             residuals,
             cost: T::ZERO,
+            least_curvature: LeastCurvature::default(),
             jacobians: Vec::new(),
             places: Vec::new(),
             room: Vec::new(),
         }
+    }
+
+    /// Begins a solve, whose gain ratios teach the problem which curvature its losses have.
+    pub(super) fn begin_solve(&mut self) {
+        self.least_curvature = LeastCurvature::of_start();
     }
 
     /// Every block that moves has residuals.
@@ -226,7 +234,7 @@ impl<'p, T: Real> Active<'p, T> {
                 let value = r[residual].to_f64();
                 return Err(GraphError::NonFiniteResidual { residual_block, residual, value });
             }
-            cost += group.apply_loss(k, &mut r);
+            cost += group.apply_loss(k, &points, &mut r);
         }
         Ok(cost)
     }
@@ -277,7 +285,7 @@ impl<'p, T: Real> Active<'p, T> {
             for k in range {
                 let (own, others) = std::mem::take(&mut r).split_at_mut(group.residual_count(k));
                 group.residuals(k, points, own)?;
-                cost += group.apply_loss(k, own);
+                cost += group.apply_loss(k, points, own);
                 r = others;
             }
         }
@@ -301,6 +309,7 @@ impl<'p, T: Real> Active<'p, T> {
             columns: &self.layout.columns,
             jacobians: &self.jacobians,
             places: &self.places,
+            least_curvature: self.least_curvature,
         }
     }
 
@@ -411,6 +420,10 @@ impl<T: Real> BlockJacobian<T> for Active<'_, T> {
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
         self.take_directions(x);
         self.linearize_range(x, 0..self.residual_blocks.len(), visit)
+    }
+
+    fn learn(&mut self, gain_ratio: T) {
+        self.least_curvature.learn(gain_ratio);
     }
 
     fn concurrent(&mut self, x: &[T]) -> Option<&dyn ConcurrentBlocks<T>> {

@@ -234,6 +234,7 @@ impl<T: Real> Problem<T> {
     pub fn solve<D: DampingPolicy<T>>(&mut self, solver: &LevenbergMarquardt<T, D>) -> Result<Report<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
+        active.begin_solve();
         let outcome = solver.minimize(&mut active, &self.x);
         let report = outcome.map_err(|error| active.explain(error))?;
         self.x.copy_from_slice(&report.x);

@@ -101,16 +101,29 @@ impl<'a, T> Front<'a, T> {
     /// The part of a row from the diagonal on.
     #[inline(always)]
     fn row(&mut self, i: usize) -> &mut [T] {
+        self.row_from(i, 0)
+    }
+
+    /// The part of a row from `left` columns before the diagonal on, of which [as many](Self::left_of) as that are there.
+    #[inline(always)]
+    fn row_from(&mut self, i: usize, left: usize) -> &mut [T] {
+        let column = self.left_of(i);
         if i < self.pivots {
             let stride = padded(self.size);
             let at = i - self.rows.start;
-            &mut self.panel[at * stride..(at + 1) * stride][stride - self.size + i..]
+            &mut self.panel[at * stride..(at + 1) * stride][column - left..]
         } else {
             let side = padded(self.size - self.pivots);
-            let column = side - (self.size - i);
             let at = column - first_row(self.size, self.pivots, self.rows.start);
-            &mut self.update[at * side..(at + 1) * side][column..]
+            &mut self.update[at * side..(at + 1) * side][column - left..]
         }
+    }
+
+    /// Number of columns before the diagonal of a row.
+    #[inline(always)]
+    fn left_of(&self, i: usize) -> usize {
+        let stride = if i < self.pivots { padded(self.size) } else { padded(self.size - self.pivots) };
+        stride - (self.size - i)
     }
 
     /// Returns the range of those of `len` rows from row `to` on that are here.
@@ -470,9 +483,13 @@ impl<T: Real> SubtractProducts<'_, T> {
             let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
             for r in self.front.rows_of(to, len) {
                 let factors = from_fn(|p| panel[p][from + r]);
-                let row = self.front.row(to + r);
-                let own = panel.map(|panel| &panel[from + r..from + len]);
-                subtract_row::<T, DEEP, FUSED>(&mut row[..len - r], factors, own);
+                // A whole strip reaches below the diagonal, where numbers mean nothing.
+                let missing = if len < STRIP { 0 } else { STRIP.saturating_sub(len - r) };
+                let left = if missing <= self.front.left_of(to + r) { missing } else { 0 };
+                let row = self.front.row_from(to + r, left);
+                let own = panel.map(|panel| &panel[from + r - left..from + len]);
+                subtract_row::<T, DEEP, FUSED>(&mut row[..left + len - r], factors, own);
+                let row = &mut row[left..];
                 for other in &self.runs[k + 1..] {
                     let [start, len] = [other.from, other.len].map(|number| number as usize);
                     let others = panel.map(|panel| &panel[start..start + len]);

@@ -33,6 +33,27 @@ pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
     }
 }
 
+/// Copies a few numbers, in registers if they are as many as the columns of a common block: a call takes longer than the copy.
+#[inline(always)]
+pub(crate) fn copy_few<T: Copy>(from: &[T], to: &mut [T]) {
+    match from.len() {
+        1 => copy_array::<T, 1>(from, to),
+        2 => copy_array::<T, 2>(from, to),
+        3 => copy_array::<T, 3>(from, to),
+        6 => copy_array::<T, 6>(from, to),
+        9 => copy_array::<T, 9>(from, to),
+        _ => to[..from.len()].copy_from_slice(from),
+    }
+}
+
+/// [`copy_few`] of a number of numbers that the compiler knows.
+#[inline(always)]
+fn copy_array<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
+    }
+}
+
 /// `y += Jᵀw` for rows of as many numbers as `y` has.
 #[inline(always)]
 pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {

@@ -30,7 +30,7 @@ pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> 
         LinearForm::Cgnr => inexact(plan, structure, Cgnr::new),
         LinearForm::IterativeSchur => inexact(plan, structure, IterativeSchur::new),
         LinearForm::Schur => Ok(Box::new(Schur::new(structure, plan.budget)?)),
-        _ => match SparseNormal::new(&structure, plan.budget) {
+        _ => match SparseNormal::new(structure.clone(), plan.budget) {
             Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, structure),
             Ok(normal) => Ok(Box::new(normal)),
             // The least that would do is what the error says.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block_rows::BlockStructure;
+use super::kept_rows::KeptRows;
 use super::sparse::BlockPattern;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
@@ -159,20 +160,26 @@ impl<T: Real> BlockSums<T> {
         BlockSums { parts, shared: start..pattern.numbers() }
     }
 
+    /// Room for the rows of each part.
+    pub(super) fn rows(&self) -> Vec<KeptRows<T>> {
+        self.parts.iter().map(|part| KeptRows::new(part.structure.blocks.clone())).collect()
+    }
+
     /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
-    /// the sum of the squares of the rows.
+    /// the sum of the squares of the rows. The rows are kept if there is [room](Self::rows) for them.
     pub(super) fn sum(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
-        gram: &mut [T],
-        gradient: &mut [T],
+        (gram, gradient): (&mut [T], &mut [T]),
+        rows: &mut [KeptRows<T>],
     ) -> Result<(T, T), EvaluationError> {
         let (mut own, shared) = gram.split_at_mut(self.shared.start);
+        let mut rows = rows.iter_mut();
         let additions = self.parts.iter_mut().map(|Part { structure, sums }| {
             let (values, others) = std::mem::take(&mut own).split_at_mut(structure.own.len());
             own = others;
-            Addition::new(structure, sums, values)
+            Addition::new(structure, sums, values, rows.next())
         });
         let cost = match problem.concurrent(x) {
             Some(problem) => {
@@ -246,6 +253,8 @@ struct Addition<'a, T> {
     sums: &'a mut PartSums<T>,
     /// Numbers of `JᵀJ` that only this part adds to.
     values: &'a mut [T],
+    /// Room for the rows, where they are kept.
+    rows: Option<&'a mut KeptRows<T>>,
     /// Number of residual blocks that have been added.
     block: usize,
     /// Number of their blocks of columns.
@@ -257,9 +266,14 @@ struct Addition<'a, T> {
 }
 
 impl<'a, T: Real> Addition<'a, T> {
-    fn new(structure: &'a Structure, sums: &'a mut PartSums<T>, values: &'a mut [T]) -> Self {
+    fn new(
+        structure: &'a Structure,
+        sums: &'a mut PartSums<T>,
+        values: &'a mut [T],
+        rows: Option<&'a mut KeptRows<T>>,
+    ) -> Self {
         let places = structure.places.iter();
-        Addition { structure, sums, values, block: 0, start: 0, places, contradiction: None }
+        Addition { structure, sums, values, rows, block: 0, start: 0, places, contradiction: None }
     }
 
     /// Sets all sums to zero.
@@ -268,6 +282,7 @@ impl<'a, T: Real> Addition<'a, T> {
         self.sums.shared.fill(T::ZERO);
         self.sums.gradient.fill(T::ZERO);
         self.sums.squares = T::ZERO;
+        self.rows.iter_mut().for_each(|rows| rows.clear());
     }
 
     /// Adds the next residual block.
@@ -281,6 +296,7 @@ impl<'a, T: Real> Addition<'a, T> {
         }
         (self.start, self.block) = (end, self.block + 1);
         self.sums.squares = r.iter().fold(self.sums.squares, |sum, &r| sum + r * r);
+        self.rows.iter_mut().for_each(|rows| rows.push(r, jacobian));
         let PartSums { shared, gradient, .. } = &mut *self.sums;
         simd::run(AddBlock { r, jacobian, columns, places: &mut self.places, values: self.values, shared, gradient });
     }

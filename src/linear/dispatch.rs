@@ -87,6 +87,7 @@ macro_rules! pass_on {
             ref curvature_along(step: &[T]) -> Option<T>;
             mut use_curvature(is_used: bool);
             mut solve_exactly();
+            ref lacks_rows() -> bool;
             mut resize(m: usize, group: usize);
             mut matrix_free() -> Option<&mut dyn MatrixFree<T>>;
             mut taking_blocks() -> Option<&mut dyn TakesBlocks<T>>;

@@ -498,7 +498,7 @@ impl<T: Real> Kernel for BackSubstitute<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::linear) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -524,7 +524,8 @@ mod tests {
         }
     }
 
-    fn structure(sizes: Vec<usize>, touched: Vec<Vec<usize>>) -> BlockStructure {
+    /// Structure of residual blocks that touch these blocks of columns.
+    pub(in crate::linear) fn structure(sizes: Vec<usize>, touched: Vec<Vec<usize>>) -> BlockStructure {
         let n = sizes.iter().sum();
         BlockStructure::new(&Stated { sizes, touched }, n).unwrap()
     }

@@ -24,7 +24,8 @@ pub enum LinearForm {
     /// rounds end. `D` is the identity.
     TruncatedConjugateGradients,
     /// Sparse Cholesky of `JᵀJ + λD²`, where a problem is made of [blocks](crate::problem::BlockJacobian). Blocks that no residual block
-    /// shares, such as the points of bundle adjustment, are eliminated first.
+    /// shares, such as the points of bundle adjustment, are eliminated first. A step along which `JᵀJ` has lost its digits is solved for
+    /// by QR of the rows in the same order of elimination, unless that takes far more work.
     SparseCholesky,
     /// Conjugate gradients on `JᵀJ + λD²` (CGNR), from the stored entries of a Jacobian of [blocks](crate::problem::BlockJacobian): for factors that
     /// fit no memory. Each system is solved as exactly as the step is worth; see

@@ -61,6 +61,7 @@ mod forward_product;
 mod held;
 mod inexact_normal;
 mod iterative_schur;
+mod kept_rows;
 mod matrix_free;
 mod matrix_free_dual;
 mod model;

@@ -178,6 +178,12 @@ pub trait LinearModel<T: Real> {
     /// Solves to rounding accuracy from now on, in the forms that solve to a tolerance.
     fn solve_exactly(&mut self) {}
 
+    /// Returns true if the last step would have been solved for by rows that were not kept: the point has to be linearised again.
+    #[inline]
+    fn lacks_rows(&self) -> bool {
+        false
+    }
+
     /// Makes room for another number of rows.
     fn resize(&mut self, m: usize, group: usize) {
         let _ = (m, group);

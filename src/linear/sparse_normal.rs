@@ -5,9 +5,12 @@ use super::block_sums::BlockSums;
 use super::choice::PlanError;
 use super::form::LinearForm;
 use super::held::Held;
+use super::kept_rows::KeptRows;
 use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
-use super::sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky, TooLarge};
-use crate::kernels::vector::scale_twice;
+use super::sparse::{
+    BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky, TooLarge,
+};
+use crate::kernels::vector::{dot, scale_twice, scaled_norm};
 use crate::problem::{BlockJacobian, EvaluationError, Rate, Work};
 use crate::real::Real;
 
@@ -17,17 +20,35 @@ const SMALL_DAMPING: f64 = 0.7;
 /// Ratio of two dampings; an undetermined direction's variance falls by the same ratio.
 const DAMPING_RATIO: f64 = 16.0;
 
+/// Largest estimate of the share of a step's predicted reduction that is rounding error.
+const TOLERANCE: f64 = 0.01;
+
+/// Most operations of an orthogonal elimination, relative to those of the Cholesky factorisation.
+const AFFORDABLE: f64 = 40.0;
+
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, by blocks, and the last damped factor.
 ///
 /// The order of elimination, and where the factor fills in, is found once. A linearisation takes the products of each
 /// residual block's own columns, and a solve a sparse Cholesky factorisation.
+///
+/// A step along which `JᵀJ` has lost its digits is solved for by [orthogonal elimination](OrthogonalElimination) of the rows, where
+/// that is not far slower. So rows are kept at the start, until the first step shows whether they are needed, and from the first
+/// step on that needs them; at that point the problem is linearised again.
 pub struct SparseNormal<T> {
+    structure: BlockStructure,
     /// Sums at the current point and at the candidate.
     sums: [Sums<T>; 2],
     /// Index of the current point's.
     current: usize,
     factor: SparseCholesky<T>,
     block_sums: BlockSums<T>,
+    elimination: Option<OrthogonalElimination<T>>,
+    /// Largest damping with which the rows were singular, too; infinite where their elimination takes too much work.
+    hopeless: Option<T>,
+    /// A step has been solved for by the rows.
+    rows_help: bool,
+    /// The rows of the next linearisation are kept, even if they have not helped before.
+    needs_rows: bool,
     room: Vec<T>,
 }
 
@@ -37,6 +58,8 @@ struct Sums<T> {
     gram: BlockMatrix<T>,
     /// `Jᵀr`.
     gradient: Vec<T>,
+    /// `J` and `r`; empty where they are not kept.
+    rows: Vec<KeptRows<T>>,
 }
 
 impl<T: Real> SparseNormal<T> {
@@ -45,7 +68,7 @@ impl<T: Real> SparseNormal<T> {
     /// # Errors
     ///
     /// Matrices that take more than the memory budget, in bytes.
-    pub(super) fn new(structure: &BlockStructure, budget: usize) -> Result<Self, PlanError> {
+    pub(super) fn new(structure: BlockStructure, budget: usize) -> Result<Self, PlanError> {
         let n = structure.columns();
         let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pairs = Vec::new();
@@ -63,11 +86,22 @@ impl<T: Real> SparseNormal<T> {
             return Err(PlanError::Memory { needed, rows_that_fit: 0 });
         }
         let mut pattern = pattern;
-        let block_sums = BlockSums::new(&mut pattern, structure);
+        let block_sums = BlockSums::new(&mut pattern, &structure);
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
-        let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n] };
+        let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
         let sums = [zero(), zero()];
-        Ok(SparseNormal { sums, current: 0, factor, block_sums, room: vec![T::ZERO; n] })
+        Ok(SparseNormal {
+            structure,
+            sums,
+            current: 0,
+            factor,
+            block_sums,
+            elimination: None,
+            hopeless: None,
+            rows_help: false,
+            needs_rows: true,
+            room: vec![T::ZERO; n],
+        })
     }
 
     /// Work of a factorisation.
@@ -81,7 +115,7 @@ impl<T: Real> SparseNormal<T> {
         n: usize,
         x: &[T],
     ) -> Result<Result<Self, PlanError>, EvaluationError> {
-        let normal = BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(&structure, usize::MAX));
+        let normal = BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(structure, usize::MAX));
         let mut normal = match normal {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),
@@ -157,8 +191,53 @@ impl<T: Real> SparseNormal<T> {
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
-        self.block_sums.sum(problem, x, gram.values_mut(), gradient)
+        let Sums { gram, gradient, rows } = &mut self.sums[1 - self.current];
+        if !(std::mem::take(&mut self.needs_rows) || self.rows_help) {
+            *rows = Vec::new();
+        } else if rows.is_empty() {
+            *rows = self.block_sums.rows();
+        }
+        self.block_sums.sum(problem, x, (gram.values_mut(), gradient), rows)
+    }
+
+    /// Solves by the Cholesky factorisation of `JᵀJ + λD²`.
+    fn solve_normal(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        self.factor.factorize(gram, lambda, d)?;
+        step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
+        self.factor.solve_in_place(step);
+        Ok(())
+    }
+
+    /// Condition number of `H = JᵀJ + λD²` along a step `δ`: `Σ H_jj δ_j² / δᵀHδ`, which no unit changes. It is infinite where `δ`
+    /// does not lead downwards.
+    fn condition_along(&self, lambda: T, d: &[T], step: &[T]) -> T {
+        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        let curvature = -dot(gradient, step);
+        let length = scaled_norm(d, step);
+        let form = gram.diagonal_form(step) + lambda * length * length;
+        if curvature > T::ZERO && form.is_finite() { form / curvature } else { T::INFINITY }
+    }
+
+    /// Solves by orthogonal elimination of the rows, which have been kept.
+    fn solve_rows(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
+        let SparseNormal { structure, factor, elimination, hopeless, room, .. } = self;
+        let Sums { gram, rows, .. } = &self.sums[self.current];
+        let rows = |k: usize| KeptRows::find(rows, k);
+        let elimination = elimination.get_or_insert_with(|| OrthogonalElimination::new(factor, structure));
+        if elimination.flops(factor, |k| rows(k).0.len()) > AFFORDABLE * factor.flops() {
+            *hopeless = Some(T::INFINITY);
+            return Err(IllConditioned);
+        }
+        gram.diagonal(room);
+        room.iter_mut().zip(d).for_each(|(square, &d)| *square += lambda * d * d);
+        let outcome = elimination.solve(factor, structure, rows, (lambda, d), room, step);
+        let largest = T::from_f64(TOLERANCE.sqrt()) / T::EPSILON;
+        if outcome.is_ok() && self.condition_along(lambda, d, step) <= largest * largest {
+            return outcome;
+        }
+        self.hopeless = Some(lambda);
+        Err(IllConditioned)
     }
 }
 
@@ -192,11 +271,21 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         _: Held<'_>,
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
-        let Sums { gram, gradient } = &self.sums[self.current];
-        self.factor.factorize(gram, lambda, d)?;
-        step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
-        self.factor.solve_in_place(step);
-        Ok(())
+        let outcome = self.solve_normal(lambda, d, step);
+        if self.hopeless.is_some_and(|hopeless| lambda <= hopeless) {
+            return outcome;
+        }
+        let is_sound = outcome.is_ok() && T::EPSILON * self.condition_along(lambda, d, step) <= T::from_f64(TOLERANCE);
+        if is_sound {
+            return outcome;
+        }
+        self.needs_rows = self.structure.residual_blocks() > 0;
+        if self.sums[self.current].rows.is_empty() {
+            return outcome;
+        }
+        let orthogonal = self.solve_rows(lambda, d, step);
+        self.rows_help |= orthogonal.is_ok();
+        if orthogonal.is_ok() { orthogonal } else { self.solve_normal(lambda, d, step) }
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
@@ -206,6 +295,10 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
         scale_twice(&mut self.room, d, step);
         self.factor.inverse_form(&self.room)
+    }
+
+    fn lacks_rows(&self) -> bool {
+        self.needs_rows && self.sums[self.current].rows.is_empty()
     }
 
     fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {

@@ -26,6 +26,12 @@ pub trait BlockJacobian<T: Real> {
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
 
+    /// Learns how a trial step went: its gain ratio, the actual over the predicted reduction of the cost. Where rows stand for a loss, the
+    /// problem may choose their second derivative by it, for the next linearisations. By default it learns nothing.
+    fn learn(&mut self, gain_ratio: T) {
+        let _ = gain_ratio;
+    }
+
     /// The problem as one whose residual blocks can be evaluated at `x` on several threads at once, if it can be; `None` by default.
     fn concurrent(&mut self, x: &[T]) -> Option<&dyn ConcurrentBlocks<T>> {
         let _ = x;

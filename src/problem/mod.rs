@@ -75,7 +75,7 @@ pub use objective::{NotLeastSquares, Objective};
 pub use on_manifold::OnManifold;
 pub(crate) use probe::{Probe, advance};
 pub use robust::{Robust, RobustScaleError};
-pub(crate) use robust_block::RobustBlock;
+pub(crate) use robust_block::{LeastCurvature, RobustBlock};
 pub use robust_loss::{Loss, RobustLoss};
 pub(crate) use robust_row::{RobustRow, loss_at};
 pub(crate) use separable::linear_parameters;

@@ -227,6 +227,9 @@ where
         self.accelerate = self.acceleration.wanted(&trial, correction);
         self.promising = trial.accepted && trial.gains(PROMISING_GAIN);
         self.damping.update(&trial);
+        if let Some(blocks) = problem.blocks() {
+            blocks.learn(trial.gain_ratio());
+        }
         self.weigh_curvature(&trial);
         Ok(trial)
     }
@@ -237,9 +240,17 @@ where
         &mut self,
         problem: &mut P,
     ) -> Result<Result<T, IllConditioned>, EvaluationError> {
+        let before = self.model.taking_blocks().is_some().then(|| self.damping.clone());
         let (damping, mut system) = self.system(&mut *problem);
         let choice = damping.damp(&mut system);
         self.check_products()?;
+        if let Some(before) = before
+            && self.model.lacks_rows()
+            && self.linearize_again(problem)?.is_some()
+        {
+            self.damping = before;
+            return self.damp(problem);
+        }
         if choice == Err(IllConditioned) && self.model.uses_curvature() {
             // Not positive definite.
             self.model.use_curvature(false);
@@ -498,6 +509,15 @@ where
         }
     }
 
+    /// Linearises the current point again.
+    pub(super) fn linearize_again<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<Option<T>, EvaluationError> {
+        self.trial = self.x.clone();
+        self.linearize_trial(problem)
+    }
+
     /// Exchanges the normal equations for QR, linearising the current point again.
     pub(super) fn orthogonalize<P: LeastSquares<T> + ?Sized>(
         &mut self,
@@ -506,8 +526,7 @@ where
         self.plan.may_orthogonalize = false;
         let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan }, None).map_err(|_| "QR takes no blocks")?;
         let normal = std::mem::replace(&mut self.model, qr);
-        self.trial = self.x.clone();
-        let outcome = self.linearize_trial(problem);
+        let outcome = self.linearize_again(problem);
         if !matches!(outcome, Ok(Some(_))) {
             self.model = normal;
         }

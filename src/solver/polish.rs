@@ -84,7 +84,11 @@ where
 
     /// Solves for the undamped step and returns the reduction it predicts.
     pub(super) fn gauss_newton<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<T> {
-        let length = self.system(problem).1.solve(T::ZERO).ok()?;
+        let mut length = self.system(problem).1.solve(T::ZERO);
+        if self.model.lacks_rows() && self.linearize_again(problem).is_ok() {
+            length = self.system(problem).1.solve(T::ZERO);
+        }
+        let length = length.ok()?;
         let reduction = self.predicted_reduction(T::ZERO, length, self.model.slope(self.step.as_ref()));
         reduction.is_finite().then_some(reduction)
     }

@@ -157,12 +157,22 @@ where
     /// scaling is renewed, or damping taken back, and the solve goes on until no step is left.
     #[inline]
     pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
+        if trial.accepted && self.cost <= T::EPSILON.sqrt() * self.initial_cost && self.vanishes_in_rounding() {
+            return Some(Status::NoProgress);
+        }
         let claim = self.claim(settings, trial)?;
         if self.is_stationary(settings) {
             return Some(claim);
         }
         let goes_on = self.renew_scaling(settings) || claim.is_converged() || self.damping.relax();
         (!goes_on).then_some(claim)
+    }
+
+    /// The residuals are no longer than their change if each parameter is rounded, by itself: costs that still fall do so by chance.
+    #[cold]
+    fn vanishes_in_rounding(&self) -> bool {
+        let rounding = T::EPSILON * scaled_norm(self.column_norms.as_ref(), self.sizes());
+        !self.plan.form.multiplies() && self.squares <= rounding * rounding
     }
 
     /// Status that the trial alone would end the solve with, before the first-order test.

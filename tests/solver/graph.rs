@@ -890,3 +890,54 @@ fn derivatives_by_hand_are_those_of_dual_numbers_or_named() {
     let error = problem.solve(&LevenbergMarquardt::new()).unwrap_err();
     assert!(matches!(error, GraphError::NonFiniteDerivative { residual_block: 8 }), "{error}");
 }
+
+/// The fourth difference of five places of a beam on a cubic spring, under a load.
+struct Bending {
+    step: f64,
+}
+
+impl CostFunction<f64> for Bending {
+    type Blocks = (Euclidean<1>, Euclidean<1>, Euclidean<1>, Euclidean<1>, Euclidean<1>);
+
+    fn residual_count(&self) -> usize {
+        1
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        let u = |k: usize| blocks[k][0];
+        let force = u(2).powi(3) * 10.0 + u(2) - 100.0;
+        r[0] = u(0) + u(4) - (u(1) + u(3)) * 4.0 + u(2) * 6.0 + force * self.step.powi(4);
+        Ok(())
+    }
+}
+
+/// A beam between two clamps, of places that are free.
+pub(super) fn beam(free: usize) -> (Problem, Vec<ParameterBlock<Euclidean<1>>>) {
+    let mut problem = Problem::new();
+    let places: Vec<_> = (0..free + 4).map(|_| problem.add_parameter_block(Euclidean::<1>, &[1.0]).unwrap()).collect();
+    for clamped in [0, 1, free + 2, free + 3] {
+        problem.set_point(places[clamped], &[0.0]).unwrap();
+        problem.set_constant(places[clamped]).unwrap();
+    }
+    let step = 1.0 / (free + 1) as f64;
+    for window in places.windows(5) {
+        let &[a, b, c, d, e] = window else { continue };
+        problem.add_residual_block(Bending { step }, (a, b, c, d, e)).unwrap();
+    }
+    (problem, places)
+}
+
+/// The condition of `J` grows with the fourth power of the number of places, that of `JᵀJ` with the eighth. What places make of the
+/// clamps is of the first order in their distance.
+#[test]
+fn stiff_beams_bend_alike_with_any_number_of_places() {
+    let deflection = |free: usize| {
+        let (mut problem, places) = beam(free);
+        let report = problem.solve(&LevenbergMarquardt::new()).unwrap();
+        assert!(report.is_converged() && report.iterations <= 12, "{free}: {report}");
+        problem.point(places[2 + free / 2]).unwrap()[0]
+    };
+    let [coarse, medium, fine] = [49, 199, 799].map(deflection);
+    let ratio = (coarse - medium) / (medium - fine);
+    assert!((ratio - 4.0).abs() < 0.4, "{coarse} {medium} {fine}");
+}

@@ -287,6 +287,53 @@ impl<T: Real> Residuals<T> for Broyden {
     }
 }
 
+/// The discrete boundary value problem over any scalar: its `J` has the condition number `0.4 n²`, and `JᵀJ` the square of that.
+struct BoundaryValue(usize);
+
+impl<T: Real> Residuals<T> for BoundaryValue {
+    fn parameter_count(&self) -> usize {
+        self.0
+    }
+
+    fn residual_count(&self) -> usize {
+        self.0
+    }
+
+    fn evaluate<S: Scalar<Real = T>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+        let (number, h) = (T::from_f64, 1.0 / (self.0 + 1) as f64);
+        for (i, r) in (first..).zip(r) {
+            let t = (i + 1) as f64 * h;
+            *r = x[i] * number(2.0) + (x[i] + number(t + 1.0)).powi(3) * number(0.5 * h * h);
+            if i > 0 {
+                *r -= x[i - 1];
+            }
+            if i + 1 < self.0 {
+                *r -= x[i + 1];
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Steps are those of Gauss and Newton although `JᵀJ` has no digit left, from near and from far.
+#[test]
+fn square_systems_of_bad_condition_converge_as_by_newton() {
+    fn check<T: Real>(n: usize, depth: f64, iterations: usize) {
+        let h = 1.0 / (n + 1) as f64;
+        let bent: Vec<T> = (1..=n).map(|i| i as f64 * h).map(|t| T::from_f64(depth * t * (t - 1.0))).collect();
+        let mut problem = AutoDiff(BoundaryValue(n)).with_sparsity::<T>(Sparsity::banded(n, 1, 1)).unwrap();
+        let report = LevenbergMarquardt::new().minimize(&mut problem, &bent).unwrap();
+        assert!(report.is_converged() && report.iterations <= iterations, "{n}: {report}");
+        // Rounding of the solution, whose numbers are at most a tenth, in three terms of each residual.
+        let rounding = T::EPSILON.to_f64() * 0.1 * 3.0;
+        assert!(report.cost.to_f64() <= n as f64 * rounding * rounding, "{n}: {}", report.cost);
+    }
+    check::<f32>(300, 1.0, 8);
+    check::<f32>(1000, 1.0, 8);
+    check::<f64>(3000, 1.0, 8);
+    check::<f64>(20_000, 1.0, 8);
+}
+
 #[test]
 fn ranks_sum_a_sparse_problem_as_a_dense_one_or_refuse() {
     let n = 30;

@@ -189,6 +189,16 @@ fn with_faults(faults: [usize; 2], panics: bool) -> Problem {
     problem
 }
 
+/// Steps for which the products of the columns have too few digits.
+#[test]
+fn beams_do_not_depend_on_the_number_of_threads() {
+    let solve = || {
+        let (mut problem, places) = super::graph::beam(1200);
+        outcome(&mut problem, move |problem| places.iter().map(|&place| problem.point(place).unwrap()[0]).collect())
+    };
+    assert_equal(solve);
+}
+
 #[test]
 fn the_same_residual_block_ends_the_solve_on_any_number_of_threads() {
     let message = assert_equal(|| {

@@ -4,6 +4,7 @@ use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::symbolic::SymbolicCholesky;
 use crate::kernels::front::padded;
+use crate::kernels::vector::copy_few;
 use crate::real::Real;
 
 /// Way of a block of the matrix into a panel.
@@ -70,7 +71,7 @@ impl Scatter {
         let panel = &mut panel[self.to..];
         for (i, row) in block.chunks_exact(columns).enumerate() {
             match self.way {
-                Way::Plain => panel[i * stride..][..columns].copy_from_slice(row),
+                Way::Plain => copy_few(row, &mut panel[i * stride..]),
                 Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
                 Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
             }

@@ -28,15 +28,15 @@ pub(crate) struct SparseCholesky<T> {
     /// Ways of the blocks of `H` into the panels.
     scatter: Lists<Scatter>,
     /// Children of each supernode.
-    children: Lists<u32>,
+    pub(super) children: Lists<u32>,
     /// Places of the rows below each child in its parent's front, in the order of the lists of children.
-    runs: Lists<Run>,
+    pub(super) runs: Lists<Run>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,
     /// Updates that wait to be added, of each task.
     rooms: Vec<Room<T>>,
     /// A vector in the order of elimination.
-    permuted: Vec<T>,
+    pub(super) permuted: Vec<T>,
     /// The part of a vector that belongs to a front.
     gathered: Vec<T>,
 }
@@ -57,10 +57,7 @@ impl<T: Real> SparseCholesky<T> {
         let with_parent = nodes.iter().enumerate().filter(|(_, node)| node.parent < nodes.len());
         let children = Lists::sorted(nodes.len(), with_parent.map(|(s, node)| (node.parent, s as u32)));
 
-        let mut supernode_of = vec![0; symbolic.order.len()];
-        for (s, node) in nodes.iter().enumerate() {
-            supernode_of[node.first..node.first + node.columns].fill(s);
-        }
+        let supernode_of = symbolic.supernode_of_all();
         let label = &symbolic.label;
         let first_label = |entry: &Entry| label[entry.i].min(label[entry.j]) as usize;
         let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
@@ -187,7 +184,7 @@ impl<T: Real> SparseCholesky<T> {
     }
 
     /// Copies a vector out of the order of elimination.
-    fn permute_back(&self, b: &mut [T]) {
+    pub(super) fn permute_back(&self, b: &mut [T]) {
         let SymbolicCholesky { order, offsets, natural, .. } = &self.symbolic;
         for (ends, &block) in offsets.windows(2).zip(order) {
             let to = natural[block as usize];
@@ -216,7 +213,7 @@ impl<T: Real> SparseCholesky<T> {
     }
 
     /// Solves `Ux = b` in the order of elimination.
-    fn backward(&mut self) {
+    pub(super) fn backward(&mut self) {
         let SymbolicCholesky { offsets, supernodes, .. } = &self.symbolic;
         for (s, node) in supernodes.iter().enumerate().rev() {
             let own = offsets[node.first]..offsets[node.first] + node.pivots;

@@ -57,6 +57,18 @@ impl<T: Real> BlockMatrix<T> {
         }
     }
 
+    /// `Σ H_jj v_j²`.
+    pub(crate) fn diagonal_form(&self, v: &[T]) -> T {
+        let mut form = T::ZERO;
+        for j in 0..self.pattern.blocks() {
+            let size = self.pattern.size(j);
+            let block = &self.values[self.pattern.diagonal_slot(j)..][..size * size];
+            let entries = block.iter().step_by(size + 1).zip(&v[self.pattern.range(j)]);
+            form = entries.fold(form, |sum, (&entry, &v)| sum + entry * v * v);
+        }
+        form
+    }
+
     /// Adds `λD²`, where `d` is the diagonal of `D`.
     #[cfg(test)]
     pub(crate) fn damp(&mut self, lambda: T, d: &[T]) {

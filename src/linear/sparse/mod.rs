@@ -11,6 +11,7 @@ mod inverse;
 mod lists;
 mod matrix;
 mod ordering;
+mod orthogonal;
 mod pattern;
 #[cfg(test)]
 mod samples;
@@ -20,5 +21,6 @@ mod tasks;
 pub(crate) use cholesky::SparseCholesky;
 pub(crate) use inverse::InverseSubset;
 pub(crate) use matrix::BlockMatrix;
+pub(crate) use orthogonal::OrthogonalElimination;
 pub(crate) use pattern::{BlockPattern, TooLarge};
 pub(crate) use symbolic::SymbolicCholesky;

@@ -203,6 +203,15 @@ impl SymbolicCholesky {
         })
     }
 
+    /// The supernode of each block, by its place in the order.
+    pub(super) fn supernode_of_all(&self) -> Vec<usize> {
+        let mut supernode_of = vec![0; self.order.len()];
+        for (s, node) in self.supernodes.iter().enumerate() {
+            supernode_of[node.first..node.first + node.columns].fill(s);
+        }
+        supernode_of
+    }
+
     /// Floating-point operations of a factorisation: `Σ (m − i)²` over the pivots `i` of fronts of `m` rows.
     pub(crate) fn flops(&self) -> f64 {
         let of_node = |k: f64, m: f64| k * m * m - m * k * (k - 1.0) + k * (k - 1.0) * (2.0 * k - 1.0) / 6.0;
