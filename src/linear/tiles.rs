@@ -9,6 +9,9 @@ use crate::real::Real;
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;
 
+/// Bytes of a Jacobian that is kept as a whole at most.
+const MOST_KEPT_BYTES: usize = 32 * 1024 * 1024;
+
 /// Rows in a tile of a wide problem, whatever their bytes: each tile passes over the whole of `JᵀJ`, which is not in the
 /// cache by then.
 const FEWEST_ROWS: usize = 96;
@@ -19,10 +22,14 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     rows: usize,
     /// Columns of the Jacobian that are formed.
     columns: usize,
+    /// Rows that there is room for: those of a tile, or all.
+    kept: usize,
+    /// All rows are to be kept, where they fit.
+    keeps_all: bool,
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
     trial_residuals: Buffer<T, S::Column>,
-    /// One tile took all rows, and still holds those of the last linearisation.
+    /// All rows of the last linearisation are still here.
     complete: bool,
 }
 
@@ -43,6 +50,8 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Tiles {
             rows,
             columns: n,
+            kept: rows,
+            keeps_all: false,
             jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
             residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
@@ -54,10 +63,27 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
         self.rows = Self::rows(m, n, group);
         self.columns = n;
-        self.jacobian.grow(self.rows * n);
-        self.residuals.grow(self.rows);
+        self.make_room(m);
         self.trial_residuals.grow(self.rows);
         self.complete = false;
+    }
+
+    /// Keeps all of `m` rows for later visits if that is wanted, and if they take no more than [`MOST_KEPT_BYTES`].
+    pub(crate) fn keep_all(&mut self, is_wanted: bool, m: usize) {
+        self.keeps_all = is_wanted && S::TILE_ROWS == 0;
+        self.make_room(m);
+    }
+
+    fn make_room(&mut self, m: usize) {
+        let fits = Self::kept_bytes(m, self.columns) <= MOST_KEPT_BYTES;
+        self.kept = if self.keeps_all && fits { m.max(self.rows) } else { self.rows };
+        self.jacobian.grow(self.kept * self.columns);
+        self.residuals.grow(self.kept);
+    }
+
+    /// Bytes of all rows.
+    pub(crate) fn kept_bytes(m: usize, n: usize) -> usize {
+        m.saturating_mul(n).saturating_mul(size_of::<T>())
     }
 
     /// Rows that fit a tile: whole groups, at least one.
@@ -89,13 +115,26 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.complete = false;
         for first in (0..m).step_by(self.rows) {
             let rows = first..m.min(first + self.rows);
-            let r = self.residuals.first(rows.len());
-            let jacobian = self.jacobian.first(rows.len() * self.columns);
+            let place = if self.kept >= m { first } else { 0 };
+            let r = self.residuals.part(place, rows.len());
+            let jacobian = self.jacobian.part(place * self.columns, rows.len() * self.columns);
             problem.linearize(x, first, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
-        self.complete = self.rows >= m;
+        self.complete = self.kept >= m;
         Ok(())
+    }
+
+    /// Visits the rows of the Jacobian of the last [`linearize`](Self::linearize), a tile at a time; `false` where they are not here
+    /// any more.
+    pub(crate) fn visit_kept(&mut self, m: usize, mut visit: impl FnMut(Range<usize>, &[T])) -> bool {
+        if self.complete {
+            for first in (0..m).step_by(self.rows) {
+                let count = self.rows.min(m - first);
+                visit(first..first + count, self.jacobian.part(first * self.columns, count * self.columns));
+            }
+        }
+        self.complete
     }
 
     /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`, with room for a second column beside
@@ -116,8 +155,9 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             if !self.complete && visit(problem, first, None, column)? {
                 continue;
             }
-            let r = self.residuals.first(count);
-            let jacobian = self.jacobian.first(count * self.columns);
+            let place = if self.complete { first } else { 0 };
+            let r = self.residuals.part(place, count);
+            let jacobian = self.jacobian.part(place * self.columns, count * self.columns);
             if !self.complete {
                 asked = true;
                 problem.linearize(x, first, r, jacobian)?;
@@ -196,7 +236,13 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
     /// Returns the first numbers.
     #[inline]
     fn first(&mut self, count: usize) -> &mut [T] {
+        self.part(0, count)
+    }
+
+    /// Returns numbers from a place on.
+    #[inline]
+    fn part(&mut self, start: usize, count: usize) -> &mut [T] {
         let numbers = if self.heap.is_empty() { self.stack.as_mut() } else { &mut self.heap };
-        &mut numbers[..count]
+        &mut numbers[start..start + count]
     }
 }

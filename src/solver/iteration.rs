@@ -105,6 +105,8 @@ where
         if plan.form.multiplies() {
             d.as_mut().fill(T::ONE);
         }
+        let mut tiles = Tiles::new(plan.m, plan.form.formed_columns(n), plan.group);
+        tiles.keep_all(settings.keeps_rows(&plan), plan.m);
         Iteration {
             plan,
             damping,
@@ -113,7 +115,7 @@ where
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
             model,
-            tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
+            tiles,
             row_sums: None,
             rank_sync: None,
             point_sizes: None,

@@ -29,6 +29,20 @@ pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Optio
     T::multiply_transposed(y, add, x, weight, columns, rows);
 }
 
+/// `y = x Wᵀ + b` where all samples have the same `x`: computed once, and copied. A sample has `width` numbers of `y`.
+pub(super) fn affine_of_one<T: Real>(
+    x: &[T],
+    weight: &[T],
+    columns: usize,
+    bias: Option<&[T]>,
+    y: &mut [T],
+    width: usize,
+) {
+    let (first, rest) = y.split_at_mut(width);
+    affine(x, weight, columns, bias, first, false);
+    broadcast(first, rest);
+}
+
 /// Numbers worked on side by side.
 const LANES: usize = 4;
 

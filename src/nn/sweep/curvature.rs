@@ -52,7 +52,7 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::ChainRule(ref rule) if rule.parts().any(|(node, _)| tangent.of(node).is_some()) => {
                     start(ddy, &mut bends);
-                    rule.add_curvature(|node| value.of(node), |node| tangent.of(node), ddy);
+                    rule.add_curvature(&|node| value.of(node), &|node| tangent.of(node), ddy);
                 }
                 Operation::Arithmetic { kind: Arithmetic::Mul, a, b } => {
                     if let (Some(da), Some(db)) = (tangent.of(a), tangent.of(b)) {

@@ -1,6 +1,6 @@
 //! The forward sweep: values.
 
-use super::affine::affine;
+use super::affine::{affine, affine_of_one};
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
@@ -42,11 +42,15 @@ fn sweep<T: Real>(layout: &Layout, tile: &Tile<'_, T>, wanted: &[bool], values: 
             },
             Operation::Dense { x, weight, bias, positions } => {
                 let bias = bias.map(|bias| &tile.x[bias.range()]);
-                affine(value.of(x), &tile.x[weight.range()], x.width() / positions, bias, y, false);
+                let (weight, columns) = (&tile.x[weight.range()], x.width() / positions);
+                match value.constant(x) {
+                    Some(row) => affine_of_one(row, weight, columns, bias, y, *width),
+                    None => affine(value.of(x), weight, columns, bias, y, false),
+                }
             }
             Operation::Apply { function, x } => function.forward(value.of(x), y),
             Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
-            Operation::ChainRule(ref rule) => rule.forward(|node| value.of(node), y),
+            Operation::ChainRule(ref rule) => rule.forward(&|node| value.of(node), y),
             Operation::Concat(ref nodes) => {
                 let mut to = Columns { width: *width, start: 0 };
                 for &node in nodes {

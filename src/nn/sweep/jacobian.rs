@@ -201,6 +201,16 @@ struct OuterProducts<'a, T> {
 impl<T: Real> Kernel for OuterProducts<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
+        if self.piece.numbers == (0..self.m * self.n) {
+            // Loops whose length the compiler knows run in whole registers.
+            match self.n {
+                2 => return self.narrow::<2>(),
+                3 => return self.narrow::<3>(),
+                4 => return self.narrow::<4>(),
+                5 => return self.narrow::<5>(),
+                _ => {}
+            }
+        }
         let OuterProducts { rows, stride, piece, add, delta, m, x, n } = self;
         let Range { start, end } = piece.numbers;
         // The first and the last row of the weight may be wanted in part.
@@ -221,6 +231,22 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
             }
             for (to, &delta) in to.chunks_mut(n).zip(delta) {
                 put_or_add(to, add, delta, &x[..to.len()]);
+            }
+        }
+    }
+}
+
+impl<T: Real> OuterProducts<'_, T> {
+    /// All of `δ ⊗ x`, for rows of `N` numbers of `x`.
+    #[inline(always)]
+    fn narrow<const N: usize>(self) {
+        let OuterProducts { rows, stride, piece, add, delta, m, x, .. } = self;
+        for ((row, delta), x) in rows.chunks_mut(stride).zip(delta.chunks_exact(m)).zip(x.as_chunks::<N>().0) {
+            let to = row[piece.column..piece.column + m * N].as_chunks_mut::<N>().0;
+            for (to, &delta) in to.iter_mut().zip(delta) {
+                for k in 0..N {
+                    to[k] = if add { to[k] + delta * x[k] } else { delta * x[k] };
+                }
             }
         }
     }

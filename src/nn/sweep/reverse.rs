@@ -149,7 +149,7 @@ impl<T: Real> Workspace<T> {
                     for (node, part) in rule.parts() {
                         let Some((adjoint, add)) = adjoints.of(node) else { continue };
                         for (adjoint, delta) in adjoint.chunks_exact_mut(size).zip(delta.chunks_exact(size)) {
-                            rule.times_derivative(part, |node| value.of(node), delta, adjoint, add);
+                            rule.times_derivative(part, &|node| value.of(node), delta, adjoint, add);
                         }
                     }
                 }

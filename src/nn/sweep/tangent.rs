@@ -1,6 +1,6 @@
 //! The tangent sweep: how the values change along a direction.
 
-use super::affine::affine;
+use super::affine::{affine, affine_of_one};
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
 use super::workspace::{Layout, Values};
@@ -67,7 +67,10 @@ pub(super) fn propagate<T: Real>(
             let (range, columns) = (weight.range(), x.width() / positions);
             if let Some(direction) = direction {
                 let bias = bias.map(|bias| &direction[bias.range()]);
-                affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
+                match value.constant(x) {
+                    Some(row) => affine_of_one(row, &direction[range.clone()], columns, bias, dy, width),
+                    None => affine(value.of(x), &direction[range.clone()], columns, bias, dy, false),
+                }
             }
             let dx = tangent.of(x);
             if let Some(dx) = dx {
@@ -96,7 +99,7 @@ pub(super) fn propagate<T: Real>(
             let mut add = false;
             for (node, part) in rule.parts() {
                 if let Some(d) = tangent.of(node) {
-                    rule.times_derivative(part, |node| value.of(node), d, dy, add);
+                    rule.times_derivative(part, &|node| value.of(node), d, dy, add);
                     add = true;
                 }
             }

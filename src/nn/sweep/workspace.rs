@@ -138,6 +138,15 @@ impl<'a, T: Real> Values<'a, T> {
             _ => &self.numbers[self.layout.block(node.index(), self.tile.rows.len())],
         }
     }
+
+    /// The row that is the value of a constant at every sample; `None` for other nodes.
+    #[inline]
+    pub(super) fn constant(&self, node: Node) -> Option<&'a [T]> {
+        match &self.tile.tape.records()[node.index()].operation {
+            Operation::Constant(row) => Some(row),
+            _ => None,
+        }
+    }
 }
 
 /// Rows in a tile at most.

@@ -345,6 +345,7 @@ impl<T: Real> Training<T> {
         }
         iteration.model.resize(plan.m, plan.group);
         iteration.tiles.resize(plan.m, plan.form.formed_columns(x.len()), plan.group);
+        iteration.tiles.keep_all(settings.keeps_rows(&plan), plan.m);
         Ok(())
     }
 
