@@ -59,19 +59,23 @@ impl<T: Real> ChainRule<T> {
         simd::run(Forward { rule: self, of, z });
     }
 
-    /// `d` times the derivative of `z` by one part, overwriting `to` or added to it. Serves the reverse and the tangent sweep.
-    pub(crate) fn times_derivative<'a>(&self, part: Part, of: Lookup<'_, 'a, T>, d: &[T], to: &mut [T], add: bool) {
-        simd::run(TimesDerivative { rule: self, part, of, d, to, add });
+    /// `d` times the derivatives of `z` by its parts, overwriting what there is of their adjoints or added to it.
+    pub(crate) fn reverse<'a>(&self, of: Lookup<'_, 'a, T>, d: &[T], adjoints: &mut dyn Adjoints<T>) {
+        simd::run(Reverse { rule: self, of, d, adjoints });
+    }
+
+    /// `dz`, the derivatives of `z` by its parts times their tangents; `false`, and nothing, where all of these are zero.
+    pub(crate) fn tangent<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, dz: &mut [T]) -> bool {
+        let moves = self.parts().any(|(node, _)| tangent(node).is_some());
+        if moves {
+            simd::run(Tangent { rule: self, of, tangent, dz });
+        }
+        moves
     }
 
     /// Adds to `c` how `z` bends where its parts move straight on: the second derivatives of `z` by its parts, times their
     /// tangents. A node's tangent is `None` where it is zero.
-    pub(crate) fn add_curvature<'a>(
-        &self,
-        of: Lookup<'_, 'a, T>,
-        tangent: &dyn Fn(Node) -> Option<&'a [T]>,
-        c: &mut [T],
-    ) {
+    pub(crate) fn add_curvature<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, c: &mut [T]) {
         simd::run(Curvature { rule: self, of, tangent, c });
     }
 
@@ -86,6 +90,34 @@ impl<T: Real> ChainRule<T> {
         for &[a, b] in products {
             put(sum, true, pairs(of(a), of(b), at).map(|(a, b)| a * b));
         }
+    }
+
+    /// The derivative of `z` by `x` at some places: `f″(x) s + f‴(x) Σ aₖ bₖ`.
+    #[inline(always)]
+    fn change_of_argument<'a>(
+        &self,
+        of: Lookup<'_, 'a, T>,
+        linear: Option<&[T]>,
+        at: &Range<usize>,
+        second: &[T],
+        third: &[T],
+        change: &mut [T],
+    ) {
+        let change = &mut change[..at.len()];
+        if !self.products.is_empty() {
+            self.sum_products(of, at, change);
+            for (change, &f) in change.iter_mut().zip(third) {
+                *change *= f;
+            }
+        }
+        if let Some(s) = linear {
+            put(change, !self.products.is_empty(), second.iter().zip(&s[at.clone()]).map(|(&f, &s)| f * s));
+        }
+    }
+
+    /// Returns true if one of the first `count` parts is this node, too.
+    fn has_before(&self, count: usize, node: Node) -> bool {
+        self.parts().take(count).any(|(before, _)| before == node)
     }
 
     /// Computes derivatives of the function at some places, from the order `FIRST` on.
@@ -103,6 +135,15 @@ impl<T: Real> ChainRule<T> {
 
 /// Returns the values of a node.
 pub(crate) type Lookup<'f, 'a, T> = &'f dyn Fn(Node) -> &'a [T];
+
+/// Returns the tangent of a node; `None` where it is zero.
+pub(crate) type Tangents<'f, 'a, T> = &'f dyn Fn(Node) -> Option<&'a [T]>;
+
+/// Adjoints of nodes.
+pub(crate) trait Adjoints<T> {
+    /// Returns the adjoint of a node, and true if something is there that has to be added to; `None` if it is not needed.
+    fn of(&mut self, node: Node) -> Option<(&mut [T], bool)>;
+}
 
 /// The places in blocks.
 fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
@@ -171,51 +212,80 @@ impl<T: Real> Kernel for Forward<'_, '_, T> {
     }
 }
 
-/// [`ChainRule::times_derivative`].
-struct TimesDerivative<'r, 'a, T> {
+/// [`ChainRule::reverse`].
+struct Reverse<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    part: Part,
     of: Lookup<'r, 'a, T>,
     d: &'r [T],
-    to: &'r mut [T],
-    add: bool,
+    adjoints: &'r mut dyn Adjoints<T>,
 }
 
-impl<T: Real> Kernel for TimesDerivative<'_, '_, T> {
+impl<T: Real> Kernel for Reverse<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let TimesDerivative { rule, part, of, d, to, add } = self;
+        let Reverse { rule, of, d, adjoints } = self;
         let values = [of(rule.x), of(rule.y)];
         let linear = rule.linear.map(of);
-        let (mut slopes, mut sum) = ([[T::ZERO; BLOCK]; 3], [T::ZERO; BLOCK]);
-        for at in blocks(to.len()) {
-            let (to, d) = (&mut to[at.clone()], d[at.clone()].iter());
+        let (mut slopes, mut change) = ([[T::ZERO; BLOCK]; 3], [T::ZERO; BLOCK]);
+        for at in blocks(d.len()) {
             rule.slopes::<FUSED, 1, 3>(values, &at, &mut slopes);
-            let [first, second, third] = &slopes;
-            match part {
-                Part::Argument => {
-                    let straight = linear.map(|s| second.iter().zip(&s[at.clone()]).map(|(&f, &s)| f * s));
-                    if rule.products.is_empty() {
-                        if let Some(straight) = straight {
-                            put(to, add, d.zip(straight).map(|(&d, straight)| d * straight));
-                        }
-                        continue;
+            let (d, [first, second, third]) = (&d[at.clone()], &slopes);
+            for (index, (node, part)) in rule.parts().enumerate() {
+                let Some((adjoint, is_there)) = adjoints.of(node) else { continue };
+                let (to, add) = (&mut adjoint[at.clone()], is_there || rule.has_before(index, node));
+                let d = d.iter();
+                match part {
+                    Part::Argument => {
+                        rule.change_of_argument(of, linear, &at, second, third, &mut change);
+                        put(to, add, d.zip(&change).map(|(&d, &change)| d * change));
                     }
-                    rule.sum_products(of, &at, &mut sum[..at.len()]);
-                    let bent = third.iter().zip(&sum).map(|(&f, &q)| f * q);
-                    match straight {
-                        Some(straight) => {
-                            put(to, add, d.zip(straight.zip(bent)).map(|(&d, (straight, bent))| d * (straight + bent)));
-                        }
-                        None => put(to, add, d.zip(bent).map(|(&d, bent)| d * bent)),
+                    Part::Linear => put(to, add, d.zip(first).map(|(&d, &f)| d * f)),
+                    Part::Factor { other, square } => {
+                        let twice = if square { T::from_f64(2.0) } else { T::ONE };
+                        let other = &of(other)[at.clone()];
+                        put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
                     }
                 }
-                Part::Linear => put(to, add, d.zip(first).map(|(&d, &f)| d * f)),
-                Part::Factor { other, square } => {
-                    let twice = if square { T::from_f64(2.0) } else { T::ONE };
-                    let other = &of(other)[at];
-                    put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
+            }
+        }
+    }
+}
+
+/// [`ChainRule::tangent`].
+struct Tangent<'r, 'a, T> {
+    rule: &'r ChainRule<T>,
+    of: Lookup<'r, 'a, T>,
+    tangent: Tangents<'r, 'a, T>,
+    dz: &'r mut [T],
+}
+
+impl<T: Real> Kernel for Tangent<'_, '_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Tangent { rule, of, tangent, dz } = self;
+        let values = [of(rule.x), of(rule.y)];
+        let linear = rule.linear.map(of);
+        let (mut slopes, mut change) = ([[T::ZERO; BLOCK]; 3], [T::ZERO; BLOCK]);
+        for at in blocks(dz.len()) {
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut slopes);
+            let (to, [first, second, third]) = (&mut dz[at.clone()], &slopes);
+            let mut add = false;
+            for (node, part) in rule.parts() {
+                let Some(d) = tangent(node) else { continue };
+                let d = d[at.clone()].iter();
+                match part {
+                    Part::Argument => {
+                        rule.change_of_argument(of, linear, &at, second, third, &mut change);
+                        put(to, add, d.zip(&change).map(|(&d, &change)| d * change));
+                    }
+                    Part::Linear => put(to, add, d.zip(first).map(|(&d, &f)| d * f)),
+                    Part::Factor { other, square } => {
+                        let twice = if square { T::from_f64(2.0) } else { T::ONE };
+                        let other = &of(other)[at.clone()];
+                        put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
+                    }
                 }
+                add = true;
             }
         }
     }
@@ -225,7 +295,7 @@ impl<T: Real> Kernel for TimesDerivative<'_, '_, T> {
 struct Curvature<'r, 'a, T> {
     rule: &'r ChainRule<T>,
     of: Lookup<'r, 'a, T>,
-    tangent: &'r dyn Fn(Node) -> Option<&'a [T]>,
+    tangent: Tangents<'r, 'a, T>,
     c: &'r mut [T],
 }
 

@@ -7,11 +7,11 @@ use crate::real::Real;
 /// `y = x Wᵀ + b`, or `y += x Wᵀ + b`, for a weight with `columns` columns.
 pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Option<&[T]>, y: &mut [T], add: bool) {
     let rows = weight.len() / columns;
-    if columns == 1
+    if columns <= FEW_INPUTS
         && !add
         && let Some(bias) = bias
     {
-        return simd::run(Lines { x, slopes: weight, offsets: bias, y });
+        return simd::run(FewInputs { x, weight, columns, bias, y });
     }
     let add = match bias {
         Some(bias) if add => {
@@ -43,31 +43,55 @@ pub(super) fn affine_of_one<T: Real>(
     broadcast(first, rest);
 }
 
-/// Numbers worked on side by side.
-const LANES: usize = 4;
+/// Most inputs of a layer that is computed without a copy of its samples' products.
+const FEW_INPUTS: usize = 8;
 
-/// A layer of one input: row `i` of `y` is `slopes · x[i] + offsets`.
-struct Lines<'a, T> {
+/// Outputs whose weights are copied at a time.
+const OUTPUTS: usize = 64;
+
+/// A layer of few inputs and a bias: every number is written once.
+struct FewInputs<'a, T> {
     x: &'a [T],
-    slopes: &'a [T],
-    offsets: &'a [T],
+    weight: &'a [T],
+    columns: usize,
+    bias: &'a [T],
     y: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Lines<'_, T> {
+impl<T: Real> Kernel for FewInputs<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Self { x, slopes, offsets, y } = self;
-        let (slope_blocks, slope_rest) = slopes.as_chunks::<LANES>();
-        let (offset_blocks, offset_rest) = offsets.as_chunks::<LANES>();
-        for (y, &x) in y.chunks_exact_mut(slopes.len()).zip(x) {
-            let (y, rest) = y.as_chunks_mut::<LANES>();
-            for ((y, slopes), offsets) in y.iter_mut().zip(slope_blocks).zip(offset_blocks) {
-                *y = std::array::from_fn(|lane| multiply_add::<T, FUSED>(x, slopes[lane], offsets[lane]));
+        let Self { x, weight, columns, bias, y } = self;
+        let outputs = bias.len();
+        let mut across = [[T::ZERO; OUTPUTS]; FEW_INPUTS];
+        for first in (0..outputs).step_by(OUTPUTS) {
+            let count = OUTPUTS.min(outputs - first);
+            for (j, row) in weight[first * columns..].chunks_exact(columns).take(count).enumerate() {
+                for (k, &number) in row.iter().enumerate() {
+                    across[k][j] = number;
+                }
             }
-            for ((y, &slope), &offset) in rest.iter_mut().zip(slope_rest).zip(offset_rest) {
-                *y = multiply_add::<T, FUSED>(x, slope, offset);
+            let bias = &bias[first..first + count];
+            for (y, x) in y.chunks_exact_mut(outputs).zip(x.chunks_exact(columns)) {
+                let y = &mut y[first..first + count];
+                let (y, rest) = y.as_chunks_mut::<LANES>();
+                let (bias, bias_rest) = bias.as_chunks::<LANES>();
+                for (j, (y, bias)) in y.iter_mut().zip(bias).enumerate() {
+                    let mut sums = *bias;
+                    for (&x, across) in x.iter().zip(&across) {
+                        let across = &across.as_chunks::<LANES>().0[j];
+                        sums = std::array::from_fn(|lane| multiply_add::<T, FUSED>(x, across[lane], sums[lane]));
+                    }
+                    *y = sums;
+                }
+                for (j, (y, &bias)) in (count - rest.len()..).zip(rest.iter_mut().zip(bias_rest)) {
+                    let terms = x.iter().zip(&across);
+                    *y = terms.fold(bias, |sum, (&x, across)| multiply_add::<T, FUSED>(x, across[j], sum));
+                }
             }
         }
     }
 }
+
+/// Numbers worked on side by side.
+const LANES: usize = 8;

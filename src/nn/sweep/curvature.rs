@@ -4,7 +4,6 @@ use super::affine::affine;
 use super::tangent::{Tangents, propagate};
 use super::workspace::Values;
 use super::{Tile, Workspace};
-use crate::kernels::vector::add_scaled;
 use crate::nn::arithmetic::{Arithmetic, put};
 use crate::nn::tape::{Operation, Record};
 use crate::real::Real;
@@ -20,7 +19,9 @@ impl<T: Real> Workspace<T> {
         find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
         self.tangent(tile, &needs_tangent, direction);
         self.needs_tangent = needs_tangent;
-        let Workspace { layout, values, derivatives, reached, curvatures, has_curvature, scratch, .. } = self;
+        let Workspace { layout, values, derivatives, reached, curvatures, has_curvature, doubled, .. } = self;
+        doubled.clear();
+        doubled.extend(direction.iter().map(|&number| number + number));
         let values = values.current();
         let value = Values { tile, layout, numbers: values };
         let count = tile.rows.len();
@@ -38,10 +39,9 @@ impl<T: Real> Workspace<T> {
             match *operation {
                 Operation::Dense { x, weight, positions, .. } => {
                     if let Some(dx) = tangent.of(x) {
-                        let part = &mut scratch[..ddy.len()];
-                        affine(dx, &direction[weight.range()], x.width() / positions, None, part, false);
-                        start(ddy, &mut bends);
-                        add_scaled(ddy, T::from_f64(2.0), part);
+                        let twice = &doubled[weight.range()];
+                        affine(dx, twice, x.width() / positions, None, ddy, bends);
+                        bends = true;
                     }
                 }
                 Operation::Apply { function, x } => {

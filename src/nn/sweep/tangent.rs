@@ -95,16 +95,7 @@ pub(super) fn propagate<T: Real>(
             }
             add
         }
-        Operation::ChainRule(ref rule) => {
-            let mut add = false;
-            for (node, part) in rule.parts() {
-                if let Some(d) = tangent.of(node) {
-                    rule.times_derivative(part, &|node| value.of(node), d, dy, add);
-                    add = true;
-                }
-            }
-            add
-        }
+        Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
             let mut to = Columns { width, start: 0 };
             dy.fill(T::ZERO);

@@ -52,6 +52,8 @@ pub(crate) struct Workspace<T> {
     pub(super) needs_tangent: Vec<bool>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
+    /// Twice the direction of a curvature sweep.
+    pub(super) doubled: Vec<T>,
 }
 
 /// Layout of the nodes' blocks. A block holds a row for each sample of a tile.
@@ -179,6 +181,7 @@ impl<T: Real> Workspace<T> {
             has_curvature: vec![false; tape.records().len()],
             needs_tangent: vec![false; tape.records().len()],
             scratch: vec![T::ZERO; layout.rows * widest],
+            doubled: Vec::new(),
             layout,
         }
     }
