@@ -16,6 +16,7 @@ mod paths;
 mod positions;
 mod reverse;
 mod tangent;
+mod uniform;
 mod values;
 mod workspace;
 

@@ -123,9 +123,9 @@ impl<T: Real> Workspace<T> {
     /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
     /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
-        let Workspace { layout, values, derivatives, stack, reached, scratch, .. } = self;
+        let Workspace { layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, numbers: values };
+        let value = Values { tile, layout, uniform, numbers: values };
         let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
             if !(reached[index] && needed[index]) {

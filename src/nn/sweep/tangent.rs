@@ -28,9 +28,9 @@ impl<'a, T: Real> Tangents<'a, T> {
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
     pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
-        let Workspace { layout, values, derivatives, reached, .. } = self;
+        let Workspace { layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, numbers: values };
+        let value = Values { tile, layout, uniform, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {

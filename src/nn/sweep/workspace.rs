@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Masks;
+use super::uniform::UniformValues;
 use super::values::ForwardValues;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
@@ -36,6 +37,7 @@ pub(crate) struct Tile<'a, T> {
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
     pub(super) layout: Layout,
+    pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
@@ -60,7 +62,7 @@ pub(crate) struct Workspace<T> {
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     /// Rows in a tile at most.
-    rows: usize,
+    pub(super) rows: usize,
     /// Numbers in a row before each node's, and in the whole row.
     offsets: Vec<usize>,
 }
@@ -128,6 +130,7 @@ impl Layout {
 pub(super) struct Values<'a, T> {
     pub(super) tile: &'a Tile<'a, T>,
     pub(super) layout: &'a Layout,
+    pub(super) uniform: &'a UniformValues<T>,
     pub(super) numbers: &'a [T],
 }
 
@@ -137,7 +140,10 @@ impl<'a, T: Real> Values<'a, T> {
     pub(super) fn of(&self, node: Node) -> &'a [T] {
         match self.tile.tape.records()[node.index()].operation {
             Operation::Input(index) => self.tile.batch.input(index, &self.tile.rows, node.width()),
-            _ => &self.numbers[self.layout.block(node.index(), self.tile.rows.len())],
+            _ => {
+                let block = self.layout.block(node.index(), self.tile.rows.len());
+                self.uniform.of(node.index(), block.len()).unwrap_or_else(|| &self.numbers[block])
+            }
         }
     }
 
@@ -172,6 +178,7 @@ impl<T: Real> Workspace<T> {
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
+            uniform: UniformValues::new(tape.records(), layout.rows),
             values: ForwardValues::new(layout.rows, layout.width()),
             derivatives: vec![T::ZERO; numbers],
             stack: 1,
@@ -213,7 +220,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's value, after a forward sweep.
     pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.layout, numbers: self.values.current() }.of(node)
+        Values { tile, layout: &self.layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
