@@ -19,11 +19,11 @@ impl<T: Real> Workspace<T> {
         find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
         self.tangent(tile, &needs_tangent, direction);
         self.needs_tangent = needs_tangent;
-        let Workspace { layout, uniform, values, derivatives, reached, curvatures, has_curvature, doubled, .. } = self;
+        let Workspace { layout, value_layout, uniform, values, derivatives, reached, curvatures, has_curvature, doubled, .. } = self;
         doubled.clear();
         doubled.extend(direction.iter().map(|&number| number + number));
         let values = values.current();
-        let value = Values { tile, layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let count = tile.rows.len();
         let tangent = Tangents { layout, numbers: derivatives, reached, count };
         has_curvature.fill(false);
@@ -33,7 +33,7 @@ impl<T: Real> Workspace<T> {
             }
             let (before, ddy) = layout.split(curvatures, index, count);
             let curvature = Tangents { layout, numbers: before, reached: has_curvature, count };
-            let y = &values[layout.block(index, count)];
+            let y = &values[value_layout.block(index, count)];
             let mut bends = propagate(record, &value, curvature, None, y, ddy);
             let Record { operation, .. } = record;
             match *operation {

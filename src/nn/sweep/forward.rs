@@ -12,7 +12,7 @@ impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
         self.uniform.compute(tile.tape.records(), tile.x, self.layout.rows);
-        sweep(&self.layout, &self.uniform, tile, wanted, self.values.passing());
+        sweep(&self.value_layout, &self.uniform, tile, wanted, self.values.passing());
     }
 
     /// Runs [`forward`](Self::forward) for a tile of the bound batch. Values at the same point as those kept last are found
@@ -23,7 +23,7 @@ impl<T: Real> Workspace<T> {
             return;
         }
         let values = if keep { self.values.keep(tile.x, &tile.rows) } else { self.values.passing() };
-        sweep(&self.layout, &self.uniform, tile, wanted, values);
+        sweep(&self.value_layout, &self.uniform, tile, wanted, values);
     }
 }
 

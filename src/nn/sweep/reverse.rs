@@ -123,9 +123,9 @@ impl<T: Real> Workspace<T> {
     /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
     /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
-        let Workspace { layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
+        let Workspace { layout, value_layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
             if !(reached[index] && needed[index]) {
@@ -155,7 +155,7 @@ impl<T: Real> Workspace<T> {
                     }
                 }
                 Operation::Apply { function, x } => {
-                    let y = &values[layout.block(index, count)];
+                    let y = &values[value_layout.block(index, count)];
                     let Some((adjoint, add)) = adjoints.of(x) else { continue };
                     for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                         if add {
@@ -168,7 +168,7 @@ impl<T: Real> Workspace<T> {
                     }
                 }
                 Operation::Arithmetic { kind, a, b } => {
-                    let y = &values[layout.block(index, count)];
+                    let y = &values[value_layout.block(index, count)];
                     for (side, node) in [(Side::Left, a), (Side::Right, b)] {
                         let Some((adjoint, add)) = adjoints.of(node) else { continue };
                         for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {

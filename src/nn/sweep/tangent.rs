@@ -28,16 +28,16 @@ impl<'a, T: Real> Tangents<'a, T> {
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
     pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
-        let Workspace { layout, uniform, values, derivatives, reached, .. } = self;
+        let Workspace { layout, value_layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if wanted[index] {
                 let (before, dy) = layout.split(derivatives, index, count);
                 let tangent = Tangents { layout, numbers: before, reached, count };
-                let y = &values[layout.block(index, count)];
+                let y = &values[value_layout.block(index, count)];
                 reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }
         }

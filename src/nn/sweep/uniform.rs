@@ -6,6 +6,14 @@ use super::values::is_same;
 use crate::nn::tape::{Operation, Record};
 use crate::real::Real;
 
+/// Returns true if all samples have the same value of a node.
+pub(super) fn is_uniform<T>(records: &[Record<T>], record: &Record<T>) -> bool {
+    match record.operation {
+        Operation::Dense { x, positions: 1, .. } => matches!(records[x.index()].operation, Operation::Constant(_)),
+        _ => false,
+    }
+}
+
 /// Blocks of the nodes whose values are the same for all samples. They are computed once for a point, and not again for each tile.
 #[derive(Debug, Clone)]
 pub(super) struct UniformValues<T> {
@@ -20,13 +28,10 @@ impl<T: Real> UniformValues<T> {
     /// Room for blocks of `rows` samples.
     pub(super) fn new(records: &[Record<T>], rows: usize) -> Self {
         let mut total = 0;
-        let is_constant = |index: usize| matches!(records[index].operation, Operation::Constant(_));
-        let places = records.iter().map(|Record { operation, width, .. }| match operation {
-            Operation::Dense { x, positions: 1, .. } if is_constant(x.index()) => {
-                total += rows * width;
-                Some(total - rows * width)
-            }
-            _ => None,
+        let places = records.iter().map(|record| {
+            let size = if is_uniform(records, record) { rows * record.width } else { return None };
+            total += size;
+            Some(total - size)
         });
         UniformValues { places: places.collect(), numbers: vec![T::ZERO; total], x: Vec::new() }
     }

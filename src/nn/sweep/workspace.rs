@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Masks;
-use super::uniform::UniformValues;
+use super::uniform::{UniformValues, is_uniform};
 use super::values::ForwardValues;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
@@ -36,7 +36,10 @@ pub(crate) struct Tile<'a, T> {
 /// Values of the nodes, and their adjoints or tangents, for a tile of rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
+    /// Layout of derivatives.
     pub(super) layout: Layout,
+    /// Layout of values, which has no room for those that are read elsewhere: inputs, and values that all samples share.
+    pub(super) value_layout: Layout,
     pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
@@ -86,6 +89,15 @@ impl Layout {
         let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
         let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
         Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
+    }
+
+    /// A layout without room for some nodes.
+    fn without<T>(&self, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
+        let mut offsets = vec![0];
+        for record in records {
+            offsets.push(offsets[offsets.len() - 1] + if is_left_out(record) { 0 } else { record.width });
+        }
+        Layout { rows: self.rows, offsets }
     }
 
     /// Numbers in the whole row.
@@ -175,11 +187,15 @@ impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
         let layout = Layout::new(tape.records());
+        let is_elsewhere = |record: &Record<T>| {
+            matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record)
+        };
+        let value_layout = layout.without(tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
             uniform: UniformValues::new(tape.records(), layout.rows),
-            values: ForwardValues::new(layout.rows, layout.width()),
+            values: ForwardValues::new(layout.rows, value_layout.width()),
             derivatives: vec![T::ZERO; numbers],
             stack: 1,
             part: 0,
@@ -190,6 +206,7 @@ impl<T: Real> Workspace<T> {
             scratch: vec![T::ZERO; layout.rows * widest],
             doubled: Vec::new(),
             layout,
+            value_layout,
         }
     }
 
@@ -220,7 +237,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's value, after a forward sweep.
     pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
+        Values { tile, layout: &self.value_layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
