@@ -153,8 +153,9 @@ impl<'a, T: Real> Values<'a, T> {
         match self.tile.tape.records()[node.index()].operation {
             Operation::Input(index) => self.tile.batch.input(index, &self.tile.rows, node.width()),
             _ => {
-                let block = self.layout.block(node.index(), self.tile.rows.len());
-                self.uniform.of(node.index(), block.len()).unwrap_or_else(|| &self.numbers[block])
+                let count = self.tile.rows.len();
+                let shared = self.uniform.of(node.index(), count * node.width());
+                shared.unwrap_or_else(|| &self.numbers[self.layout.block(node.index(), count)])
             }
         }
     }
