@@ -19,7 +19,18 @@ impl<T: Real> Workspace<T> {
         find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
         self.tangent(tile, &needs_tangent, direction);
         self.needs_tangent = needs_tangent;
-        let Workspace { layout, value_layout, uniform, values, derivatives, reached, curvatures, has_curvature, doubled, .. } = self;
+        let Workspace {
+            layout,
+            value_layout,
+            uniform,
+            values,
+            derivatives,
+            reached,
+            curvatures,
+            has_curvature,
+            doubled,
+            ..
+        } = self;
         doubled.clear();
         doubled.extend(direction.iter().map(|&number| number + number));
         let values = values.current();

@@ -28,13 +28,7 @@ impl<T: Real> Workspace<T> {
 }
 
 /// Computes the values of the wanted nodes.
-fn sweep<T: Real>(
-    layout: &Layout,
-    uniform: &UniformValues<T>,
-    tile: &Tile<'_, T>,
-    wanted: &[bool],
-    values: &mut [T],
-) {
+fn sweep<T: Real>(layout: &Layout, uniform: &UniformValues<T>, tile: &Tile<'_, T>, wanted: &[bool], values: &mut [T]) {
     for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
         if !wanted[index] || uniform.of(index, 0).is_some() {
             continue;

@@ -188,9 +188,8 @@ impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
         let layout = Layout::new(tape.records());
-        let is_elsewhere = |record: &Record<T>| {
-            matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record)
-        };
+        let is_elsewhere =
+            |record: &Record<T>| matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record);
         let value_layout = layout.without(tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
