@@ -255,7 +255,9 @@ mod tests {
     #[test]
     fn products_of_larger_shapes_agree() {
         in_all(|| {
-            for shape in [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1]] {
+            for shape in
+                [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1], [1, 19, 100]]
+            {
                 products_agree::<f32>(shape);
                 products_agree::<f64>(shape);
             }

@@ -24,8 +24,6 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     columns: usize,
     /// Rows that there is room for: those of a tile, or all.
     kept: usize,
-    /// All rows are to be kept, where they fit.
-    keeps_all: bool,
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
     trial_residuals: Buffer<T, S::Column>,
@@ -51,7 +49,6 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             rows,
             columns: n,
             kept: rows,
-            keeps_all: false,
             jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
             residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
@@ -63,22 +60,20 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
         self.rows = Self::rows(m, n, group);
         self.columns = n;
-        self.make_room(m);
+        self.kept = self.rows;
+        self.jacobian.grow(self.rows * n);
+        self.residuals.grow(self.rows);
         self.trial_residuals.grow(self.rows);
         self.complete = false;
     }
 
-    /// Keeps all of `m` rows for later visits if that is wanted, and if they take no more than [`MOST_KEPT_BYTES`].
-    pub(crate) fn keep_all(&mut self, is_wanted: bool, m: usize) {
-        self.keeps_all = is_wanted && S::TILE_ROWS == 0;
-        self.make_room(m);
-    }
-
-    fn make_room(&mut self, m: usize) {
-        let fits = Self::kept_bytes(m, self.columns) <= MOST_KEPT_BYTES;
-        self.kept = if self.keeps_all && fits { m.max(self.rows) } else { self.rows };
-        self.jacobian.grow(self.kept * self.columns);
-        self.residuals.grow(self.kept);
+    /// Makes room to keep all of `m` rows for later visits, if they take no more than [`MOST_KEPT_BYTES`].
+    pub(crate) fn keep_all(&mut self, m: usize) {
+        if S::TILE_ROWS == 0 && Self::kept_bytes(m, self.columns) <= MOST_KEPT_BYTES {
+            self.kept = m.max(self.rows);
+            self.jacobian.grow(self.kept * self.columns);
+            self.residuals.grow(self.kept);
+        }
     }
 
     /// Bytes of all rows.
@@ -244,5 +239,88 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
     fn part(&mut self, start: usize, count: usize) -> &mut [T] {
         let numbers = if self.heap.is_empty() { self.stack.as_mut() } else { &mut self.heap };
         &mut numbers[start..start + count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::shape::Dynamic;
+
+    /// Rows whose numbers say where they are, and how often they were asked for.
+    struct Numbered {
+        asked: usize,
+    }
+
+    const ROWS: usize = 700;
+    const COLUMNS: usize = 200;
+
+    impl LeastSquares<f64> for Numbered {
+        fn parameter_count(&self) -> usize {
+            COLUMNS
+        }
+
+        fn residual_count(&self) -> usize {
+            ROWS
+        }
+
+        fn residuals(&mut self, _: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+            r.iter_mut().zip(first..).for_each(|(r, row)| *r = row as f64);
+            Ok(())
+        }
+
+        fn linearize(
+            &mut self,
+            x: &[f64],
+            first: usize,
+            r: &mut [f64],
+            jacobian: &mut [f64],
+        ) -> Result<(), EvaluationError> {
+            self.asked += 1;
+            self.residuals(x, first, r)?;
+            jacobian.iter_mut().zip(first * COLUMNS..).for_each(|(number, place)| *number = place as f64);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn kept_rows_are_visited_without_asking_again() {
+        let (mut problem, x) = (Numbered { asked: 0 }, [0.0; COLUMNS]);
+        for keeps in [false, true] {
+            let mut tiles = Tiles::<f64, Dynamic>::new(ROWS, COLUMNS, 1);
+            if keeps {
+                tiles.keep_all(ROWS);
+            }
+            assert!(!tiles.visit_kept(ROWS, |_, _| panic!("nothing is here yet")));
+            problem.asked = 0;
+            tiles.linearize(&mut problem, &x, |_, _, _, _| Ok(())).unwrap();
+            let asked = std::mem::take(&mut problem.asked);
+            assert!(asked > 1, "the rows should take several tiles");
+            let mut next = 0;
+            let visited = tiles.visit_kept(ROWS, |rows, jacobian| {
+                assert_eq!((rows.start, jacobian.len()), (next, rows.len() * COLUMNS));
+                assert!(jacobian.iter().zip(next * COLUMNS..).all(|(&number, place)| number == place as f64));
+                next = rows.end;
+            });
+            assert_eq!((visited, next), (keeps, if keeps { ROWS } else { 0 }));
+            let again = tiles.revisit(&mut problem, &x, |_, first, rows, _| {
+                let Some((r, jacobian)) = rows else { return Ok(false) };
+                assert_eq!((r[0], jacobian[1]), (first as f64, (first * COLUMNS + 1) as f64));
+                Ok(true)
+            });
+            assert_eq!((again.unwrap(), problem.asked), if keeps { (false, 0) } else { (true, asked) });
+            tiles.forget();
+            assert!(!tiles.visit_kept(ROWS, |_, _| panic!("the rows are forgotten")));
+        }
+    }
+
+    #[test]
+    fn rows_that_are_too_many_are_not_kept() {
+        let (mut problem, x) = (Numbered { asked: 0 }, [0.0; COLUMNS]);
+        let many = MOST_KEPT_BYTES / size_of::<f64>() / COLUMNS + 1;
+        let mut tiles = Tiles::<f64, Dynamic>::new(many, COLUMNS, 1);
+        tiles.keep_all(many);
+        tiles.linearize(&mut problem, &x, |_, _, _, _| Ok(())).unwrap();
+        assert!(!tiles.visit_kept(ROWS, |_, _| panic!("there is room for a tile")));
     }
 }

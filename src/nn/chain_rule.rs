@@ -92,26 +92,41 @@ impl<T: Real> ChainRule<T> {
         }
     }
 
-    /// The derivative of `z` by `x` at some places: `f″(x) s + f‴(x) Σ aₖ bₖ`.
+    /// `d` times the derivative of `z` by a part, at some places where the slopes are known: overwrites `to`, or is added to it.
     #[inline(always)]
-    fn change_of_argument<'a>(
+    #[expect(clippy::too_many_arguments, reason = "where, what goes in and what comes out")]
+    fn put_product<'a>(
         &self,
+        part: Part,
         of: Lookup<'_, 'a, T>,
-        linear: Option<&[T]>,
         at: &Range<usize>,
-        second: &[T],
-        third: &[T],
-        change: &mut [T],
+        room: &mut Room<T>,
+        d: &[T],
+        to: &mut [T],
+        add: bool,
     ) {
-        let change = &mut change[..at.len()];
-        if !self.products.is_empty() {
-            self.sum_products(of, at, change);
-            for (change, &f) in change.iter_mut().zip(third) {
-                *change *= f;
+        let Room { slopes: [first, second, third], change } = room;
+        let d = d.iter();
+        match part {
+            // By `x`: f″(x) s + f‴(x) Σ aₖ bₖ.
+            Part::Argument => {
+                let change = &mut change[..at.len()];
+                if !self.products.is_empty() {
+                    self.sum_products(of, at, change);
+                    change.iter_mut().zip(&*third).for_each(|(change, &f)| *change *= f);
+                }
+                if let Some(s) = self.linear {
+                    let straight = second.iter().zip(&of(s)[at.clone()]).map(|(&f, &s)| f * s);
+                    put(change, !self.products.is_empty(), straight);
+                }
+                put(to, add, d.zip(&*change).map(|(&d, &change)| d * change));
             }
-        }
-        if let Some(s) = linear {
-            put(change, !self.products.is_empty(), second.iter().zip(&s[at.clone()]).map(|(&f, &s)| f * s));
+            Part::Linear => put(to, add, d.zip(&*first).map(|(&d, &f)| d * f)),
+            Part::Factor { other, square } => {
+                let twice = if square { T::from_f64(2.0) } else { T::ONE };
+                let other = &of(other)[at.clone()];
+                put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
+            }
         }
     }
 
@@ -143,6 +158,19 @@ pub(crate) type Tangents<'f, 'a, T> = &'f dyn Fn(Node) -> Option<&'a [T]>;
 pub(crate) trait Adjoints<T> {
     /// Returns the adjoint of a node, and true if something is there that has to be added to; `None` if it is not needed.
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)>;
+}
+
+/// Derivatives of a function, and of `z` by its argument, at the places of a block.
+struct Room<T> {
+    slopes: [[T; BLOCK]; 3],
+    change: [T; BLOCK],
+}
+
+impl<T: Real> Room<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        Room { slopes: [[T::ZERO; BLOCK]; 3], change: [T::ZERO; BLOCK] }
+    }
 }
 
 /// The places in blocks.
@@ -225,27 +253,13 @@ impl<T: Real> Kernel for Reverse<'_, '_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Reverse { rule, of, d, adjoints } = self;
         let values = [of(rule.x), of(rule.y)];
-        let linear = rule.linear.map(of);
-        let (mut slopes, mut change) = ([[T::ZERO; BLOCK]; 3], [T::ZERO; BLOCK]);
+        let mut room = Room::new();
         for at in blocks(d.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut slopes);
-            let (d, [first, second, third]) = (&d[at.clone()], &slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
             for (index, (node, part)) in rule.parts().enumerate() {
                 let Some((adjoint, is_there)) = adjoints.of(node) else { continue };
                 let (to, add) = (&mut adjoint[at.clone()], is_there || rule.has_before(index, node));
-                let d = d.iter();
-                match part {
-                    Part::Argument => {
-                        rule.change_of_argument(of, linear, &at, second, third, &mut change);
-                        put(to, add, d.zip(&change).map(|(&d, &change)| d * change));
-                    }
-                    Part::Linear => put(to, add, d.zip(first).map(|(&d, &f)| d * f)),
-                    Part::Factor { other, square } => {
-                        let twice = if square { T::from_f64(2.0) } else { T::ONE };
-                        let other = &of(other)[at.clone()];
-                        put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
-                    }
-                }
+                rule.put_product(part, of, &at, &mut room, &d[at.clone()], to, add);
             }
         }
     }
@@ -264,28 +278,15 @@ impl<T: Real> Kernel for Tangent<'_, '_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Tangent { rule, of, tangent, dz } = self;
         let values = [of(rule.x), of(rule.y)];
-        let linear = rule.linear.map(of);
-        let (mut slopes, mut change) = ([[T::ZERO; BLOCK]; 3], [T::ZERO; BLOCK]);
+        let mut room = Room::new();
         for at in blocks(dz.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut slopes);
-            let (to, [first, second, third]) = (&mut dz[at.clone()], &slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
             let mut add = false;
             for (node, part) in rule.parts() {
-                let Some(d) = tangent(node) else { continue };
-                let d = d[at.clone()].iter();
-                match part {
-                    Part::Argument => {
-                        rule.change_of_argument(of, linear, &at, second, third, &mut change);
-                        put(to, add, d.zip(&change).map(|(&d, &change)| d * change));
-                    }
-                    Part::Linear => put(to, add, d.zip(first).map(|(&d, &f)| d * f)),
-                    Part::Factor { other, square } => {
-                        let twice = if square { T::from_f64(2.0) } else { T::ONE };
-                        let other = &of(other)[at.clone()];
-                        put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
-                    }
+                if let Some(d) = tangent(node) {
+                    rule.put_product(part, of, &at, &mut room, &d[at.clone()], &mut dz[at.clone()], add);
+                    add = true;
                 }
-                add = true;
             }
         }
     }

@@ -106,7 +106,9 @@ where
             d.as_mut().fill(T::ONE);
         }
         let mut tiles = Tiles::new(plan.m, plan.form.formed_columns(n), plan.group);
-        tiles.keep_all(settings.keeps_rows(&plan), plan.m);
+        if settings.keeps_rows(&plan) {
+            tiles.keep_all(plan.m);
+        }
         Iteration {
             plan,
             damping,

@@ -7,10 +7,7 @@ use crate::real::Real;
 /// `y = x Wᵀ + b`, or `y += x Wᵀ + b`, for a weight with `columns` columns.
 pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Option<&[T]>, y: &mut [T], add: bool) {
     let rows = weight.len() / columns;
-    if columns <= FEW_INPUTS
-        && !add
-        && let Some(bias) = bias
-    {
+    if columns <= FEW_INPUTS && !add {
         return simd::run(FewInputs { x, weight, columns, bias, y });
     }
     let add = match bias {
@@ -49,12 +46,12 @@ const FEW_INPUTS: usize = 8;
 /// Outputs whose weights are copied at a time.
 const OUTPUTS: usize = 64;
 
-/// A layer of few inputs and a bias: every number is written once.
+/// A layer of few inputs: every number is written once.
 struct FewInputs<'a, T> {
     x: &'a [T],
     weight: &'a [T],
     columns: usize,
-    bias: &'a [T],
+    bias: Option<&'a [T]>,
     y: &'a mut [T],
 }
 
@@ -62,31 +59,33 @@ impl<T: Real> Kernel for FewInputs<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { x, weight, columns, bias, y } = self;
-        let outputs = bias.len();
+        let outputs = weight.len() / columns;
         let mut across = [[T::ZERO; OUTPUTS]; FEW_INPUTS];
+        let mut start = [T::ZERO; OUTPUTS];
         for first in (0..outputs).step_by(OUTPUTS) {
             let count = OUTPUTS.min(outputs - first);
             for (j, row) in weight[first * columns..].chunks_exact(columns).take(count).enumerate() {
-                for (k, &number) in row.iter().enumerate() {
-                    across[k][j] = number;
+                for (across, &number) in across.iter_mut().zip(row) {
+                    across[j] = number;
                 }
             }
-            let bias = &bias[first..first + count];
+            if let Some(bias) = bias {
+                start[..count].copy_from_slice(&bias[first..first + count]);
+            }
             for (y, x) in y.chunks_exact_mut(outputs).zip(x.chunks_exact(columns)) {
-                let y = &mut y[first..first + count];
-                let (y, rest) = y.as_chunks_mut::<LANES>();
-                let (bias, bias_rest) = bias.as_chunks::<LANES>();
-                for (j, (y, bias)) in y.iter_mut().zip(bias).enumerate() {
-                    let mut sums = *bias;
+                let (blocks, rest) = y[first..first + count].as_chunks_mut::<LANES>();
+                for (j, (y, start)) in blocks.iter_mut().zip(start.as_chunks::<LANES>().0).enumerate() {
+                    let mut sums = *start;
                     for (&x, across) in x.iter().zip(&across) {
                         let across = &across.as_chunks::<LANES>().0[j];
                         sums = std::array::from_fn(|lane| multiply_add::<T, FUSED>(x, across[lane], sums[lane]));
                     }
                     *y = sums;
                 }
-                for (j, (y, &bias)) in (count - rest.len()..).zip(rest.iter_mut().zip(bias_rest)) {
+                let done = count - rest.len();
+                for (j, y) in (done..).zip(rest) {
                     let terms = x.iter().zip(&across);
-                    *y = terms.fold(bias, |sum, (&x, across)| multiply_add::<T, FUSED>(x, across[j], sum));
+                    *y = terms.fold(start[j], |sum, (&x, across)| multiply_add::<T, FUSED>(x, across[j], sum));
                 }
             }
         }
