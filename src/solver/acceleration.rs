@@ -80,7 +80,9 @@ where
         }
         let (d, room, step) = (self.d.as_ref(), self.correction.as_mut(), self.step.as_mut());
         let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
-        self.trial.as_mut().copy_from_slice(step);
+        if self.point_sizes.is_none() {
+            self.trial.as_mut().copy_from_slice(step);
+        }
         // No second derivative, no correction.
         let correction = self
             .model
@@ -142,8 +144,8 @@ where
         if self.acceleration != Acceleration::Always {
             return false;
         }
-        if self.model.forcing_mut().is_some() {
-            // The plain step has been kept.
+        if self.point_sizes.is_none() && self.model.forcing_mut().is_some() {
+            // The plain step has been kept where there is room for it.
             self.step.as_mut().copy_from_slice(self.trial.as_ref());
             return true;
         }
