@@ -46,7 +46,7 @@ const FEW_INPUTS: usize = 8;
 /// Outputs whose weights are copied at a time.
 const OUTPUTS: usize = 64;
 
-/// A layer of few inputs: every number is written once.
+/// A layer of few inputs: every number is written once, and is the same as by a product that is added to the bias.
 struct FewInputs<'a, T> {
     x: &'a [T],
     weight: &'a [T],
@@ -75,17 +75,18 @@ impl<T: Real> Kernel for FewInputs<'_, T> {
             for (y, x) in y.chunks_exact_mut(outputs).zip(x.chunks_exact(columns)) {
                 let (blocks, rest) = y[first..first + count].as_chunks_mut::<LANES>();
                 for (j, (y, start)) in blocks.iter_mut().zip(start.as_chunks::<LANES>().0).enumerate() {
-                    let mut sums = *start;
+                    let mut sums = [T::ZERO; LANES];
                     for (&x, across) in x.iter().zip(&across) {
                         let across = &across.as_chunks::<LANES>().0[j];
                         sums = std::array::from_fn(|lane| multiply_add::<T, FUSED>(x, across[lane], sums[lane]));
                     }
-                    *y = sums;
+                    *y = std::array::from_fn(|lane| start[lane] + sums[lane]);
                 }
                 let done = count - rest.len();
                 for (j, y) in (done..).zip(rest) {
                     let terms = x.iter().zip(&across);
-                    *y = terms.fold(start[j], |sum, (&x, across)| multiply_add::<T, FUSED>(x, across[j], sum));
+                    let sum = terms.fold(T::ZERO, |sum, (&x, across)| multiply_add::<T, FUSED>(x, across[j], sum));
+                    *y = start[j] + sum;
                 }
             }
         }
