@@ -24,6 +24,9 @@ impl<T: Real> Kernel for RowsTimes<'_, T> {
         if !accumulate {
             y.fill(T::ZERO);
         }
+        if n > 2 * WIDE {
+            return add_rows::<T, FUSED>(y, rows, x);
+        }
         for left in (0..n).step_by(WIDE) {
             let columns = left..n.min(left + WIDE);
             let y = &mut y[columns.clone()];
@@ -37,6 +40,31 @@ impl<T: Real> Kernel for RowsTimes<'_, T> {
                     *y = multiply_add::<T, FUSED>(x, a, *y);
                 }
             }
+        }
+    }
+}
+
+/// Rows that are added at once.
+const ROWS: usize = 8;
+
+/// `y += Aᵀx` for long rows, which are read one after the other, as they lie in memory.
+#[inline(always)]
+fn add_rows<T: Real, const FUSED: bool>(y: &mut [T], rows: &[T], x: &[T]) {
+    let n = y.len();
+    let (x, x_rest) = x.as_chunks::<ROWS>();
+    for (x, rows) in x.iter().zip(rows.chunks_exact(ROWS * n)) {
+        let rows: [&[T]; ROWS] = from_fn(|k| &rows[k * n..][..n]);
+        for (j, y) in y.iter_mut().enumerate() {
+            let mut sum = *y;
+            for k in 0..ROWS {
+                sum = multiply_add::<T, FUSED>(x[k], rows[k][j], sum);
+            }
+            *y = sum;
+        }
+    }
+    for (row, &x) in rows.chunks_exact(n).skip(x.len() * ROWS).zip(x_rest) {
+        for (y, &a) in y.iter_mut().zip(row) {
+            *y = multiply_add::<T, FUSED>(x, a, *y);
         }
     }
 }
@@ -227,7 +255,9 @@ mod tests {
     #[test]
     fn products_of_larger_shapes_agree() {
         in_all(|| {
-            for shape in [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1]] {
+            for shape in
+                [[1, 50, 33], [33, 50, 1], [70, 1, 40], [1, 1, 100], [64, 1, 1], [40, 30, 50], [1, 70, 1], [1, 19, 100]]
+            {
                 products_agree::<f32>(shape);
                 products_agree::<f64>(shape);
             }

@@ -6,6 +6,8 @@ use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
+use super::shape::Dynamic;
+use super::tiles::Tiles;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
@@ -37,6 +39,8 @@ pub(crate) struct Plan {
     pub(crate) form: LinearForm,
     /// QR may take over from a Cholesky factorisation that cannot be trusted.
     pub(crate) may_orthogonalize: bool,
+    /// The whole Jacobian would fit the memory budget beside what the form keeps.
+    pub(crate) may_keep_rows: bool,
     /// Bytes that a form may take whose structure has yet to be analysed.
     pub(crate) budget: usize,
     /// Conjugate gradients may take over from a sparse Cholesky factorisation that fills in too much.
@@ -79,9 +83,11 @@ impl Plan {
                 .fold(0, usize::saturating_add)
                 <= budget;
         let &Size { m, n, group, truncation, .. } = size;
+        let all_rows = Tiles::<T, Dynamic>::kept_bytes(m, form.formed_columns(n));
+        let may_keep_rows = form.bytes::<T>(size).is_some_and(|bytes| bytes.saturating_add(all_rows) <= budget);
         let may_iterate = solver == LinearSolver::Auto;
         let inexact = Inexact::default();
-        Ok(Plan { m, n, group, form, may_orthogonalize, budget, may_iterate, inexact, truncation })
+        Ok(Plan { m, n, group, form, may_orthogonalize, may_keep_rows, budget, may_iterate, inexact, truncation })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
@@ -102,7 +108,8 @@ impl Plan {
     /// The plan for a form whose memory is not counted.
     pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
         let (inexact, truncation) = (Inexact::default(), Truncation::default());
-        Plan { m, n, group, form, may_orthogonalize, budget: 0, may_iterate: false, inexact, truncation }
+        let (may_keep_rows, may_iterate) = (false, false);
+        Plan { m, n, group, form, may_orthogonalize, may_keep_rows, budget: 0, may_iterate, inexact, truncation }
     }
 }
 

@@ -7,11 +7,14 @@ use super::model::{
     HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
 };
 use super::shape::Shape;
-use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
 use crate::kernels::vector::{add_rows_times, dot, scale_twice};
+use crate::kernels::{Factor, Scratch};
 use crate::real::Real;
+
+/// Fewer parameters than this are summed in line, as their number may be known to the compiler.
+const FEW_PARAMETERS: usize = 16;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -205,7 +208,12 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
     #[inline]
     fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
-        add_rows_times(self.forcing.as_mut(), jacobian, w);
+        let n = self.n();
+        if n < FEW_PARAMETERS {
+            add_rows_times(self.forcing.as_mut(), jacobian, w);
+        } else {
+            T::multiply(self.forcing.as_mut(), true, Factor::Plain(w), jacobian, w.len(), n);
+        }
     }
 
     #[inline]

@@ -9,6 +9,9 @@ use crate::real::Real;
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;
 
+/// Bytes of a Jacobian that is kept as a whole at most.
+const MOST_KEPT_BYTES: usize = 32 * 1024 * 1024;
+
 /// Rows in a tile of a wide problem, whatever their bytes: each tile passes over the whole of `JᵀJ`, which is not in the
 /// cache by then.
 const FEWEST_ROWS: usize = 96;
@@ -19,10 +22,12 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     rows: usize,
     /// Columns of the Jacobian that are formed.
     columns: usize,
+    /// Rows that there is room for: those of a tile, or all.
+    kept: usize,
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
     trial_residuals: Buffer<T, S::Column>,
-    /// One tile took all rows, and still holds those of the last linearisation.
+    /// All rows of the last linearisation are still here.
     complete: bool,
 }
 
@@ -43,6 +48,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Tiles {
             rows,
             columns: n,
+            kept: rows,
             jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
             residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
@@ -54,10 +60,25 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
         self.rows = Self::rows(m, n, group);
         self.columns = n;
+        self.kept = self.rows;
         self.jacobian.grow(self.rows * n);
         self.residuals.grow(self.rows);
         self.trial_residuals.grow(self.rows);
         self.complete = false;
+    }
+
+    /// Makes room to keep all of `m` rows for later visits, if they take no more than [`MOST_KEPT_BYTES`].
+    pub(crate) fn keep_all(&mut self, m: usize) {
+        if S::TILE_ROWS == 0 && Self::kept_bytes(m, self.columns) <= MOST_KEPT_BYTES {
+            self.kept = m.max(self.rows);
+            self.jacobian.grow(self.kept * self.columns);
+            self.residuals.grow(self.kept);
+        }
+    }
+
+    /// Bytes of all rows.
+    pub(crate) fn kept_bytes(m: usize, n: usize) -> usize {
+        m.saturating_mul(n).saturating_mul(size_of::<T>())
     }
 
     /// Rows that fit a tile: whole groups, at least one.
@@ -89,13 +110,26 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.complete = false;
         for first in (0..m).step_by(self.rows) {
             let rows = first..m.min(first + self.rows);
-            let r = self.residuals.first(rows.len());
-            let jacobian = self.jacobian.first(rows.len() * self.columns);
+            let place = if self.kept >= m { first } else { 0 };
+            let r = self.residuals.part(place, rows.len());
+            let jacobian = self.jacobian.part(place * self.columns, rows.len() * self.columns);
             problem.linearize(x, first, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
-        self.complete = self.rows >= m;
+        self.complete = self.kept >= m;
         Ok(())
+    }
+
+    /// Visits the rows of the Jacobian of the last [`linearize`](Self::linearize), a tile at a time; `false` where they are not here
+    /// any more.
+    pub(crate) fn visit_kept(&mut self, m: usize, mut visit: impl FnMut(Range<usize>, &[T])) -> bool {
+        if self.complete {
+            for first in (0..m).step_by(self.rows) {
+                let count = self.rows.min(m - first);
+                visit(first..first + count, self.jacobian.part(first * self.columns, count * self.columns));
+            }
+        }
+        self.complete
     }
 
     /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`, with room for a second column beside
@@ -116,8 +150,9 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
             if !self.complete && visit(problem, first, None, column)? {
                 continue;
             }
-            let r = self.residuals.first(count);
-            let jacobian = self.jacobian.first(count * self.columns);
+            let place = if self.complete { first } else { 0 };
+            let r = self.residuals.part(place, count);
+            let jacobian = self.jacobian.part(place * self.columns, count * self.columns);
             if !self.complete {
                 asked = true;
                 problem.linearize(x, first, r, jacobian)?;
@@ -196,7 +231,96 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
     /// Returns the first numbers.
     #[inline]
     fn first(&mut self, count: usize) -> &mut [T] {
+        self.part(0, count)
+    }
+
+    /// Returns numbers from a place on.
+    #[inline]
+    fn part(&mut self, start: usize, count: usize) -> &mut [T] {
         let numbers = if self.heap.is_empty() { self.stack.as_mut() } else { &mut self.heap };
-        &mut numbers[..count]
+        &mut numbers[start..start + count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::shape::Dynamic;
+
+    /// Rows whose numbers say where they are, and how often they were asked for.
+    struct Numbered {
+        asked: usize,
+    }
+
+    const ROWS: usize = 700;
+    const COLUMNS: usize = 200;
+
+    impl LeastSquares<f64> for Numbered {
+        fn parameter_count(&self) -> usize {
+            COLUMNS
+        }
+
+        fn residual_count(&self) -> usize {
+            ROWS
+        }
+
+        fn residuals(&mut self, _: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+            r.iter_mut().zip(first..).for_each(|(r, row)| *r = row as f64);
+            Ok(())
+        }
+
+        fn linearize(
+            &mut self,
+            x: &[f64],
+            first: usize,
+            r: &mut [f64],
+            jacobian: &mut [f64],
+        ) -> Result<(), EvaluationError> {
+            self.asked += 1;
+            self.residuals(x, first, r)?;
+            jacobian.iter_mut().zip(first * COLUMNS..).for_each(|(number, place)| *number = place as f64);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn kept_rows_are_visited_without_asking_again() {
+        let (mut problem, x) = (Numbered { asked: 0 }, [0.0; COLUMNS]);
+        for keeps in [false, true] {
+            let mut tiles = Tiles::<f64, Dynamic>::new(ROWS, COLUMNS, 1);
+            if keeps {
+                tiles.keep_all(ROWS);
+            }
+            assert!(!tiles.visit_kept(ROWS, |_, _| panic!("nothing is here yet")));
+            problem.asked = 0;
+            tiles.linearize(&mut problem, &x, |_, _, _, _| Ok(())).unwrap();
+            let asked = std::mem::take(&mut problem.asked);
+            assert!(asked > 1, "the rows should take several tiles");
+            let mut next = 0;
+            let visited = tiles.visit_kept(ROWS, |rows, jacobian| {
+                assert_eq!((rows.start, jacobian.len()), (next, rows.len() * COLUMNS));
+                assert!(jacobian.iter().zip(next * COLUMNS..).all(|(&number, place)| number == place as f64));
+                next = rows.end;
+            });
+            assert_eq!((visited, next), (keeps, if keeps { ROWS } else { 0 }));
+            let again = tiles.revisit(&mut problem, &x, |_, first, rows, _| {
+                let Some((r, jacobian)) = rows else { return Ok(false) };
+                assert_eq!((r[0], jacobian[1]), (first as f64, (first * COLUMNS + 1) as f64));
+                Ok(true)
+            });
+            assert_eq!((again.unwrap(), problem.asked), if keeps { (false, 0) } else { (true, asked) });
+            tiles.forget();
+            assert!(!tiles.visit_kept(ROWS, |_, _| panic!("the rows are forgotten")));
+        }
+    }
+
+    #[test]
+    fn rows_that_are_too_many_are_not_kept() {
+        let (mut problem, x) = (Numbered { asked: 0 }, [0.0; COLUMNS]);
+        let many = MOST_KEPT_BYTES / size_of::<f64>() / COLUMNS + 1;
+        let mut tiles = Tiles::<f64, Dynamic>::new(many, COLUMNS, 1);
+        tiles.keep_all(many);
+        tiles.linearize(&mut problem, &x, |_, _, _, _| Ok(())).unwrap();
+        assert!(!tiles.visit_kept(ROWS, |_, _| panic!("there is room for a tile")));
     }
 }

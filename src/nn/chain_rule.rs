@@ -55,36 +55,33 @@ impl<T: Real> ChainRule<T> {
     }
 
     /// `z`, from the nodes' values.
-    pub(crate) fn forward<'a>(&self, of: impl Fn(Node) -> &'a [T], z: &mut [T]) {
+    pub(crate) fn forward<'a>(&self, of: Lookup<'_, 'a, T>, z: &mut [T]) {
         simd::run(Forward { rule: self, of, z });
     }
 
-    /// `d` times the derivative of `z` by one part, overwriting `to` or added to it. Serves the reverse and the tangent sweep.
-    pub(crate) fn times_derivative<'a>(
-        &self,
-        part: Part,
-        of: impl Fn(Node) -> &'a [T],
-        d: &[T],
-        to: &mut [T],
-        add: bool,
-    ) {
-        simd::run(TimesDerivative { rule: self, part, of, d, to, add });
+    /// `d` times the derivatives of `z` by its parts, overwriting what there is of their adjoints or added to it.
+    pub(crate) fn reverse<'a>(&self, of: Lookup<'_, 'a, T>, d: &[T], adjoints: &mut dyn Adjoints<T>) {
+        simd::run(Reverse { rule: self, of, d, adjoints });
+    }
+
+    /// `dz`, the derivatives of `z` by its parts times their tangents; `false`, and nothing, where all of these are zero.
+    pub(crate) fn tangent<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, dz: &mut [T]) -> bool {
+        let moves = self.parts().any(|(node, _)| tangent(node).is_some());
+        if moves {
+            simd::run(Tangent { rule: self, of, tangent, dz });
+        }
+        moves
     }
 
     /// Adds to `c` how `z` bends where its parts move straight on: the second derivatives of `z` by its parts, times their
     /// tangents. A node's tangent is `None` where it is zero.
-    pub(crate) fn add_curvature<'a>(
-        &self,
-        of: impl Fn(Node) -> &'a [T],
-        tangent: impl Fn(Node) -> Option<&'a [T]>,
-        c: &mut [T],
-    ) {
+    pub(crate) fn add_curvature<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, c: &mut [T]) {
         simd::run(Curvature { rule: self, of, tangent, c });
     }
 
     /// `Σ aₖ bₖ` at some places.
     #[inline(always)]
-    fn sum_products<'a>(&self, of: &impl Fn(Node) -> &'a [T], at: &Range<usize>, sum: &mut [T]) {
+    fn sum_products<'a>(&self, of: Lookup<'_, 'a, T>, at: &Range<usize>, sum: &mut [T]) {
         let mut products = self.products.iter();
         match products.next() {
             Some(&[a, b]) => put(sum, false, pairs(of(a), of(b), at).map(|(a, b)| a * b)),
@@ -95,17 +92,84 @@ impl<T: Real> ChainRule<T> {
         }
     }
 
-    /// The derivatives of the function at some places, from the order `FIRST` on.
+    /// `d` times the derivative of `z` by a part, at some places where the slopes are known: overwrites `to`, or is added to it.
     #[inline(always)]
-    fn slopes<'a, const FUSED: bool, const FIRST: usize, const COUNT: usize>(
+    #[expect(clippy::too_many_arguments, reason = "where, what goes in and what comes out")]
+    fn put_product<'a>(
         &self,
-        of: &impl Fn(Node) -> &'a [T],
+        part: Part,
+        of: Lookup<'_, 'a, T>,
         at: &Range<usize>,
-    ) -> [[T; BLOCK]; COUNT] {
-        let mut blocks = [[T::ZERO; BLOCK]; COUNT];
-        let (x, y) = (&of(self.x)[at.clone()], &of(self.y)[at.clone()]);
-        self.function.with_slopes::<FUSED>(Fill::<T, FIRST, COUNT> { x, y, blocks: &mut blocks });
-        blocks
+        room: &mut Room<T>,
+        d: &[T],
+        to: &mut [T],
+        add: bool,
+    ) {
+        let Room { slopes: [first, second, third], change } = room;
+        let d = d.iter();
+        match part {
+            // By `x`: f″(x) s + f‴(x) Σ aₖ bₖ.
+            Part::Argument => {
+                let change = &mut change[..at.len()];
+                if !self.products.is_empty() {
+                    self.sum_products(of, at, change);
+                    change.iter_mut().zip(&*third).for_each(|(change, &f)| *change *= f);
+                }
+                if let Some(s) = self.linear {
+                    let straight = second.iter().zip(&of(s)[at.clone()]).map(|(&f, &s)| f * s);
+                    put(change, !self.products.is_empty(), straight);
+                }
+                put(to, add, d.zip(&*change).map(|(&d, &change)| d * change));
+            }
+            Part::Linear => put(to, add, d.zip(&*first).map(|(&d, &f)| d * f)),
+            Part::Factor { other, square } => {
+                let twice = if square { T::from_f64(2.0) } else { T::ONE };
+                let other = &of(other)[at.clone()];
+                put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
+            }
+        }
+    }
+
+    /// Returns true if one of the first `count` parts is this node, too.
+    fn has_before(&self, count: usize, node: Node) -> bool {
+        self.parts().take(count).any(|(before, _)| before == node)
+    }
+
+    /// Computes derivatives of the function at some places, from the order `FIRST` on.
+    #[inline(always)]
+    fn slopes<const FUSED: bool, const FIRST: usize, const COUNT: usize>(
+        &self,
+        [x, y]: [&[T]; 2],
+        at: &Range<usize>,
+        blocks: &mut [[T; BLOCK]; COUNT],
+    ) {
+        let (x, y) = (&x[at.clone()], &y[at.clone()]);
+        self.function.with_slopes::<FUSED>(Fill::<T, FIRST, COUNT> { x, y, blocks });
+    }
+}
+
+/// Returns the values of a node.
+pub(crate) type Lookup<'f, 'a, T> = &'f dyn Fn(Node) -> &'a [T];
+
+/// Returns the tangent of a node; `None` where it is zero.
+pub(crate) type Tangents<'f, 'a, T> = &'f dyn Fn(Node) -> Option<&'a [T]>;
+
+/// Adjoints of nodes.
+pub(crate) trait Adjoints<T> {
+    /// Returns the adjoint of a node, and true if something is there that has to be added to; `None` if it is not needed.
+    fn of(&mut self, node: Node) -> Option<(&mut [T], bool)>;
+}
+
+/// Derivatives of a function, and of `z` by its argument, at the places of a block.
+struct Room<T> {
+    slopes: [[T; BLOCK]; 3],
+    change: [T; BLOCK],
+}
+
+impl<T: Real> Room<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        Room { slopes: [[T::ZERO; BLOCK]; 3], change: [T::ZERO; BLOCK] }
     }
 }
 
@@ -144,86 +208,84 @@ impl<T: Real, const FIRST: usize, const COUNT: usize> SlopeLoop<T> for Fill<'_, 
 }
 
 /// [`ChainRule::forward`].
-struct Forward<'r, 'z, T, F> {
+struct Forward<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: F,
-    z: &'z mut [T],
+    of: Lookup<'r, 'a, T>,
+    z: &'r mut [T],
 }
 
-impl<'a, T: Real, F: Fn(Node) -> &'a [T]> Kernel for Forward<'_, '_, T, F> {
+impl<T: Real> Kernel for Forward<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Forward { rule, of, z } = self;
-        let mut sum = [T::ZERO; BLOCK];
+        let values = [of(rule.x), of(rule.y)];
+        let linear = rule.linear.map(of);
+        let (mut slopes, mut sum) = ([[T::ZERO; BLOCK]; 2], [T::ZERO; BLOCK]);
         for at in blocks(z.len()) {
             let to = &mut z[at.clone()];
-            match rule.linear {
-                Some(s) if rule.products.is_empty() => {
-                    let [first] = rule.slopes::<FUSED, 1, 1>(&of, &at);
-                    put(to, false, first.iter().zip(&of(s)[at]).map(|(&f, &s)| f * s));
-                }
-                Some(s) => {
-                    let [first, second] = rule.slopes::<FUSED, 1, 2>(&of, &at);
-                    rule.sum_products(&of, &at, &mut sum[..at.len()]);
+            rule.slopes::<FUSED, 1, 2>(values, &at, &mut slopes);
+            let [first, second] = &slopes;
+            if !rule.products.is_empty() {
+                rule.sum_products(of, &at, &mut sum[..at.len()]);
+            }
+            match linear.map(|s| first.iter().zip(&s[at]).map(|(&f, &s)| f * s)) {
+                Some(straight) if rule.products.is_empty() => put(to, false, straight),
+                Some(straight) => {
                     let bent = second.iter().zip(&sum).map(|(&f, &q)| f * q);
-                    put(to, false, first.iter().zip(&of(s)[at]).zip(bent).map(|((&f, &s), bent)| f * s + bent));
+                    put(to, false, straight.zip(bent).map(|(straight, bent)| straight + bent));
                 }
-                None => {
-                    let [second] = rule.slopes::<FUSED, 2, 1>(&of, &at);
-                    rule.sum_products(&of, &at, &mut sum[..at.len()]);
-                    put(to, false, second.iter().zip(&sum).map(|(&f, &q)| f * q));
-                }
+                None => put(to, false, second.iter().zip(&sum).map(|(&f, &q)| f * q)),
             }
         }
     }
 }
 
-/// [`ChainRule::times_derivative`].
-struct TimesDerivative<'r, 'd, T, F> {
+/// [`ChainRule::reverse`].
+struct Reverse<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    part: Part,
-    of: F,
-    d: &'d [T],
-    to: &'d mut [T],
-    add: bool,
+    of: Lookup<'r, 'a, T>,
+    d: &'r [T],
+    adjoints: &'r mut dyn Adjoints<T>,
 }
 
-impl<'a, T: Real, F: Fn(Node) -> &'a [T]> Kernel for TimesDerivative<'_, '_, T, F> {
+impl<T: Real> Kernel for Reverse<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let TimesDerivative { rule, part, of, d, to, add } = self;
-        let mut sum = [T::ZERO; BLOCK];
-        for at in blocks(to.len()) {
-            let (to, d) = (&mut to[at.clone()], d[at.clone()].iter());
-            match part {
-                Part::Argument if rule.products.is_empty() => {
-                    let [second] = rule.slopes::<FUSED, 2, 1>(&of, &at);
-                    if let Some(s) = rule.linear {
-                        let s = &of(s)[at];
-                        put(to, add, d.zip(second.iter().zip(s)).map(|(&d, (&f, &s))| d * (f * s)));
-                    }
-                }
-                Part::Argument => {
-                    let [second, third] = rule.slopes::<FUSED, 2, 2>(&of, &at);
-                    rule.sum_products(&of, &at, &mut sum[..at.len()]);
-                    let bent = third.iter().zip(&sum).map(|(&f, &q)| f * q);
-                    match rule.linear {
-                        Some(s) => {
-                            let s = second.iter().zip(&of(s)[at]);
-                            put(to, add, d.zip(s.zip(bent)).map(|(&d, ((&f, &s), bent))| d * (f * s + bent)));
-                        }
-                        None => put(to, add, d.zip(bent).map(|(&d, bent)| d * bent)),
-                    }
-                }
-                Part::Linear => {
-                    let [first] = rule.slopes::<FUSED, 1, 1>(&of, &at);
-                    put(to, add, d.zip(&first).map(|(&d, &f)| d * f));
-                }
-                Part::Factor { other, square } => {
-                    let [second] = rule.slopes::<FUSED, 2, 1>(&of, &at);
-                    let twice = if square { T::from_f64(2.0) } else { T::ONE };
-                    let other = &of(other)[at];
-                    put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
+        let Reverse { rule, of, d, adjoints } = self;
+        let values = [of(rule.x), of(rule.y)];
+        let mut room = Room::new();
+        for at in blocks(d.len()) {
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            for (index, (node, part)) in rule.parts().enumerate() {
+                let Some((adjoint, is_there)) = adjoints.of(node) else { continue };
+                let (to, add) = (&mut adjoint[at.clone()], is_there || rule.has_before(index, node));
+                rule.put_product(part, of, &at, &mut room, &d[at.clone()], to, add);
+            }
+        }
+    }
+}
+
+/// [`ChainRule::tangent`].
+struct Tangent<'r, 'a, T> {
+    rule: &'r ChainRule<T>,
+    of: Lookup<'r, 'a, T>,
+    tangent: Tangents<'r, 'a, T>,
+    dz: &'r mut [T],
+}
+
+impl<T: Real> Kernel for Tangent<'_, '_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Tangent { rule, of, tangent, dz } = self;
+        let values = [of(rule.x), of(rule.y)];
+        let mut room = Room::new();
+        for at in blocks(dz.len()) {
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            let mut add = false;
+            for (node, part) in rule.parts() {
+                if let Some(d) = tangent(node) {
+                    rule.put_product(part, of, &at, &mut room, &d[at.clone()], &mut dz[at.clone()], add);
+                    add = true;
                 }
             }
         }
@@ -231,52 +293,59 @@ impl<'a, T: Real, F: Fn(Node) -> &'a [T]> Kernel for TimesDerivative<'_, '_, T, 
 }
 
 /// [`ChainRule::add_curvature`].
-struct Curvature<'r, 'c, T, F, G> {
+struct Curvature<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: F,
-    tangent: G,
-    c: &'c mut [T],
+    of: Lookup<'r, 'a, T>,
+    tangent: Tangents<'r, 'a, T>,
+    c: &'r mut [T],
 }
 
-impl<'a, T: Real, F: Fn(Node) -> &'a [T], G: Fn(Node) -> Option<&'a [T]>> Kernel for Curvature<'_, '_, T, F, G> {
+impl<T: Real> Kernel for Curvature<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Curvature { rule, of, tangent, c } = self;
         let two = T::from_f64(2.0);
-        let mut sum = [T::ZERO; BLOCK];
-        let mut along = [T::ZERO; BLOCK];
+        let values = [of(rule.x), of(rule.y)];
+        let [mut sum, mut along] = [[T::ZERO; BLOCK]; 2];
+        let mut slopes = [[T::ZERO; BLOCK]; 3];
         for at in blocks(c.len()) {
-            let [second, third, fourth] = rule.slopes::<FUSED, 2, 3>(&of, &at);
+            rule.slopes::<FUSED, 2, 3>(values, &at, &mut slopes);
+            let [second, third, fourth] = &slopes;
             let n = at.len();
             let c = &mut c[at.clone()];
             if let Some(moved) = tangent(rule.x) {
                 let dx = &moved[at.clone()];
-                // Along the curve of f, and its tilt as the other parts move.
-                along[..n].fill(T::ZERO);
-                for &[a, b] in &rule.products {
-                    for (moving, still) in [(a, b), (b, a)] {
-                        if let Some(moving) = tangent(moving) {
-                            put(&mut along[..n], true, pairs(moving, of(still), &at).map(|(d, v)| d * v));
+                if !rule.products.is_empty() {
+                    // Along the curve of f, and its tilt as the other parts move.
+                    along[..n].fill(T::ZERO);
+                    for &[a, b] in &rule.products {
+                        for (moving, still) in [(a, b), (b, a)] {
+                            if let Some(moving) = tangent(moving) {
+                                put(&mut along[..n], true, pairs(moving, of(still), &at).map(|(d, v)| d * v));
+                            }
                         }
                     }
-                }
-                rule.sum_products(&of, &at, &mut sum[..n]);
-                for i in 0..n {
-                    c[i] += dx[i] * (fourth[i] * sum[i] * dx[i] + two * third[i] * along[i]);
+                    rule.sum_products(of, &at, &mut sum[..n]);
+                    let slopes = third.iter().zip(fourth);
+                    let sums = sum.iter().zip(&along);
+                    put(
+                        c,
+                        true,
+                        dx.iter().zip(slopes.zip(sums)).map(|(&dx, ((&third, &fourth), (&sum, &along)))| {
+                            dx * (fourth * sum * dx + two * third * along)
+                        }),
+                    );
                 }
                 if let Some(s) = rule.linear {
-                    let value = &of(s)[at.clone()];
-                    for i in 0..n {
-                        c[i] += third[i] * value[i] * dx[i] * dx[i];
-                    }
+                    put(c, true, pairs(of(s), moved, &at).zip(third).map(|((s, dx), &f)| f * s * dx * dx));
                     if let Some(ds) = tangent(s) {
-                        put(c, true, pairs(ds, moved, &at).zip(&second).map(|((ds, dx), &f)| two * f * ds * dx));
+                        put(c, true, pairs(ds, moved, &at).zip(second).map(|((ds, dx), &f)| two * f * ds * dx));
                     }
                 }
             }
             for &[a, b] in &rule.products {
                 if let (Some(da), Some(db)) = (tangent(a), tangent(b)) {
-                    put(c, true, pairs(da, db, &at).zip(&second).map(|((da, db), &f)| two * f * da * db));
+                    put(c, true, pairs(da, db, &at).zip(second).map(|((da, db), &f)| two * f * da * db));
                 }
             }
         }

@@ -80,7 +80,7 @@ where
         }
         let (d, room, step) = (self.d.as_ref(), self.correction.as_mut(), self.step.as_mut());
         let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
-        if self.bounds.is_some() {
+        if self.point_sizes.is_none() {
             self.trial.as_mut().copy_from_slice(step);
         }
         // No second derivative, no correction.
@@ -138,8 +138,18 @@ where
         correction: Option<T>,
     ) -> bool {
         let is_too_long = |correction: T| !(correction <= T::from_f64(LONGEST_CORRECTION));
-        let gives_way = self.acceleration == Acceleration::Always;
-        !correction.is_some_and(is_too_long) || (gives_way && self.system(problem).1.solve(lambda).is_ok())
+        if !correction.is_some_and(is_too_long) {
+            return true;
+        }
+        if self.acceleration != Acceleration::Always {
+            return false;
+        }
+        if self.point_sizes.is_none() && self.model.forcing_mut().is_some() {
+            // The plain step has been kept where there is room for it.
+            self.step.as_mut().copy_from_slice(self.trial.as_ref());
+            return true;
+        }
+        self.system(problem).1.solve(lambda).is_ok()
     }
 }
 

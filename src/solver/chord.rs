@@ -100,14 +100,22 @@ where
         problem: &mut P,
         lambda: T,
     ) -> Result<bool, EvaluationError> {
-        self.model.begin_forcing();
-        let (Some(chord), Some(forcing)) = (&self.chord, self.model.forcing_mut()) else { return Ok(false) };
-        let (x, mut is_known) = (self.x.as_ref(), true);
-        let own = self.tiles.visit(problem, |problem, first, r| {
-            r.copy_from_slice(&chord.residuals[first..first + r.len()]);
-            is_known = is_known && problem.transposed_product(x, first, r, forcing)?;
+        let Some(chord) = &self.chord else { return Ok(false) };
+        let (model, x, mut is_known) = (&mut self.model, self.x.as_ref(), true);
+        model.begin_forcing();
+        let visited = self
+            .tiles
+            .visit_kept(chord.residuals.len(), |rows, jacobian| model.add_forcing(&chord.residuals[rows], jacobian));
+        let Some(forcing) = model.forcing_mut() else { return Ok(false) };
+        let own = if visited {
             Ok(())
-        });
+        } else {
+            self.tiles.visit(problem, |problem, first, r| {
+                r.copy_from_slice(&chord.residuals[first..first + r.len()]);
+                is_known = is_known && problem.transposed_product(x, first, r, forcing)?;
+                Ok(())
+            })
+        };
         match &mut self.rank_sync {
             None => own?,
             Some(rank_sync) => rank_sync.sum(forcing, own)?,

@@ -105,6 +105,10 @@ where
         if plan.form.multiplies() {
             d.as_mut().fill(T::ONE);
         }
+        let mut tiles = Tiles::new(plan.m, plan.form.formed_columns(n), plan.group);
+        if settings.keeps_rows(&plan) {
+            tiles.keep_all(plan.m);
+        }
         Iteration {
             plan,
             damping,
@@ -113,7 +117,7 @@ where
             rule: StepRule::default(),
             arrival: Arrival::Linearize,
             model,
-            tiles: Tiles::new(plan.m, plan.form.formed_columns(n), plan.group),
+            tiles,
             row_sums: None,
             rank_sync: None,
             point_sizes: None,

@@ -70,6 +70,12 @@ impl<T: Real> Settings<T> {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
+    /// Returns true if corrections of steps make it worth to keep all rows of the Jacobian between them.
+    pub(crate) fn keeps_rows(&self, plan: &Plan) -> bool {
+        let corrects = self.acceleration == Acceleration::Always || self.chord_corrections > 0;
+        corrects && plan.may_keep_rows && plan.form == LinearForm::Cholesky
+    }
+
     /// Takes work that was done before off the limits, of which that on iterations is to hold for so many solves together.
     pub(crate) fn spend(&mut self, iterations: usize, solves: usize, evaluations: usize, time: Duration) {
         let left = self.max_iterations.saturating_mul(solves).saturating_sub(iterations);

@@ -100,11 +100,37 @@ pub(super) fn put_row_gram<T: Real>(
         for pair in pairs(layers) {
             // Left of the diagonal, and on it.
             for columns in [0..rows.start, rows.clone()].into_iter().filter(|columns| !columns.is_empty()) {
-                put_block(pair, kept, memory, block, [rows.clone(), columns], accumulate);
+                let columns = if accumulate { reached(pair, kept, [&rows, &columns]) } else { columns };
+                if !columns.is_empty() {
+                    put_block(pair, kept, memory, block, [rows.clone(), columns], accumulate);
+                }
             }
             accumulate = true;
         }
     }
+}
+
+/// The columns without those at the ends where a pair adds nothing to these rows, as their residuals do not depend on that use of a
+/// layer. Where samples are of several sets, those of a set follow each other.
+fn reached<T: Real>(
+    (left, right): (DenseUse, DenseUse),
+    kept: &Kept<T>,
+    [rows, columns]: [&Range<usize>; 2],
+) -> Range<usize> {
+    let of_samples = |layer: DenseUse, samples: &Range<usize>| {
+        let size = layer.rows * kept.group;
+        layer.sensitivities(kept)[samples.start * size..samples.end * size].chunks_exact(size)
+    };
+    let counts = |sensitivities: &[T]| sensitivities.iter().any(|&number| number != T::ZERO);
+    if !of_samples(left, rows).any(counts) {
+        return columns.start..columns.start;
+    }
+    if rows == columns {
+        return columns.clone();
+    }
+    let first = of_samples(right, columns).position(counts).unwrap_or(columns.len());
+    let behind = of_samples(right, columns).rev().position(counts).unwrap_or(0);
+    columns.start + first..columns.end - behind.min(columns.len() - first)
 }
 
 /// The part of [`put_row_gram`] of some samples, with some samples.

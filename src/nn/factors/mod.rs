@@ -15,6 +15,7 @@ use look_ups::LookUp;
 use plan::Plan;
 pub(crate) use recorded::Place;
 
+use super::sweep::RowProgress;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
@@ -28,8 +29,8 @@ pub(crate) struct Factors<T> {
     look_ups: Vec<LookUp>,
     /// The formed columns.
     formed: Vec<T>,
-    /// For each variable, true if its formed columns have been written.
-    written: Vec<bool>,
+    /// Memory of formed columns while they are written.
+    written: RowProgress,
     memory: Vec<T>,
 }
 
@@ -42,7 +43,7 @@ impl<T: Real> Factors<T> {
             kept: Kept::new(),
             look_ups: Vec::new(),
             formed: Vec::new(),
-            written: Vec::new(),
+            written: RowProgress::default(),
             memory: Vec::new(),
         }
     }

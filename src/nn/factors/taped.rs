@@ -175,7 +175,7 @@ impl<T: Real> Factors<T> {
             let rows = &mut formed[samples.start * stride..samples.end * stride];
             let mut sink = JacobianRows::new(formed_columns, rows, residuals.start, kept.group, written);
             workspace.reverse(tile, marks, &mut sink);
-            sink.finish();
+            sink.finish(workspace, tile);
         }
         let layers = plan.dense.iter().map(|dense| (dense.layer, dense.sensitivities));
         let tables = plan.tables.iter().map(|table| (table.layer, table.sensitivities));

@@ -56,7 +56,7 @@ impl<T: Real> Network<T> {
             let numbers = rows_of_gradients.as_slice_mut().expect("a new array is contiguous");
             let mut sink = JacobianRows::new(columns, &mut numbers[rows.start * n..rows.end * n], 0, 1, written);
             workspace.reverse(&tile, marks, &mut sink);
-            sink.finish();
+            sink.finish(workspace, &tile);
         }
         Ok(rows_of_gradients)
     }

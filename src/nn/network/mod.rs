@@ -21,7 +21,7 @@ use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
 use super::losses::{Loss, Targets};
-use super::sweep::{Masks, WantedColumns, Workspace, coming_from, leading_to};
+use super::sweep::{Masks, RowProgress, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::Term;
 use super::weighted_loss::LossBuffers;
@@ -81,7 +81,7 @@ pub struct Network<T> {
     /// Nodes that the sweep at hand visits.
     marks: Vec<bool>,
     columns: WantedColumns,
-    written: Vec<bool>,
+    written: RowProgress,
     gradients: Gradients<T>,
     /// Residuals of a tile.
     residuals: Vec<T>,
@@ -152,7 +152,7 @@ impl<T: Real> Network<T> {
             masks: Masks { seed: 0, step: 0 },
             buffers: LossBuffers::default(),
             columns: WantedColumns::default(),
-            written: Vec::new(),
+            written: RowProgress::default(),
             residuals: Vec::new(),
             cost: T::ZERO,
             factors: Factors::new(),

@@ -203,7 +203,7 @@ impl<T: Real> Network<T> {
                     term.seed_row(&tile, workspace, buffers, row);
                     let mut sink = JacobianRows::new(columns, matrix, term.first_row + row, group, written);
                     workspace.reverse(&tile, marks, &mut sink);
-                    sink.finish();
+                    sink.finish(workspace, &tile);
                 }
             }
         }

@@ -4,7 +4,6 @@ use super::affine::affine;
 use super::tangent::{Tangents, propagate};
 use super::workspace::Values;
 use super::{Tile, Workspace};
-use crate::kernels::vector::add_scaled;
 use crate::nn::arithmetic::{Arithmetic, put};
 use crate::nn::tape::{Operation, Record};
 use crate::real::Real;
@@ -20,9 +19,22 @@ impl<T: Real> Workspace<T> {
         find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
         self.tangent(tile, &needs_tangent, direction);
         self.needs_tangent = needs_tangent;
-        let Workspace { layout, values, derivatives, reached, curvatures, has_curvature, scratch, .. } = self;
+        let Workspace {
+            layout,
+            value_layout,
+            uniform,
+            values,
+            derivatives,
+            reached,
+            curvatures,
+            has_curvature,
+            doubled,
+            ..
+        } = self;
+        doubled.clear();
+        doubled.extend(direction.iter().map(|&number| number + number));
         let values = values.current();
-        let value = Values { tile, layout, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let count = tile.rows.len();
         let tangent = Tangents { layout, numbers: derivatives, reached, count };
         has_curvature.fill(false);
@@ -32,16 +44,15 @@ impl<T: Real> Workspace<T> {
             }
             let (before, ddy) = layout.split(curvatures, index, count);
             let curvature = Tangents { layout, numbers: before, reached: has_curvature, count };
-            let y = &values[layout.block(index, count)];
+            let y = &values[value_layout.block(index, count)];
             let mut bends = propagate(record, &value, curvature, None, y, ddy);
             let Record { operation, .. } = record;
             match *operation {
                 Operation::Dense { x, weight, positions, .. } => {
                     if let Some(dx) = tangent.of(x) {
-                        let part = &mut scratch[..ddy.len()];
-                        affine(dx, &direction[weight.range()], x.width() / positions, None, part, false);
-                        start(ddy, &mut bends);
-                        add_scaled(ddy, T::from_f64(2.0), part);
+                        let twice = &doubled[weight.range()];
+                        affine(dx, twice, x.width() / positions, None, ddy, bends);
+                        bends = true;
                     }
                 }
                 Operation::Apply { function, x } => {
@@ -52,7 +63,7 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::ChainRule(ref rule) if rule.parts().any(|(node, _)| tangent.of(node).is_some()) => {
                     start(ddy, &mut bends);
-                    rule.add_curvature(|node| value.of(node), |node| tangent.of(node), ddy);
+                    rule.add_curvature(&|node| value.of(node), &|node| tangent.of(node), ddy);
                 }
                 Operation::Arithmetic { kind: Arithmetic::Mul, a, b } => {
                     if let (Some(da), Some(db)) = (tangent.of(a), tangent.of(b)) {

@@ -2,6 +2,7 @@
 
 use super::affine::affine;
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
+use super::uniform::UniformValues;
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
 use crate::nn::tape::{Operation, Record};
@@ -10,28 +11,30 @@ use crate::real::Real;
 impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
     pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
-        sweep(&self.layout, tile, wanted, self.values.passing());
+        self.uniform.compute(tile.tape.records(), tile.x, self.layout.rows);
+        sweep(&self.value_layout, &self.uniform, tile, wanted, self.values.passing());
     }
 
     /// Runs [`forward`](Self::forward) for a tile of the bound batch. Values at the same point as those kept last are found
     /// instead of computed; others take their place if they are to be kept.
     pub(crate) fn forward_once(&mut self, tile: &Tile<'_, T>, wanted: &[bool], keep: bool) {
+        self.uniform.compute(tile.tape.records(), tile.x, self.layout.rows);
         if self.values.recall(tile.x, &tile.rows) {
             return;
         }
         let values = if keep { self.values.keep(tile.x, &tile.rows) } else { self.values.passing() };
-        sweep(&self.layout, tile, wanted, values);
+        sweep(&self.value_layout, &self.uniform, tile, wanted, values);
     }
 }
 
 /// Computes the values of the wanted nodes.
-fn sweep<T: Real>(layout: &Layout, tile: &Tile<'_, T>, wanted: &[bool], values: &mut [T]) {
+fn sweep<T: Real>(layout: &Layout, uniform: &UniformValues<T>, tile: &Tile<'_, T>, wanted: &[bool], values: &mut [T]) {
     for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
-        if !wanted[index] {
+        if !wanted[index] || uniform.of(index, 0).is_some() {
             continue;
         }
         let (before, y) = layout.split(values, index, tile.rows.len());
-        let value = Values { tile, layout, numbers: &*before };
+        let value = Values { tile, layout, uniform, numbers: &*before };
         match *operation {
             Operation::Input(_) => {}
             Operation::Constant(ref row) => broadcast(row, y),
@@ -46,7 +49,7 @@ fn sweep<T: Real>(layout: &Layout, tile: &Tile<'_, T>, wanted: &[bool], values: 
             }
             Operation::Apply { function, x } => function.forward(value.of(x), y),
             Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
-            Operation::ChainRule(ref rule) => rule.forward(|node| value.of(node), y),
+            Operation::ChainRule(ref rule) => rule.forward(&|node| value.of(node), y),
             Operation::Concat(ref nodes) => {
                 let mut to = Columns { width: *width, start: 0 };
                 for &node in nodes {

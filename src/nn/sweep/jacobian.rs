@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::columns::put_multiple;
 use super::forward::row_number;
+use super::outer_products::{LayerUse, MOST_USES, OuterProducts};
 use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
+use super::{Tile, Workspace};
 use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
 use crate::real::Real;
@@ -66,14 +67,22 @@ impl WantedColumns {
     }
 }
 
+/// Memory of the rows of a Jacobian while they are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowProgress {
+    /// For each variable, true if its columns have been written.
+    written: Vec<bool>,
+    /// Nodes of dense layers whose products are summed at the end.
+    layers: Vec<usize>,
+}
+
 /// Writes rows of a Jacobian, one for each sample.
 pub(crate) struct JacobianRows<'a, T> {
     columns: &'a WantedColumns,
     /// Numbers from the first sample's row on; a sample's row starts `stride` after that of the one before.
     rows: &'a mut [T],
     stride: usize,
-    /// For each variable, true if its columns have been written.
-    written: &'a mut Vec<bool>,
+    progress: &'a mut RowProgress,
 }
 
 impl<'a, T: Real> JacobianRows<'a, T> {
@@ -83,19 +92,49 @@ impl<'a, T: Real> JacobianRows<'a, T> {
         matrix: &'a mut [T],
         row: usize,
         group: usize,
-        written: &'a mut Vec<bool>,
+        progress: &'a mut RowProgress,
     ) -> Self {
-        written.clear();
-        written.resize(columns.of_variable.len(), false);
-        JacobianRows { columns, rows: &mut matrix[row * columns.count..], stride: group * columns.count, written }
+        progress.written.clear();
+        progress.written.resize(columns.of_variable.len(), false);
+        progress.layers.clear();
+        JacobianRows { columns, rows: &mut matrix[row * columns.count..], stride: group * columns.count, progress }
     }
 
-    /// Fills the columns of the variables that no adjoint has reached.
-    pub(crate) fn finish(mut self) {
-        for index in 0..self.written.len() {
-            if !self.written[index] {
+    /// Sums the products of dense layers after the reverse sweep, and fills the columns of the variables that no adjoint has reached.
+    pub(crate) fn finish(mut self, workspace: &Workspace<T>, tile: &Tile<'_, T>) {
+        let layers = std::mem::take(&mut self.progress.layers);
+        for (place, &index) in layers.iter().enumerate() {
+            let Some((weight, _)) = workspace.layer(tile, index) else { continue };
+            let same = |&other: &usize| workspace.layer(tile, other).filter(|(other, _)| *other == weight);
+            if layers[..place].iter().any(|other| same(other).is_some()) {
+                continue;
+            }
+            // A weight that is used several times is written once, for a few uses at a time.
+            let mut uses = layers[place..].iter().filter_map(same).map(|(_, uses)| uses).peekable();
+            while uses.peek().is_some() {
+                let (mut few, mut count) = ([LayerUse { delta: &[], x: &[] }; MOST_USES], 0);
+                for (room, next) in few.iter_mut().zip(&mut uses) {
+                    *room = next;
+                    count += 1;
+                }
+                self.sum_products(weight, &few[..count]);
+            }
+        }
+        self.progress.layers = layers;
+        for index in 0..self.progress.written.len() {
+            if !self.progress.written[index] {
                 self.clear(index);
             }
+        }
+    }
+
+    /// Writes the products of the uses of a weight, or adds them to what has been written.
+    fn sum_products(&mut self, weight: Variable, uses: &[LayerUse<'_, T>]) {
+        let (pieces, add) = self.begin(weight);
+        let (m, n) = (weight.rows(), weight.columns());
+        for Piece { numbers, column } in pieces {
+            let (rows, numbers) = (&mut self.rows[*column..], numbers.clone());
+            simd::run(OuterProducts { rows, stride: self.stride, numbers, add, uses, m, n });
         }
     }
 
@@ -115,7 +154,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
 
     /// The pieces of a variable, and whether they have been written before.
     fn begin(&mut self, variable: Variable) -> (&'a [Piece], bool) {
-        let written = std::mem::replace(&mut self.written[variable.index()], true);
+        let written = std::mem::replace(&mut self.progress.written[variable.index()], true);
         (&self.columns.pieces[self.columns.of_variable[variable.index()].clone()], written)
     }
 }
@@ -130,14 +169,14 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
         let (m, n) = (weight.rows(), weight.columns());
         let positions = self.positions(delta, m);
         for piece in pieces {
-            let (rows, stride) = (&mut *self.rows, self.stride);
-            if positions == 1 {
-                simd::run(OuterProducts { rows, stride, piece, add, delta, m, x, n });
-            } else {
-                let (rows, numbers) = (&mut rows[piece.column..], piece.numbers.clone());
-                simd::run(SharedProducts { rows, stride, numbers, add, positions, delta, m, x, n });
-            }
+            let (rows, stride, numbers) = (&mut self.rows[piece.column..], self.stride, piece.numbers.clone());
+            simd::run(SharedProducts { rows, stride, numbers, add, positions, delta, m, x, n });
         }
+    }
+
+    fn postpones(&mut self, layer: usize) -> bool {
+        self.progress.layers.push(layer);
+        true
     }
 
     fn row(&mut self, variable: Variable, delta: &[T]) {
@@ -184,48 +223,6 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
     }
 }
 
-/// Products that give, for every sample, a piece of `δ ⊗ x`, the derivatives of `δᵀWx` by `W`.
-struct OuterProducts<'a, T> {
-    rows: &'a mut [T],
-    stride: usize,
-    piece: &'a Piece,
-    add: bool,
-    /// Rows of `m` numbers.
-    delta: &'a [T],
-    m: usize,
-    /// Rows of `n` numbers.
-    x: &'a [T],
-    n: usize,
-}
-
-impl<T: Real> Kernel for OuterProducts<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let OuterProducts { rows, stride, piece, add, delta, m, x, n } = self;
-        let Range { start, end } = piece.numbers;
-        // The first and the last row of the weight may be wanted in part.
-        let (first, skipped) = (start / n, start % n);
-        let head = if skipped > 0 { (n - skipped).min(end - start) } else { 0 };
-        let samples = rows.chunks_mut(stride).zip(delta.chunks_exact(m).zip(x.chunks_exact(n)));
-        for (row, (delta, x)) in samples {
-            let to = &mut row[piece.column..piece.column + end - start];
-            if n == 1 {
-                put_or_add(to, add, x[0], &delta[start..end]);
-                continue;
-            }
-            let (mut to, mut delta) = (to, &delta[first..]);
-            if head > 0 {
-                let (now, later) = to.split_at_mut(head);
-                put_or_add(now, add, delta[0], &x[skipped..skipped + head]);
-                (to, delta) = (later, &delta[1..]);
-            }
-            for (to, &delta) in to.chunks_mut(n).zip(delta) {
-                put_or_add(to, add, delta, &x[..to.len()]);
-            }
-        }
-    }
-}
-
 /// Copies that give, for every sample, a piece of `δ`.
 struct Copies<'a, T> {
     rows: &'a mut [T],
@@ -243,17 +240,7 @@ impl<T: Real> Kernel for Copies<'_, T> {
         let Copies { rows, stride, piece, add, delta, m } = self;
         for (row, delta) in rows.chunks_mut(stride).zip(delta.chunks_exact(m)) {
             let to = &mut row[piece.column..piece.column + piece.numbers.len()];
-            put_or_add(to, add, T::ONE, &delta[piece.numbers.clone()]);
+            put(to, add, delta[piece.numbers.clone()].iter().copied());
         }
-    }
-}
-
-/// `to = factor · x`, or `to += factor · x`.
-#[inline(always)]
-fn put_or_add<T: Real>(to: &mut [T], add: bool, factor: T, x: &[T]) {
-    if add {
-        put(to, true, x.iter().map(|&x| factor * x));
-    } else {
-        put_multiple(to, factor, x);
     }
 }

@@ -1,11 +1,13 @@
 //! The reverse sweep: adjoints.
 
 use super::columns::{Columns, repeat, row_sums, transfer};
+use super::outer_products::LayerUse;
 use super::workspace::{Layout, Values};
 use super::{Tile, Workspace};
 use crate::kernels::Factor;
 use crate::nn::arithmetic::{Side, put};
-use crate::nn::tape::{Node, Operation};
+use crate::nn::chain_rule;
+use crate::nn::tape::{Node, Operation, Record};
 use crate::real::Real;
 use crate::variables::Variable;
 
@@ -20,6 +22,12 @@ pub(crate) trait Sink<T> {
     /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`. It comes as the matrix that it was used as, which
     /// may have other rows and columns than its shape says.
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]);
+
+    /// Returns true if the products of the dense layer with this index, in one position, are formed after the sweep, from the adjoints and
+    /// values that it leaves.
+    fn postpones(&mut self, _layer: usize) -> bool {
+        false
+    }
 
     /// The variable was every row, or every position's, with these adjoints.
     fn row(&mut self, variable: Variable, delta: &[T]);
@@ -87,13 +95,37 @@ impl<T: Real> Adjoints<'_, T> {
     }
 }
 
+/// One of the adjoints in a stack, of each node.
+struct PartOfStack<'w, 'a, T> {
+    adjoints: &'w mut Adjoints<'a, T>,
+    part: usize,
+}
+
+impl<T: Real> chain_rule::Adjoints<T> for PartOfStack<'_, '_, T> {
+    fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
+        let Adjoints { layout, numbers, reached, needed, count, stack } = &mut *self.adjoints;
+        let block = layout.stacked_block(node.index(), *count, *stack);
+        let size = block.len() / *stack;
+        let start = block.start + self.part * size;
+        needed[node.index()].then(|| (&mut numbers[start..start + size], reached[node.index()]))
+    }
+}
+
 impl<T: Real> Workspace<T> {
+    /// The weight of a dense layer in one position, and how it is used, after a reverse sweep.
+    pub(super) fn layer<'w>(&'w self, tile: &'w Tile<'w, T>, index: usize) -> Option<(Variable, LayerUse<'w, T>)> {
+        let Record { ref operation, width, .. } = tile.tape.records()[index];
+        let Operation::Dense { x, weight, positions: 1, .. } = *operation else { return None };
+        let delta = &self.derivatives[self.layout.stacked_block(index, tile.rows.len(), self.stack)];
+        Some((weight.with_rows(width), LayerUse { delta, x: self.value(tile, x) }))
+    }
+
     /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
     /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
-        let Workspace { layout, values, derivatives, stack, reached, scratch, .. } = self;
+        let Workspace { layout, value_layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
             if !(reached[index] && needed[index]) {
@@ -111,7 +143,7 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::Dense { x, weight, bias, positions } => {
                     let weight = weight.with_rows(width / positions);
-                    if sink.wants(weight) {
+                    if sink.wants(weight) && !(positions == 1 && sink.postpones(index)) {
                         sink.product(weight, delta, value.of(x));
                     }
                     if let Some(bias) = bias.filter(|&bias| sink.wants(bias)) {
@@ -123,7 +155,7 @@ impl<T: Real> Workspace<T> {
                     }
                 }
                 Operation::Apply { function, x } => {
-                    let y = &values[layout.block(index, count)];
+                    let y = &values[value_layout.block(index, count)];
                     let Some((adjoint, add)) = adjoints.of(x) else { continue };
                     for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                         if add {
@@ -136,7 +168,7 @@ impl<T: Real> Workspace<T> {
                     }
                 }
                 Operation::Arithmetic { kind, a, b } => {
-                    let y = &values[layout.block(index, count)];
+                    let y = &values[value_layout.block(index, count)];
                     for (side, node) in [(Side::Left, a), (Side::Right, b)] {
                         let Some((adjoint, add)) = adjoints.of(node) else { continue };
                         for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
@@ -146,12 +178,10 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::ChainRule(ref rule) => {
                     let size = width * count;
-                    for (node, part) in rule.parts() {
-                        let Some((adjoint, add)) = adjoints.of(node) else { continue };
-                        for (adjoint, delta) in adjoint.chunks_exact_mut(size).zip(delta.chunks_exact(size)) {
-                            rule.times_derivative(part, |node| value.of(node), delta, adjoint, add);
-                        }
+                    for (part, delta) in delta.chunks_exact(size).enumerate() {
+                        rule.reverse(&|node| value.of(node), delta, &mut PartOfStack { adjoints: &mut adjoints, part });
                     }
+                    rule.parts().for_each(|(node, _)| adjoints.reached[node.index()] |= needed[node.index()]);
                 }
                 Operation::Concat(ref nodes) => {
                     let mut from = Columns { width, start: 0 };

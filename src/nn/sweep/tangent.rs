@@ -1,6 +1,6 @@
 //! The tangent sweep: how the values change along a direction.
 
-use super::affine::affine;
+use super::affine::{affine, affine_of_one};
 use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
 use super::workspace::{Layout, Values};
@@ -28,16 +28,16 @@ impl<'a, T: Real> Tangents<'a, T> {
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
     pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
-        let Workspace { layout, values, derivatives, reached, .. } = self;
+        let Workspace { layout, value_layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let count = tile.rows.len();
         reached.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if wanted[index] {
                 let (before, dy) = layout.split(derivatives, index, count);
                 let tangent = Tangents { layout, numbers: before, reached, count };
-                let y = &values[layout.block(index, count)];
+                let y = &values[value_layout.block(index, count)];
                 reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }
         }
@@ -67,7 +67,10 @@ pub(super) fn propagate<T: Real>(
             let (range, columns) = (weight.range(), x.width() / positions);
             if let Some(direction) = direction {
                 let bias = bias.map(|bias| &direction[bias.range()]);
-                affine(value.of(x), &direction[range.clone()], columns, bias, dy, false);
+                match value.constant(x) {
+                    Some(row) => affine_of_one(row, &direction[range.clone()], columns, bias, dy, width),
+                    None => affine(value.of(x), &direction[range.clone()], columns, bias, dy, false),
+                }
             }
             let dx = tangent.of(x);
             if let Some(dx) = dx {
@@ -92,16 +95,7 @@ pub(super) fn propagate<T: Real>(
             }
             add
         }
-        Operation::ChainRule(ref rule) => {
-            let mut add = false;
-            for (node, part) in rule.parts() {
-                if let Some(d) = tangent.of(node) {
-                    rule.times_derivative(part, |node| value.of(node), d, dy, add);
-                    add = true;
-                }
-            }
-            add
-        }
+        Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
             let mut to = Columns { width, start: 0 };
             dy.fill(T::ZERO);

@@ -83,7 +83,7 @@ impl<T: Real> ForwardValues<T> {
 }
 
 /// The points are the same to the bit.
-fn is_same<T: Real>(a: &[T], b: &[T]) -> bool {
+pub(super) fn is_same<T: Real>(a: &[T], b: &[T]) -> bool {
     let same = |(&a, &b): (&T, &T)| a == b && T::ONE.copy_sign(a) == T::ONE.copy_sign(b);
     a.len() == b.len() && a.iter().zip(b).all(same)
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Masks;
+use super::uniform::{UniformValues, is_uniform};
 use super::values::ForwardValues;
 use crate::nn::batch::Batch;
 use crate::nn::tape::{Node, Operation, Record, Tape};
@@ -35,7 +36,11 @@ pub(crate) struct Tile<'a, T> {
 /// Values of the nodes, and their adjoints or tangents, for a tile of rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
+    /// Layout of derivatives.
     pub(super) layout: Layout,
+    /// Layout of values, which has no room for those that are read elsewhere: inputs, and values that all samples share.
+    pub(super) value_layout: Layout,
+    pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
@@ -52,13 +57,15 @@ pub(crate) struct Workspace<T> {
     pub(super) needs_tangent: Vec<bool>,
     /// Room for one block.
     pub(super) scratch: Vec<T>,
+    /// Twice the direction of a curvature sweep.
+    pub(super) doubled: Vec<T>,
 }
 
 /// Layout of the nodes' blocks. A block holds a row for each sample of a tile.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     /// Rows in a tile at most.
-    rows: usize,
+    pub(super) rows: usize,
     /// Numbers in a row before each node's, and in the whole row.
     offsets: Vec<usize>,
 }
@@ -82,6 +89,15 @@ impl Layout {
         let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
         let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
         Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
+    }
+
+    /// A layout without room for some nodes.
+    fn without<T>(&self, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
+        let mut offsets = vec![0];
+        for record in records {
+            offsets.push(offsets[offsets.len() - 1] + if is_left_out(record) { 0 } else { record.width });
+        }
+        Layout { rows: self.rows, offsets }
     }
 
     /// Numbers in the whole row.
@@ -126,6 +142,7 @@ impl Layout {
 pub(super) struct Values<'a, T> {
     pub(super) tile: &'a Tile<'a, T>,
     pub(super) layout: &'a Layout,
+    pub(super) uniform: &'a UniformValues<T>,
     pub(super) numbers: &'a [T],
 }
 
@@ -135,7 +152,20 @@ impl<'a, T: Real> Values<'a, T> {
     pub(super) fn of(&self, node: Node) -> &'a [T] {
         match self.tile.tape.records()[node.index()].operation {
             Operation::Input(index) => self.tile.batch.input(index, &self.tile.rows, node.width()),
-            _ => &self.numbers[self.layout.block(node.index(), self.tile.rows.len())],
+            _ => {
+                let count = self.tile.rows.len();
+                let shared = self.uniform.of(node.index(), count * node.width());
+                shared.unwrap_or_else(|| &self.numbers[self.layout.block(node.index(), count)])
+            }
+        }
+    }
+
+    /// The row that is the value of a constant at every sample; `None` for other nodes.
+    #[inline]
+    pub(super) fn constant(&self, node: Node) -> Option<&'a [T]> {
+        match &self.tile.tape.records()[node.index()].operation {
+            Operation::Constant(row) => Some(row),
+            _ => None,
         }
     }
 }
@@ -158,10 +188,14 @@ impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
         let layout = Layout::new(tape.records());
+        let is_elsewhere =
+            |record: &Record<T>| matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record);
+        let value_layout = layout.without(tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
-            values: ForwardValues::new(layout.rows, layout.width()),
+            uniform: UniformValues::new(tape.records(), layout.rows),
+            values: ForwardValues::new(layout.rows, value_layout.width()),
             derivatives: vec![T::ZERO; numbers],
             stack: 1,
             part: 0,
@@ -170,7 +204,9 @@ impl<T: Real> Workspace<T> {
             has_curvature: vec![false; tape.records().len()],
             needs_tangent: vec![false; tape.records().len()],
             scratch: vec![T::ZERO; layout.rows * widest],
+            doubled: Vec::new(),
             layout,
+            value_layout,
         }
     }
 
@@ -201,7 +237,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's value, after a forward sweep.
     pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.layout, numbers: self.values.current() }.of(node)
+        Values { tile, layout: &self.value_layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack

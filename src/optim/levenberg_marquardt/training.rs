@@ -345,6 +345,9 @@ impl<T: Real> Training<T> {
         }
         iteration.model.resize(plan.m, plan.group);
         iteration.tiles.resize(plan.m, plan.form.formed_columns(x.len()), plan.group);
+        if settings.keeps_rows(&plan) {
+            iteration.tiles.keep_all(plan.m);
+        }
         Ok(())
     }
 
