@@ -131,7 +131,7 @@ impl<'a, T: Real> OuterProducts<'a, T> {
     }
 }
 
-/// `Σ δᵢ x` over the uses, for `COUNT` numbers of `x` from a place on.
+/// `Σ δᵢ x` over the uses, for `COUNT` numbers of `x` from a place on. Only the whole sum is added, as rows of few numbers add theirs.
 #[inline(always)]
 fn add_block<T: Real, const COUNT: usize, const FUSED: bool>(
     to: &mut [T; COUNT],
@@ -140,14 +140,14 @@ fn add_block<T: Real, const COUNT: usize, const FUSED: bool>(
     i: usize,
     at: usize,
 ) {
-    let mut sums = if add { *to } else { [T::ZERO; COUNT] };
+    let mut sums = [T::ZERO; COUNT];
     for (delta, x) in uses {
         let Some(x) = x[at..].first_chunk::<COUNT>() else { continue };
         for k in 0..COUNT {
             sums[k] = multiply_add::<T, FUSED>(delta[i], x[k], sums[k]);
         }
     }
-    *to = sums;
+    put(to, add, sums.into_iter());
 }
 
 #[cfg(test)]
