@@ -14,8 +14,8 @@ const REFINEMENTS: usize = 3;
 
 /// Residuals this many times the noise are noise.
 const NOISE: f64 = 1.25;
-/// What a part of a model explains is no chance where the square of its size is this many times the variance of the noise: a search of
-/// noise for peaks finds some of twelve.
+/// A part of a model is no chance where it explains a sum of squares of this many times the variance of the noise: a search of noise
+/// for peaks finds some of twelve.
 const SIGNIFICANT: f64 = 40.0;
 /// Median of the squares of second differences of noise, in units of its variance: 6 times the median of a χ² of one degree.
 const MEDIAN_OF_SQUARES: f64 = 6.0 * 0.454_936;
