@@ -26,13 +26,8 @@ pub(crate) struct OrthogonalElimination<T> {
     own: Lists<u32>,
     /// First column of each block in the front at hand, by the block's place in the order.
     positions: Vec<usize>,
-    /// Triangle of the front at hand, with its right-hand side.
-    triangle: Vec<T>,
-    rotated: Vec<T>,
-    /// Rows that the triangle will absorb.
-    rows: Vec<T>,
-    residuals: Vec<T>,
-    room: Vec<T>,
+    /// The front at hand.
+    front: Front<T>,
     /// Rows that wait for a parent, each with its residual behind it.
     waiting: Vec<T>,
     /// Numbers of rows of the supernodes that wait.
@@ -51,11 +46,7 @@ impl<T: Real> OrthogonalElimination<T> {
         OrthogonalElimination {
             own: Lists::sorted(symbolic.supernodes.len(), blocks.iter().copied()),
             positions: vec![0; symbolic.order.len()],
-            triangle: Vec::new(),
-            rotated: Vec::new(),
-            rows: Vec::new(),
-            residuals: Vec::new(),
-            room: Vec::new(),
+            front: Front::default(),
             waiting: Vec::new(),
             counts: Vec::new(),
         }
@@ -99,7 +90,7 @@ impl<T: Real> OrthogonalElimination<T> {
                 let touched = structure.touched(k as usize);
                 let width = jacobian.len() / r.len().max(1);
                 for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
-                    let own = push_row(&mut self.rows, &mut self.residuals, self.rotated.len(), r);
+                    let own = self.front.push_row(r);
                     let mut row = row;
                     for &block in touched {
                         let (entries, others) = row.split_at(structure.size(block as usize));
@@ -108,14 +99,7 @@ impl<T: Real> OrthogonalElimination<T> {
                         row = others;
                     }
                 }
-                absorb(
-                    &mut self.triangle,
-                    &mut self.rotated,
-                    &mut self.rows,
-                    &mut self.residuals,
-                    &mut self.room,
-                    FEWEST_ROWS,
-                );
+                self.front.absorb(FEWEST_ROWS);
             }
             self.add_damping(factor, s, lambda, d);
             self.add_children(factor, s);
@@ -137,12 +121,7 @@ impl<T: Real> OrthogonalElimination<T> {
             self.positions[label] = at;
             at += symbolic.offsets[label + 1] - symbolic.offsets[label];
         }
-        for numbers in [&mut self.triangle, &mut self.rotated, &mut self.room] {
-            numbers.clear();
-        }
-        self.triangle.resize(node.size * node.size, T::ZERO);
-        self.rotated.resize(node.size, T::ZERO);
-        self.room.resize(node.size, T::ZERO);
+        self.front.clear(node.size);
     }
 
     /// Adds the rows `√λ D` of a supernode's own columns.
@@ -156,7 +135,7 @@ impl<T: Real> OrthogonalElimination<T> {
         for label in node.first..node.first + node.columns {
             let size = symbolic.offsets[label + 1] - symbolic.offsets[label];
             for &d in &d[symbolic.natural[symbolic.order[label] as usize]..][..size] {
-                push_row(&mut self.rows, &mut self.residuals, node.size, T::ZERO)[at] = factor * d;
+                self.front.push_row(T::ZERO)[at] = factor * d;
                 at += 1;
             }
         }
@@ -164,7 +143,7 @@ impl<T: Real> OrthogonalElimination<T> {
 
     /// Adds the rows that the supernode's children have left, and absorbs all.
     fn add_children(&mut self, factor: &SparseCholesky<T>, s: usize) {
-        let (nodes, width) = (&factor.symbolic.supernodes, self.rotated.len());
+        let nodes = &factor.symbolic.supernodes;
         // The last child is the last that waits.
         for k in (factor.children.starts[s]..factor.children.starts[s + 1]).rev() {
             let child = factor.children.items[k] as usize;
@@ -172,23 +151,16 @@ impl<T: Real> OrthogonalElimination<T> {
             let count = self.counts.pop().unwrap_or(0);
             let first = self.waiting.len() - count * (others + 1);
             for row in self.waiting[first..].chunks_exact(others + 1) {
-                let own = push_row(&mut self.rows, &mut self.residuals, width, row[others]);
+                let own = self.front.push_row(row[others]);
                 for run in factor.runs.of(k) {
                     let (from, to, len) = (run.from as usize, run.to as usize, run.len as usize);
                     own[to..to + len].copy_from_slice(&row[from..from + len]);
                 }
             }
             self.waiting.truncate(first);
-            absorb(
-                &mut self.triangle,
-                &mut self.rotated,
-                &mut self.rows,
-                &mut self.residuals,
-                &mut self.room,
-                FEWEST_ROWS,
-            );
+            self.front.absorb(FEWEST_ROWS);
         }
-        absorb(&mut self.triangle, &mut self.rotated, &mut self.rows, &mut self.residuals, &mut self.room, 1);
+        self.front.absorb(1);
     }
 
     /// Copies the rows of the pivots into the factor, and lets the others wait.
@@ -198,7 +170,7 @@ impl<T: Real> OrthogonalElimination<T> {
         let (size, stride, first) = (node.size, padded(node.size), symbolic.offsets[node.first]);
         let tolerance = T::from_f64(LOST) * T::EPSILON;
         let panel = panels[starts[s]..].chunks_exact_mut(stride);
-        let mut rows = self.triangle.chunks_exact(size).zip(&self.rotated).enumerate();
+        let mut rows = self.front.triangle.chunks_exact(size).zip(&self.front.rotated).enumerate();
         let own = node.first..node.first + node.columns;
         let naturals = own.flat_map(|label| {
             let natural = symbolic.natural[symbolic.order[label] as usize];
@@ -228,27 +200,43 @@ impl<T: Real> OrthogonalElimination<T> {
     }
 }
 
-/// Appends a row of zeros with a residual, and returns it.
-fn push_row<'a, T: Real>(rows: &'a mut Vec<T>, residuals: &mut Vec<T>, width: usize, r: T) -> &'a mut [T] {
-    let start = rows.len();
-    rows.resize(start + width, T::ZERO);
-    residuals.push(r);
-    &mut rows[start..]
+/// The triangle of a front with its right-hand side, and rows that it will absorb.
+#[derive(Debug, Clone, Default)]
+struct Front<T> {
+    triangle: Vec<T>,
+    rotated: Vec<T>,
+    rows: Vec<T>,
+    residuals: Vec<T>,
+    room: Vec<T>,
 }
 
-/// Absorbs the rows into the triangle if there are at least `fewest`.
-fn absorb<T: Real>(
-    triangle: &mut [T],
-    rotated: &mut [T],
-    rows: &mut Vec<T>,
-    residuals: &mut Vec<T>,
-    room: &mut [T],
-    fewest: usize,
-) {
-    if residuals.len() >= fewest {
-        absorb_rows(triangle, rotated, rows, residuals, room);
-        rows.clear();
-        residuals.clear();
+impl<T: Real> Front<T> {
+    /// Makes the triangle one of so many columns, with nothing in it.
+    fn clear(&mut self, columns: usize) {
+        for (numbers, count) in
+            [(&mut self.triangle, columns * columns), (&mut self.rotated, columns), (&mut self.room, columns)]
+        {
+            numbers.clear();
+            numbers.resize(count, T::ZERO);
+        }
+    }
+
+    /// Appends a row of zeros with a residual, and returns it.
+    fn push_row(&mut self, r: T) -> &mut [T] {
+        let start = self.rows.len();
+        self.rows.resize(start + self.rotated.len(), T::ZERO);
+        self.residuals.push(r);
+        &mut self.rows[start..]
+    }
+
+    /// Absorbs the rows into the triangle if there are at least `fewest`.
+    fn absorb(&mut self, fewest: usize) {
+        if self.residuals.len() >= fewest {
+            let Front { triangle, rotated, rows, residuals, room } = self;
+            absorb_rows(triangle, rotated, rows, residuals, room);
+            rows.clear();
+            residuals.clear();
+        }
     }
 }
 
