@@ -1,7 +1,7 @@
 //! Numbers at the ends of the floats' range.
 
 use marquardt::solver::FitStatus;
-use marquardt::{FitMany, Model, Real, model};
+use marquardt::{FitMany, Loss, Model, Real, model};
 use ndarray::{Array2, array};
 
 use crate::curves::{PEAK, largest_cosine, line, peak};
@@ -97,11 +97,16 @@ fn zeros_are_fitted_by_peaks() {
     check::<f32>(peak());
 }
 
+/// Under a robust loss too, whose scale would be that of residuals which vanish.
 #[test]
 fn data_that_are_all_zero_are_fitted() {
-    let fits =
-        FitMany::new(line(), &[1.0, 2.0, 3.0, 4.0, 5.0], &Array2::zeros((3, 5))).start(&[1.0, 1.0]).fit().unwrap();
-    for row in 0..3 {
-        assert!(fits.status[row].is_converged() && fits.cost[row] < 1e-20, "{}: {}", fits.status[row], fits.cost[row]);
+    let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0], Array2::zeros((3, 5)));
+    let starts = array![[1.0, 1.0], [1e-60, -3.0], [-7e5, 2e-3]];
+    let fits = || FitMany::new(line(), &x, &y).start(&starts);
+    for fits in [fits().fit().unwrap(), fits().robust(Loss::Huber).fit().unwrap()] {
+        for row in 0..3 {
+            let (status, cost) = (fits.status[row], fits.cost[row]);
+            assert!(status.is_converged() && cost < 1e-20, "{status}: {cost}");
+        }
     }
 }

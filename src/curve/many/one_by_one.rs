@@ -89,7 +89,8 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         let rows =
             ArrayView2::from_shape((y.len(), specification.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
         let mut solver = Self::solver(specification);
-        if !specification.of_counts && y.iter().all(|&y| y == T::ZERO) {
+        let is_blank = !specification.of_counts && y.iter().all(|&y| y == T::ZERO);
+        if is_blank {
             // Responses and their rounding vanish with the residuals, and costs fall for ever.
             solver = solver.with_target_cost(least_square());
         }
@@ -99,7 +100,8 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         } else if specification.sigma.is_some() {
             curve = curve.sigma(&sigma).absolute_sigma(specification.absolute_sigma);
         }
-        if let Some(robust) = &specification.robust {
+        if let Some(robust) = specification.robust.as_ref().filter(|_| !is_blank) {
+            // Residuals that vanish have no scale, and no outliers.
             curve = curve.robustness(robust.clone());
         }
         let name = |index: usize| self.curve().parameter_name(index);
