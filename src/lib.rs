@@ -175,6 +175,7 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 pub mod solver;
+mod sorting;
 mod special;
 pub mod statistics;
 pub mod train;

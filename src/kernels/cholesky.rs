@@ -1,9 +1,9 @@
 //! Rows of the square-root-free Cholesky factorisation, in vector registers.
 
-use std::array::from_fn;
 use std::hint::black_box;
 use std::ops::Range;
 
+use super::array::array_of;
 use super::simd::Kernel;
 use super::tile::{Tile, eliminate, scaled};
 use super::triangular::is_sound;
@@ -136,7 +136,7 @@ impl<T: Real> Panel<'_, T> {
     fn sums<const TALL: usize, const W: usize, const FUSED: bool>(&self, top: usize, left: usize) -> Tile<T, TALL, W> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
-        let lower: [&[T]; W] = from_fn(|j| &self.a[(left + j) * n + top..][..TALL]);
+        let lower: [&[T]; W] = array_of(|j| &self.a[(left + j) * n + top..][..TALL]);
         let mut sums = Tile::<T, TALL, W>::zero();
         for i in 0..TALL {
             for j in 0..W {

@@ -1,8 +1,8 @@
 //! Fronts: the dense matrices of a multifrontal Cholesky factorisation.
 
-use std::array::from_fn;
 use std::ops::Range;
 
+use super::array::array_of;
 use super::simd::{self, Kernel, multiply_add};
 use super::tile::{Tile, difference, eliminate, plus_multiple, scaled};
 use super::triangular::lost_digits;
@@ -413,6 +413,13 @@ pub(crate) struct Run {
     pub(crate) len: u32,
 }
 
+impl Run {
+    /// Its first row in the update, that in the front, and the number of rows.
+    fn places(&self) -> [usize; 3] {
+        [self.from as usize, self.to as usize, self.len as usize]
+    }
+}
+
 /// Adds the update of a child to the front of its parent.
 pub(crate) struct ExtendAdd<'a, T> {
     pub(crate) front: Front<'a, T>,
@@ -430,7 +437,7 @@ impl<T: Real> Kernel for ExtendAdd<'_, T> {
         let side = padded(self.size);
         let pad = side - self.size;
         for (k, run) in self.runs.iter().enumerate() {
-            let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
+            let [from, to, len] = run.places();
             for r in self.front.rows_of(to, len) {
                 let child = &self.child[(pad + from + r) * side..][..side][pad..];
                 let row = self.front.row(to + r);
@@ -478,21 +485,21 @@ impl<T: Real> SubtractProducts<'_, T> {
     fn of<const DEEP: usize, const FUSED: bool>(mut self) {
         let stride = padded(self.size + DEEP);
         // The parts of the rows that belong to the update.
-        let panel: [&[T]; DEEP] = from_fn(|p| &self.panel[p * stride..(p + 1) * stride][stride - self.size..]);
+        let panel: [&[T]; DEEP] = array_of(|p| &self.panel[p * stride..(p + 1) * stride][stride - self.size..]);
         for (k, run) in self.runs.iter().enumerate() {
-            let [from, to, len] = [run.from, run.to, run.len].map(|number| number as usize);
+            let [from, to, len] = run.places();
             for r in self.front.rows_of(to, len) {
-                let factors = from_fn(|p| panel[p][from + r]);
+                let factors = array_of(|p| panel[p][from + r]);
                 // A whole strip reaches below the diagonal, where numbers mean nothing.
                 let missing = if len < STRIP { 0 } else { STRIP.saturating_sub(len - r) };
                 let left = if missing <= self.front.left_of(to + r) { missing } else { 0 };
                 let row = self.front.row_from(to + r, left);
-                let own = panel.map(|panel| &panel[from + r - left..from + len]);
+                let own = array_of(|p| &panel[p][from + r - left..from + len]);
                 subtract_row::<T, DEEP, FUSED>(&mut row[..left + len - r], factors, own);
                 let row = &mut row[left..];
                 for other in &self.runs[k + 1..] {
-                    let [start, len] = [other.from, other.len].map(|number| number as usize);
-                    let others = panel.map(|panel| &panel[start..start + len]);
+                    let [start, _, len] = other.places();
+                    let others = array_of(|p| &panel[p][start..start + len]);
                     subtract_row::<T, DEEP, FUSED>(&mut row[other.to as usize - to - r..][..len], factors, others);
                 }
             }

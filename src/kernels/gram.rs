@@ -1,7 +1,6 @@
 //! `JᵀJ` and `Jᵀr` of a tile of rows, in registers.
 
-use std::array::from_fn;
-
+use super::array::array_of;
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use super::tile::Tile;
@@ -185,12 +184,12 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
     #[inline(always)]
     fn add<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, row: &[T; WIDE], r: T) {
         if OF_TOP {
-            let (top, near) = (from_fn(|i| row[i]), from_fn(|i| row[i]));
+            let (top, near) = (array_of(|i| row[i]), array_of(|i| row[i]));
             self.top.add_product::<FUSED>(&top, &near);
-            self.gradient = from_fn(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
+            self.gradient = array_of(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
         }
         if OF_BELOW {
-            self.below.add_product::<FUSED>(&from_fn(|i| row[TOP + i]), row);
+            self.below.add_product::<FUSED>(&array_of(|i| row[TOP + i]), row);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Products of matrices, in tiles of sums that stay in registers.
 
-use std::array::from_fn;
 use std::ops::Range;
 
+use super::array::array_of;
 use super::vectors::{Vector, VectorKernel, Vectors};
 use crate::real::Real;
 
@@ -218,15 +218,15 @@ fn sums<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
     let mut done = 0;
     match tall {
         Tall::Rows { numbers, stride, last } => {
-            let rows: [&[T]; TALL] = from_fn(|i| &numbers[i.min(last) * stride..][..deep]);
+            let rows: [&[T]; TALL] = array_of(|i| &numbers[i.min(last) * stride..][..deep]);
             for k in 0..deep {
                 let Some(row) = wide.get(..WIDE * V::LANES) else { break };
-                add_products(&mut sums, &from_fn(|i| rows[i][k]), row);
+                add_products(&mut sums, &array_of(|i| rows[i][k]), row);
                 done += 1;
                 wide = wide.get(wide_step..).unwrap_or_default();
             }
             for k in done..deep {
-                add_products(&mut sums, &from_fn(|i| rows[i][k]), &padded::<T, WIDEST>(wide));
+                add_products(&mut sums, &array_of(|i| rows[i][k]), &padded::<T, WIDEST>(wide));
                 wide = wide.get(wide_step..).unwrap_or_default();
             }
         }
@@ -257,7 +257,7 @@ fn add_products<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
     column: &[T; TALL],
     row: &[T],
 ) {
-    let row: [V; WIDE] = from_fn(|w| V::load(&row[w * V::LANES..]));
+    let row: [V; WIDE] = array_of(|w| V::load(&row[w * V::LANES..]));
     for i in 0..TALL {
         let factor = V::splat(column[i]);
         for w in 0..WIDE {
@@ -340,12 +340,12 @@ fn copy<T: Real, V: Vector<T>>(
     let row = |j: usize| &numbers[(columns.start + j) * stride + rows.start..][..deep];
     let whole = count - count % BLOCK;
     for j in (0..whole).step_by(BLOCK) {
-        let from: [(&[[T; BLOCK]], &[T]); BLOCK] = from_fn(|q| row(j + q).as_chunks());
+        let from: [(&[[T; BLOCK]], &[T]); BLOCK] = array_of(|q| row(j + q).as_chunks());
         for (k, to) in to[..deep / BLOCK * BLOCK * width].chunks_exact_mut(BLOCK * width).enumerate() {
-            let block: [[T; BLOCK]; BLOCK] = from_fn(|p| from[p].0[k]);
+            let block: [[T; BLOCK]; BLOCK] = array_of(|p| from[p].0[k]);
             for q in 0..BLOCK {
                 if let Some(to) = to[q * width + j..].first_chunk_mut::<BLOCK>() {
-                    *to = from_fn(|p| block[p][q]);
+                    *to = array_of(|p| block[p][q]);
                 }
             }
         }

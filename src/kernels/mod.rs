@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod accuracy;
 mod arctangent;
+pub(crate) mod array;
 mod cholesky;
 pub(crate) mod column_space;
 mod dense;

@@ -1,7 +1,6 @@
 //! Products with a vector in them.
 
-use std::array::from_fn;
-
+use super::array::array_of;
 use super::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
@@ -53,7 +52,7 @@ fn add_rows<T: Real, const FUSED: bool>(y: &mut [T], rows: &[T], x: &[T]) {
     let n = y.len();
     let (x, x_rest) = x.as_chunks::<ROWS>();
     for (x, rows) in x.iter().zip(rows.chunks_exact(ROWS * n)) {
-        let rows: [&[T]; ROWS] = from_fn(|k| &rows[k * n..][..n]);
+        let rows: [&[T]; ROWS] = array_of(|k| &rows[k * n..][..n]);
         for (j, y) in y.iter_mut().enumerate() {
             let mut sum = *y;
             for k in 0..ROWS {
@@ -113,12 +112,12 @@ impl<T: Real> Kernel for RowDots<'_, T> {
             let (few, last) = rest.as_chunks::<FEW_LANES>();
             let mut lanes = [T::ZERO; LANES];
             for (a, x) in blocks.iter().zip(x_blocks) {
-                lanes = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]));
+                lanes = array_of(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], lanes[lane]));
             }
             // The end of a row has sums of its own: added to some of the lanes, it would send them all through memory.
-            let mut sums: [T; FEW_LANES] = from_fn(|lane| lanes[lane] + lanes[lane + FEW_LANES]);
+            let mut sums: [T; FEW_LANES] = array_of(|lane| lanes[lane] + lanes[lane + FEW_LANES]);
             for (a, x) in few.iter().zip(x_few) {
-                sums = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], sums[lane]));
+                sums = array_of(|lane| multiply_add::<T, FUSED>(a[lane], x[lane], sums[lane]));
             }
             let last = last.iter().zip(x_last).fold(T::ZERO, |sum, (&a, &x)| multiply_add::<T, FUSED>(a, x, sum));
             // In the order of the lanes: in pairs, LLVM would work with half as many lanes throughout.
@@ -151,8 +150,8 @@ impl<T: Real> Kernel for SymmetricTimes<'_, T> {
             let (above_blocks, above_rest) = above.as_chunks_mut::<LANES>();
             let mut lanes = [T::ZERO; LANES];
             for ((above, a), u_block) in above_blocks.iter_mut().zip(blocks).zip(u_blocks) {
-                lanes = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], u_block[lane], lanes[lane]));
-                *above = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], u[i], above[lane]));
+                lanes = array_of(|lane| multiply_add::<T, FUSED>(a[lane], u_block[lane], lanes[lane]));
+                *above = array_of(|lane| multiply_add::<T, FUSED>(a[lane], u[i], above[lane]));
             }
             let mut sum = row[i] * u[i];
             for ((above, &a), &u_rest) in above_rest.iter_mut().zip(rest).zip(u_rest) {
@@ -185,7 +184,7 @@ impl<T: Real> Kernel for Outer<'_, T> {
         for (c, &a) in c.chunks_exact_mut(b.len()).zip(a) {
             let (blocks, rest) = c.as_chunks_mut::<BLOCK>();
             for (c, b) in blocks.iter_mut().zip(b_blocks) {
-                *c = from_fn(|lane| entry(a, b[lane], c[lane]));
+                *c = array_of(|lane| entry(a, b[lane], c[lane]));
             }
             for (c, &b) in rest.iter_mut().zip(b_rest) {
                 *c = entry(a, b, *c);

@@ -1,7 +1,6 @@
 //! Householder reflections of many rows at once, in vector registers.
 
-use std::array::from_fn;
-
+use super::array::array_of;
 use super::simd::{Kernel, multiply_add};
 use super::tile::{Tile, eliminate};
 use crate::real::Real;
@@ -64,7 +63,7 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
                 }
             }
             // Columns that the strip before has reflected are left alone.
-            let mask: [T; WIDE] = from_fn(|j| if begin + j < left { T::ZERO } else { T::ONE });
+            let mask: [T; WIDE] = array_of(|j| if begin + j < left { T::ZERO } else { T::ONE });
             eliminate!(sums, products, |i| {
                 let row = &mut self.triangle[(first + i) * n + begin..][..WIDE];
                 for j in 0..WIDE {
@@ -136,7 +135,7 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
 fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
     let mut lanes = [T::ZERO; LANES];
     for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        lanes = from_fn(|lane| multiply_add::<T, FUSED>(a[lane], b[lane], lanes[lane]));
+        lanes = array_of(|lane| multiply_add::<T, FUSED>(a[lane], b[lane], lanes[lane]));
     }
     lanes.into_iter().sum()
 }

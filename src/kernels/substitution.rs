@@ -1,7 +1,6 @@
 //! Substitution in the factors of systems that are not small, in vector registers.
 
-use std::array::from_fn;
-
+use super::array::array_of;
 use super::simd::{Kernel, multiply_add};
 use super::vector::{add_scaled, dot};
 use crate::real::Real;
@@ -25,7 +24,7 @@ pub(super) struct Backward<'a, T> {
 /// Some rows of the factor, from their diagonal block on.
 #[inline(always)]
 fn rows<T>(factor: &[T], n: usize, first: usize) -> [&[T]; TOGETHER] {
-    from_fn(|k| &factor[(first + k) * n + first..][..n - first])
+    array_of(|k| &factor[(first + k) * n + first..][..n - first])
 }
 
 impl<T: Real> Kernel for Forward<'_, T> {
@@ -46,8 +45,8 @@ impl<T: Real> Kernel for Forward<'_, T> {
                     x[below] = multiply_add::<T, FUSED>(-rows[k][below], x[k], x[below]);
                 }
             }
-            let x: [T; TOGETHER] = from_fn(|k| -x[k]);
-            let rows = rows.map(|row| &row[TOGETHER..][..after.len()]);
+            let x: [T; TOGETHER] = array_of(|k| -x[k]);
+            let rows: [&[T]; TOGETHER] = array_of(|k| &rows[k][TOGETHER..][..after.len()]);
             for (j, b) in after.iter_mut().enumerate() {
                 for k in 0..TOGETHER {
                     *b = multiply_add::<T, FUSED>(x[k], rows[k][j], *b);
@@ -68,11 +67,11 @@ impl<T: Real> Kernel for Backward<'_, T> {
             let (x, after) = b[first..].split_at_mut(TOGETHER);
             let after = after.as_chunks::<TOGETHER>().0;
             let mut sums = [[T::ZERO; TOGETHER]; TOGETHER];
-            let chunks = rows.map(|row| &row[TOGETHER..].as_chunks::<TOGETHER>().0[..after.len()]);
+            let chunks: [_; TOGETHER] = array_of(|k| &rows[k][TOGETHER..].as_chunks::<TOGETHER>().0[..after.len()]);
             for (j, b) in after.iter().enumerate() {
                 for k in 0..TOGETHER {
                     let row = &chunks[k][j];
-                    sums[k] = from_fn(|lane| multiply_add::<T, FUSED>(row[lane], b[lane], sums[k][lane]));
+                    sums[k] = array_of(|lane| multiply_add::<T, FUSED>(row[lane], b[lane], sums[k][lane]));
                 }
             }
             for k in (0..TOGETHER).rev() {

@@ -10,6 +10,7 @@ use crate::kernels::vector::add_scaled;
 use crate::parallel;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
+use crate::sorting::sort_by_key;
 
 /// Fewest residual blocks of a part.
 const FEWEST: usize = 512;
@@ -109,7 +110,7 @@ impl<T: Real> BlockSums<T> {
         }
         order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
         // In the order in which they are added to; stable.
-        order.sort_by_key(|&k| owner[k].min(SHARED));
+        sort_by_key(&mut order, |k| owner[k].min(SHARED) as usize);
         pattern.arrange(&order);
 
         // Where the part at hand has its sums of each block of columns, and of each block that it does not own.

@@ -6,6 +6,7 @@ use super::model::IllConditioned;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::real::Real;
+use crate::sorting::sort_by_key;
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -32,7 +33,7 @@ pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
         })
         .collect();
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|&block| connected[block]);
+    sort_by_key(&mut order, |block| connected[block]);
     let mut is_excluded = vec![false; n];
     let mut set = Vec::new();
     for block in order {

@@ -1,6 +1,7 @@
 //! Fits some of whose parameters are fixed or tied: from the free parameters to all of them, and back by the chain rule.
 
 use crate::curve::map::ParameterMap;
+use crate::kernels::array::array_of;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
@@ -49,7 +50,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
     pub(super) fn expand(&mut self, free: &[Lanes<T, R>; N]) -> [Lanes<T, R>; N] {
         let mut all = [Lanes::splat(T::ZERO); N];
         for lane in 0..R::LANES {
-            let free = free.map(|free| free.as_slice()[lane]);
+            let free: [T; N] = array_of(|j| free[j].as_slice()[lane]);
             let (of_lane, _) = self.at(lane, &free);
             all.iter_mut().zip(of_lane).for_each(|(all, &value)| all.as_mut_slice()[lane] = value);
         }

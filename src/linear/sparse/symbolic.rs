@@ -5,6 +5,7 @@ use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
 use crate::parallel;
+use crate::sorting::sort_by_key;
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -378,7 +379,7 @@ fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
     let (mut child, mut sibling, mut own) = (vec![NONE; n], vec![NONE; n], Vec::new());
     // Drafts are in the order of their first columns; a parent is visited after its children, by its last column.
     let mut sequence: Vec<usize> = (0..n).collect();
-    sequence.sort_unstable_by_key(|&s| drafts[s].last);
+    sort_by_key(&mut sequence, |s| drafts[s].last);
     for &s in &sequence {
         if drafts[s].parent != NONE {
             sibling[s] = std::mem::replace(&mut child[drafts[s].parent], s);

@@ -1,6 +1,7 @@
 //! Dense layers.
 
 use super::columns::broadcast;
+use crate::kernels::array::array_of;
 use crate::kernels::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
@@ -78,9 +79,9 @@ impl<T: Real> Kernel for FewInputs<'_, T> {
                     let mut sums = [T::ZERO; LANES];
                     for (&x, across) in x.iter().zip(&across) {
                         let across = &across.as_chunks::<LANES>().0[j];
-                        sums = std::array::from_fn(|lane| multiply_add::<T, FUSED>(x, across[lane], sums[lane]));
+                        sums = array_of(|lane| multiply_add::<T, FUSED>(x, across[lane], sums[lane]));
                     }
-                    *y = std::array::from_fn(|lane| start[lane] + sums[lane]);
+                    *y = array_of(|lane| start[lane] + sums[lane]);
                 }
                 let done = count - rest.len();
                 for (j, y) in (done..).zip(rest) {

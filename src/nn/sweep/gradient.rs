@@ -3,6 +3,7 @@
 use super::forward::row_number;
 use super::reverse::Sink;
 use crate::kernels::Factor;
+use crate::kernels::array::array_of;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 use crate::variables::{Gradients, Variable};
@@ -87,7 +88,7 @@ impl<T: Real> Kernel for ColumnSums<'_, T> {
                     add_to(&mut odd, &second[left..]);
                 }
             }
-            *sums = std::array::from_fn(|k| sums[k] + (even[k] + odd[k]));
+            *sums = array_of(|k| sums[k] + (even[k] + odd[k]));
         }
         let left = n - narrow.len();
         for (sum, column) in narrow.iter_mut().zip(left..) {

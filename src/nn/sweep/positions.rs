@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::kernels::array::array_of;
 use crate::kernels::simd::{Kernel, multiply_add};
 use crate::nn::arithmetic::put;
 use crate::real::Real;
@@ -80,7 +81,7 @@ fn block<T: Real, const TALL: usize, const FUSED: bool>(
 fn first<T: Real, const N: usize>(numbers: &[T]) -> [T; N] {
     match numbers.first_chunk::<N>() {
         Some(&first) => first,
-        None => std::array::from_fn(|k| numbers.get(k).copied().unwrap_or(T::ZERO)),
+        None => array_of(|k| numbers.get(k).copied().unwrap_or(T::ZERO)),
     }
 }
 

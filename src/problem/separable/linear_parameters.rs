@@ -4,6 +4,7 @@ use super::{SeparableError, is_bounded};
 use crate::autodiff::Difference;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
+use crate::sorting::sort_by_key;
 
 /// Points looked at, the given one included.
 const POINTS: usize = 3;
@@ -175,11 +176,11 @@ impl<T: Real> Look<T> {
 /// no candidate can be added to, beginning with those that are compatible with the most.
 fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     if candidates.len() > EXACT {
-        let degree = |j: usize| candidates.iter().filter(|&&k| compatible(j, k)).count();
-        let mut degrees: Vec<_> = candidates.iter().map(|&j| (j, degree(j))).collect();
-        degrees.sort_by_key(|&(_, degree)| std::cmp::Reverse(degree));
+        let strangers = |j: usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();
+        let mut by_degree = candidates.clone();
+        sort_by_key(&mut by_degree, strangers);
         let mut clique: Vec<usize> = Vec::new();
-        for (j, _) in degrees {
+        for j in by_degree {
             if clique.iter().all(|&k| compatible(j, k)) {
                 clique.push(j);
             }
