@@ -188,7 +188,7 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
             self.top.add_product::<FUSED>(&top, &near);
             self.gradient = array_of(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
         }
-        if OF_BELOW {
+        if OF_BELOW && BELOW > 0 {
             self.below.add_product::<FUSED>(&array_of(|i| row[TOP + i]), row);
         }
     }

@@ -12,7 +12,7 @@
 
 use std::env;
 use std::hint::black_box;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -134,8 +134,10 @@ fn measure(set: &str) -> Vec<Line> {
         .arg(ONE_SET)
         .args(filter())
         .env("MARQUARDT_REGISTERS", set)
+        .stderr(Stdio::inherit())
         .output()
         .expect("it starts again");
+    assert!(output.status.success(), "{set}: {}", output.status);
     let text = String::from_utf8(output.stdout).expect("names and numbers");
     let line = |line: &str| {
         let [name, speed, by_faer] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
