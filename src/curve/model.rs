@@ -1,8 +1,9 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
 use super::GlobalCurve;
+use super::formula::Program;
+use super::model_rows;
 use super::models::AnyModel;
-use super::{Formula, model_rows};
 use crate::autodiff::{Difference, Dual};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::ScalarOf;
@@ -55,16 +56,16 @@ pub trait Model<T: Real>: Send + Sync {
         format!("b{}", index + 1)
     }
 
-    /// The formula that the model is, if it is one: its program evaluates many rows at once.
+    /// The program of the model, if it has one, which evaluates many rows at once.
     #[doc(hidden)]
-    fn as_formula(&self) -> Option<&Formula> {
+    fn as_program(&self) -> Option<&Program> {
         None
     }
 
     /// Returns the model in the form that is saved in a file, if it has one.
     #[doc(hidden)]
     fn to_any_model(&self) -> Option<AnyModel> {
-        self.as_formula().cloned().map(AnyModel::Formula)
+        None
     }
 }
 
@@ -183,8 +184,8 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
-        if let Some(formula) = self.0.as_formula() {
-            model_rows::backwards(formula.program(), x, width, b, y, &mut []);
+        if let Some(program) = self.0.as_program() {
+            model_rows::backwards(program, x, width, b, y, &mut []);
             return Ok(());
         }
         if M::IN_LANES {
@@ -202,8 +203,8 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        if let Some(formula) = self.0.as_formula() {
-            model_rows::backwards(formula.program(), x, width, b, y, jacobian);
+        if let Some(program) = self.0.as_program() {
+            model_rows::backwards(program, x, width, b, y, jacobian);
             return Ok(());
         }
         if M::IN_LANES {

@@ -5,6 +5,7 @@ mod function;
 mod operators;
 mod parser;
 mod program;
+mod recorded;
 #[cfg(feature = "serde")]
 mod serial;
 #[cfg(test)]
@@ -17,9 +18,9 @@ use std::str::FromStr;
 
 pub use error::{FormulaError, FormulaProblem};
 use parser::{Parsed, parse};
-pub(super) use program::Program;
+pub use program::Program;
 
-use super::models::Guess;
+use super::models::{AnyModel, Guess};
 use crate::curve::Model;
 use crate::number::ScalarOf;
 use crate::real::Real;
@@ -172,8 +173,12 @@ impl<T: Real> Model<T> for Formula {
         self.program.value(x, b)
     }
 
-    fn as_formula(&self) -> Option<&Formula> {
-        Some(self)
+    fn as_program(&self) -> Option<&Program> {
+        Some(&self.program)
+    }
+
+    fn to_any_model(&self) -> Option<AnyModel> {
+        Some(AnyModel::Formula(self.clone()))
     }
 }
 

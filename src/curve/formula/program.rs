@@ -1,6 +1,7 @@
 //! A formula as straight-line code: each instruction makes one number of earlier ones.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::function::Function;
 use crate::number::Number;
@@ -79,13 +80,19 @@ impl Instruction {
 }
 
 /// A formula that was compiled. The last instruction makes its value.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::curve) struct Program {
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Program {
     pub(super) instructions: Vec<Instruction>,
     /// For each instruction, true if its result depends on a parameter.
     pub(super) varies: Vec<bool>,
     /// True if the program has conditionals, so that some results are not used.
     pub(super) chooses: bool,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("instructions", &self.instructions.len()).finish_non_exhaustive()
+    }
 }
 
 /// Results on the stack.

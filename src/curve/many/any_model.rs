@@ -61,8 +61,8 @@ pub(super) struct GivenModel<T, M> {
 
 impl<T: Real, M: Model<T>> TileModel<T> for GivenModel<T, M> {
     fn evaluate(&self, registers: Registers, tile: &mut dyn Any) {
-        if let Some(formula) = self.model.as_formula() {
-            TileModel::<T>::evaluate(formula.program(), registers, tile);
+        if let Some(program) = self.model.as_program() {
+            TileModel::<T>::evaluate(program, registers, tile);
         } else if M::IN_LANES {
             InTiles(&self.model).evaluate(registers, tile);
         }
@@ -71,7 +71,7 @@ impl<T: Real, M: Model<T>> TileModel<T> for GivenModel<T, M> {
 
 impl<T: Real, M: Model<T> + Sync> AnyModel<T> for GivenModel<T, M> {
     fn evaluation(&self) -> Evaluation {
-        match (self.model.as_formula(), M::IN_LANES) {
+        match (self.model.as_program(), M::IN_LANES) {
             (Some(_), _) => Evaluation::InTiles,
             (None, true) => Evaluation::InLanes,
             (None, false) => Evaluation::OneByOne,

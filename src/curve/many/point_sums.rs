@@ -8,8 +8,9 @@ use crate::curve::Model;
 use crate::curve::reverse_tile::{ReverseTile, TILE};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
+use crate::number::Number;
 use crate::real::Real;
-use crate::solver::lockstep::{Sums, Tile};
+use crate::solver::lockstep::{Sums, Tile, UNROLLED};
 
 /// The points of the fits that are in the lanes.
 pub(super) struct Points<T, R> {
@@ -50,7 +51,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
         mem::swap(x, &mut tile.x);
-        *sums = Sums::zero(parameters);
+        sums.clear();
         let mut weights = weights.chunks(TILE);
         for (number, y) in y.chunks(TILE).enumerate() {
             (tile.first, tile.rows) = (number * TILE, y.len());
@@ -78,29 +79,74 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
-        let PointSums { points, b, .. } = self.work;
+        let PointSums { points, b, sums } = self.work;
         let mut variables = [Jet::<T, R, N>::variable(b[0], 0); N];
         for j in 1..N {
             variables[j] = Jet::variable(b[j], j);
         }
-        let parameters = self.model.parameter_count().min(N);
-        let variables = &variables[..parameters];
-        let mut sums = Sums::zero(parameters);
-        let rows = points.x.chunks_exact(points.width).zip(&points.y);
-        if points.of_counts {
-            let mut weights = points.weights.iter().copied();
-            for (x, &y) in rows {
-                sums.add_count(&self.model.response(x, variables), y, weights.next());
-            }
-        } else if points.weights.is_empty() {
-            for (x, &y) in rows {
-                sums.add(&(self.model.response(x, variables) - y));
-            }
+        let variables = &variables[..self.model.parameter_count().min(N)];
+        if N <= UNROLLED {
+            sum_in_registers(self.model, points, variables, sums);
         } else {
-            for ((x, &y), &weight) in rows.zip(&points.weights) {
-                sums.add(&((self.model.response(x, variables) - y) * weight));
+            sum_in_tiles(self.model, points, variables, sums);
+        }
+    }
+}
+
+/// Fills sums that there are registers for: each point is added as soon as it is differentiated.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
+    model: &M,
+    points: &Points<T, R>,
+    variables: &[Jet<T, R, N>],
+    total: &mut Sums<T, R, N>,
+) {
+    let mut sums = Sums::zero(variables.len());
+    let rows = points.x.chunks_exact(points.width).zip(&points.y);
+    if points.of_counts {
+        let mut weights = points.weights.iter().copied();
+        for (x, &y) in rows {
+            sums.add_count(&model.response(x, variables), y, weights.next());
+        }
+    } else if points.weights.is_empty() {
+        for (x, &y) in rows {
+            sums.add(&(model.response(x, variables) - y));
+        }
+    } else {
+        for ((x, &y), &weight) in rows.zip(&points.weights) {
+            sums.add(&((model.response(x, variables) - y) * weight));
+        }
+    }
+    *total = sums;
+}
+
+/// Fills sums that there are more of than registers: points are differentiated by tiles, and their products added by the one function
+/// for all models.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
+    model: &M,
+    points: &Points<T, R>,
+    variables: &[Jet<T, R, N>],
+    sums: &mut Sums<T, R, N>,
+) {
+    let zero = Lanes::splat(T::ZERO);
+    let (mut residuals, mut derivatives) = ([zero; TILE], [[zero; TILE]; N]);
+    let mut weights = points.weights.chunks(TILE);
+    sums.clear();
+    for (x, y) in points.x.chunks(TILE * points.width).zip(points.y.chunks(TILE)) {
+        for (row, x) in x.chunks_exact(points.width).enumerate() {
+            let response = model.response(x, variables);
+            residuals[row] = response.value;
+            for j in 0..N {
+                derivatives[j][row] = response.gradient[j];
             }
         }
-        self.work.sums = sums;
+        sums.add_tile(Tile {
+            residuals: &mut residuals[..y.len()],
+            derivatives: &mut derivatives[..variables.len().next_multiple_of(2)],
+            y,
+            weights: weights.next().unwrap_or_default(),
+            of_counts: points.of_counts,
+        });
     }
 }

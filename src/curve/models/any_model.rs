@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Guess, Named};
+use crate::curve::formula::Program;
 use crate::curve::{Formula, Model};
 use crate::number::ScalarOf;
 use crate::real::Real;
@@ -102,10 +103,10 @@ impl<T: Real> Model<T> for AnyModel {
         }
     }
 
-    fn as_formula(&self) -> Option<&Formula> {
+    fn as_program(&self) -> Option<&Program> {
         match self {
-            AnyModel::Named(_) => None,
-            AnyModel::Formula(formula) => Some(formula),
+            AnyModel::Named(model) => Model::<T>::as_program(model),
+            AnyModel::Formula(formula) => Model::<T>::as_program(formula),
         }
     }
 

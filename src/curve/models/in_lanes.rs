@@ -4,7 +4,7 @@ use crate::autodiff::Dual;
 use crate::curve::Model;
 use crate::curve::model_rows::{backwards, forwards, responses};
 use crate::curve::models::{Constant, ExponentialDecay, Gaussian, Linear, Lorentzian, Named, Polynomial, Sine};
-use crate::curve::reverse_tile::InTiles;
+use crate::curve::reverse_tile::{InTiles, TileModel};
 use crate::kernels::registers::tests::in_all;
 use crate::model;
 use crate::real::Real;
@@ -45,7 +45,7 @@ fn assert_close<T: Real>(found: &[T], expected: &[T], width: usize, what: &str) 
     }
 }
 
-/// Compares both ways to derivatives, and the values with and without them.
+/// Compares all ways to derivatives, and the values with and without them.
 fn same_in_lanes<T: Real>(model: &impl Model<T>, x: &[f64], width: usize, b: &[f64], what: &str) {
     let [x, b] = [x, b].map(|of| of.iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>());
     let values: Vec<T> = x.chunks_exact(width).map(|x| model.response(x, &b)).collect();
@@ -60,10 +60,14 @@ fn same_in_lanes<T: Real>(model: &impl Model<T>, x: &[f64], width: usize, b: &[f
         assert_close(&y, &values, 1, what);
         assert_close(&jacobian, &derivatives, b.len(), what);
     }
-    let (mut y, mut jacobian) = nothing();
-    backwards(&InTiles(model), &x, width, &b, &mut y, &mut jacobian);
-    assert_close(&y, &values, 1, what);
-    assert_close(&jacobian, &derivatives, b.len(), what);
+    let in_tiles = InTiles(model);
+    let program = model.as_program().map(|program| program as &dyn TileModel<T>);
+    for model in [Some(&in_tiles as &dyn TileModel<T>), program].into_iter().flatten() {
+        let (mut y, mut jacobian) = nothing();
+        backwards(model, &x, width, &b, &mut y, &mut jacobian);
+        assert_close(&y, &values, 1, what);
+        assert_close(&jacobian, &derivatives, b.len(), what);
+    }
 }
 
 fn library_is_the_same<T: Real>() {

@@ -7,6 +7,7 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
 use super::{AnyModel, Guess, UnknownModel};
 use crate::curve::Model;
+use crate::curve::formula::Program;
 use crate::number::{Number, ScalarOf};
 use crate::real::Real;
 
@@ -54,6 +55,7 @@ pub struct Named {
     name: String,
     formula: String,
     parameters: Vec<String>,
+    program: Program,
 }
 
 compose! { [] Named; }
@@ -94,7 +96,8 @@ impl Named {
             formulas.push(if terms.len() > 1 && formula.contains(',') { format!("[{formula}]") } else { formula });
             parameters.extend(entry.parameters.iter().map(|parameter| format!("{prefix}{parameter}")));
         }
-        Named { name: names.join("+"), formula: formulas.join(" + "), parameters, terms }
+        let program = Program::record(parameters.len(), |x, b| Terms(&terms).response(x, b));
+        Named { name: names.join("+"), formula: formulas.join(" + "), parameters, program, terms }
     }
 }
 
@@ -209,6 +212,10 @@ impl<T: Real> Model<T> for Named {
     #[inline(always)]
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
         Terms(&self.terms).response(x, b)
+    }
+
+    fn as_program(&self) -> Option<&Program> {
+        Some(&self.program)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::mask::{and, any, choose, is_less, not, or};
 use super::sums::Sums;
-use super::system::{Steps, measure, solve_free};
+use super::system::{Factor, Steps, measure, solve_free};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
@@ -25,6 +25,8 @@ pub(super) struct Bounded<'s, T, R, const N: usize> {
     pub(super) bounds: &'s BoxBounds<T, N>,
     pub(super) x: &'s [Lanes<T, R>; N],
     pub(super) active: Lanes<T, R>,
+    /// Room for the factors of the systems of the faces.
+    pub(super) factor: &'s mut Factor<T, R, N>,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
@@ -36,7 +38,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
     /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) -> Steps<T, R, N> {
-        let Bounded { sums, lambda, squared_scale, bounds, x, active } = self;
+        let Bounded { sums, lambda, squared_scale, bounds, x, active, factor } = self;
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
         let model = DampedModel { sums, lambda, squared_scale };
         let mut side = [zero; N];
@@ -53,7 +55,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
                 held[j] = side[j].abs();
                 fixed[j] = choose(held[j], step[j], zero);
             }
-            let face = solve_free(sums, lambda, squared_scale, &held, fixed);
+            let face = solve_free(sums, lambda, squared_scale, &held, fixed, factor);
             let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
             soundness = choose(and(open, not(is_sound)), -one, soundness);
             open = and(open, is_sound);
@@ -231,9 +233,10 @@ mod tests {
             }
             let squared_scale: [Four; N] = std::array::from_fn(|j| four(|l| d[l * N + j] * d[l * N + j]));
             let lambda = four(|l| lambda[l]);
-            let model = Bounded { sums: &sums, lambda, squared_scale: &squared_scale, bounds: &bounds, x: &x, active: Four::splat(1.0) };
-            let steps = model.run();
-            let model = DampedModel { sums: &sums, lambda, squared_scale: &squared_scale };
+            let (active, mut factor) = (Four::splat(1.0), [[Four::splat(0.0); N]; N]);
+            let (squared_scale, bounds, x, factor) = (&squared_scale, &bounds, &x, &mut factor);
+            let steps = Bounded { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
+            let model = DampedModel { sums: &sums, lambda, squared_scale };
             let slopes = model.at(&steps.step).slope;
             for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {
                 for j in 0..N {

@@ -31,7 +31,7 @@ pub(crate) use lane_source::{Arrival, LaneSource};
 use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
 pub(crate) use sums::{Sums, UNROLLED};
-use system::{Steps, solve};
+use system::{Factor, Steps, solve};
 pub(crate) use tile::Tile;
 
 use super::iteration::SUFFICIENT_GAIN;
@@ -80,6 +80,8 @@ struct Lockstep<T, R, const N: usize> {
     steps: Steps<T, R, N>,
     /// The points to be tried.
     trial: [Lanes<T, R>; N],
+    /// Room for the factors of the damped systems.
+    factor: Factor<T, R, N>,
 }
 
 /// Solves all problems of a source, within these bounds if there are any.
@@ -125,6 +127,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             asked: zero,
             steps: Steps { step: [zero; N], length: zero, slope: zero, predicted: zero, soundness: zero },
             trial: [zero; N],
+            factor: [[zero; N]; N],
         }
     }
 
@@ -242,10 +245,10 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
             self.steps = match bounds {
-                None => solve(&self.sums, lambda, &self.squared_scale),
+                None => solve(&self.sums, lambda, &self.squared_scale, &mut self.factor),
                 Some(bounds) => {
-                    let Lockstep { sums, squared_scale, x, .. } = &*self;
-                    R::call(Bounded { sums, lambda, squared_scale, bounds, x, active })
+                    let Lockstep { sums, squared_scale, x, factor, .. } = &mut *self;
+                    R::call(Bounded { sums, lambda, squared_scale, bounds, x, active, factor })
                 }
             };
             let Steps { soundness, length, .. } = self.steps;

@@ -32,6 +32,18 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         Sums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
+    /// Makes all sums those of no residuals again. What lies beyond the parameters in use is zero already.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn clear(&mut self) {
+        let zero = Lanes::splat(T::ZERO);
+        self.cost = zero;
+        // Tiles add to pairs of rows and of columns.
+        for i in 0..self.count.next_multiple_of(2).min(N) {
+            self.gradient[i] = zero;
+            self.gram[i][..=i | 1].fill(zero);
+        }
+    }
+
     /// Parameters to loop over: a few at compile time, so that loops are unrolled; of more, those in use.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn count(&self) -> usize {

@@ -7,6 +7,9 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
+/// Damped systems in all lanes, and their factors; the lower triangle counts.
+pub(super) type Factor<T, R, const N: usize> = [[Lanes<T, R>; N]; N];
+
 /// Steps, and the predictions of the linear models for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Steps<T, R, const N: usize> {
@@ -22,22 +25,23 @@ pub(super) struct Steps<T, R, const N: usize> {
     pub(super) soundness: Lanes<T, R>,
 }
 
-/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²`.
+/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and room for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &[Lanes<T, R>; N],
+    factor: &mut Factor<T, R, N>,
 ) -> Steps<T, R, N> {
     let held = [Lanes::splat(T::ZERO); N];
-    let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N]);
+    let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N], factor);
     measure(&mut steps, squared_scale, sums);
     // A sum of positive terms, which rounding leaves positive.
     steps.predicted = (lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
     steps
 }
 
-/// The steps of the parameters that are free, given those of the others.
+/// The steps of the parameters that are free, given those of the others and room for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
     sums: &Sums<T, R, N>,
@@ -45,9 +49,9 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
     squared_scale: &[Lanes<T, R>; N],
     held: &[Lanes<T, R>; N],
     fixed: [Lanes<T, R>; N],
+    factor: &mut Factor<T, R, N>,
 ) -> Steps<T, R, N> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-    let mut factor = sums.gram;
     let (mut step, n) = ([zero; N], sums.count());
     for i in 0..n {
         let mut right = -sums.gradient[i];
@@ -55,25 +59,25 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
             right = (-sums.gram[i.max(k)][i.min(k)]).mul_add(fixed[k], right);
         }
         step[i] = zero.select_less(held[i], fixed[i], right);
-        factor[i][i] = lambda.mul_add(squared_scale[i], factor[i][i]);
     }
     for i in 0..n {
         for k in 0..i {
             let either = held[i].max(held[k]);
-            factor[i][k] = zero.select_less(either, zero, factor[i][k]);
+            factor[i][k] = zero.select_less(either, zero, sums.gram[i][k]);
         }
         // What has no influence stays where it is.
-        factor[i][i] = zero.select_less(held[i], one, zero.select_less(factor[i][i], factor[i][i], one));
+        let diagonal = lambda.mul_add(squared_scale[i], sums.gram[i][i]);
+        factor[i][i] = zero.select_less(held[i], one, zero.select_less(diagonal, diagonal, one));
     }
-    let soundness = cholesky(&mut factor, n);
-    substitute(&factor, &mut step, n);
+    let soundness = cholesky(factor, n);
+    substitute(factor, &mut step, n);
     Steps { step, length: zero, slope: zero, predicted: zero, soundness }
 }
 
 /// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative
 /// where a pivot is not sound.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; N], n: usize) -> Lanes<T, R> {
+fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut Factor<T, R, N>, n: usize) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);
     let mut eliminated = [Lanes::splat(T::ZERO); N];
     for j in 0..n {
@@ -101,11 +105,7 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut [[Lanes<T, R>; N]; 
 
 /// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn substitute<T: Real, R: Register<T>, const N: usize>(
-    factor: &[[Lanes<T, R>; N]; N],
-    b: &mut [Lanes<T, R>; N],
-    n: usize,
-) {
+fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &Factor<T, R, N>, b: &mut [Lanes<T, R>; N], n: usize) {
     for i in 0..n {
         for k in 0..i {
             b[i] = (-factor[i][k]).mul_add(b[k], b[i]);
