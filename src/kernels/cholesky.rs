@@ -3,7 +3,6 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-use super::array::array_of;
 use super::simd::Kernel;
 use super::tile::{Tile, eliminate, scaled};
 use super::triangular::is_sound;
@@ -136,11 +135,11 @@ impl<T: Real> Panel<'_, T> {
     fn sums<const TALL: usize, const W: usize, const FUSED: bool>(&self, top: usize, left: usize) -> Tile<T, TALL, W> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
-        let lower: [&[T]; W] = array_of(|j| &self.a[(left + j) * n + top..][..TALL]);
         let mut sums = Tile::<T, TALL, W>::zero();
-        for i in 0..TALL {
-            for j in 0..W {
-                sums.0[i][j] = lower[j][i];
+        for j in 0..W {
+            let lower = &self.a[(left + j) * n + top..][..TALL];
+            for i in 0..TALL {
+                sums.0[i][j] = lower[i];
             }
         }
         let factors = &self.work[(end - start) * (top - start + 1)..].as_chunks::<TALL>().0[..top - start];

@@ -1,6 +1,7 @@
 //! `JᵀJ` and `Jᵀr` of a tile of rows, in registers.
 
-use super::array::array_of;
+use std::array::from_fn;
+
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use super::tile::Tile;
@@ -184,12 +185,12 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
     #[inline(always)]
     fn add<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, row: &[T; WIDE], r: T) {
         if OF_TOP {
-            let (top, near) = (array_of(|i| row[i]), array_of(|i| row[i]));
+            let (top, near) = (from_fn(|i| row[i]), from_fn(|i| row[i]));
             self.top.add_product::<FUSED>(&top, &near);
-            self.gradient = array_of(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
+            self.gradient = from_fn(|i| multiply_add::<T, FUSED>(r, row[i], self.gradient[i]));
         }
-        if OF_BELOW && BELOW > 0 {
-            self.below.add_product::<FUSED>(&array_of(|i| row[TOP + i]), row);
+        if OF_BELOW {
+            self.below.add_product::<FUSED>(&from_fn(|i| row[TOP + i]), row);
         }
     }
 }
