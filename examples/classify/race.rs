@@ -152,7 +152,7 @@ fn steps<T: Real>() -> Result<(), Box<dyn Error>> {
     println!("microseconds of a step, the mean of twenty");
     for (inputs, hidden, batch) in WIDTHS {
         let [points, classes] = normal_points(batch + 1, inputs);
-        let data = Data::new([points, classes], batch);
+        let data = Data::<T>::new([points, classes], batch);
         let course = Course { epochs: 20, rows_per_look: usize::MAX, is_over: |_| false };
         let seconds = |rule| {
             let run = Racer { rule, batch }.run(&data, hidden, 0, course)?;
