@@ -122,6 +122,15 @@ mod tests {
     }
 
     #[test]
+    fn values_of_many_rows_are_kept_for_many_parameters() {
+        let mut values = ForwardValues::new(MANY_ROWS, 1);
+        let x = [1.0; 100];
+        values.prepare(MANY_ROWS, x.len());
+        values.keep(&x, &(0..MANY_ROWS))[0] = 3.0;
+        assert!(values.recall(&x, &(0..MANY_ROWS)) && values.current()[0] == 3.0);
+    }
+
+    #[test]
     fn nothing_is_kept_where_it_would_not_pay() {
         let mut values = ForwardValues::new(2, 3);
         for (rows, parameters) in [(5, 16), (usize::MAX, 1), (MOST_KEPT_BYTES, 1)] {
