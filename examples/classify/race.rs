@@ -22,6 +22,8 @@ const REPEATS: usize = 3;
 /// Adam's learning rates, of which the best is taken for each goal.
 const RATES: [f64; 3] = [0.003, 0.01, 0.02];
 const ADAM_BATCHES: [usize; 3] = [32, 64, 128];
+/// Effective parameters for each row of a minibatch, of which the best is taken as well.
+const EFFECTIVE: [f64; 3] = [0.5, 1.0, 2.0];
 const KRONECKER_BATCHES: [usize; 3] = [64, 128, 256];
 const CLASSES: usize = 10;
 const HIDDEN: usize = 64;
@@ -32,9 +34,15 @@ const WIDTHS: [(usize, &[usize], usize); 4] =
 /// An optimizer, and the images of its minibatches.
 #[derive(Clone, Copy)]
 struct Racer {
-    /// Of Adam; `None` for the other.
-    rate: Option<f64>,
+    rule: Rule,
     batch: usize,
+}
+
+/// An optimizer and the setting that it is tried with.
+#[derive(Clone, Copy)]
+enum Rule {
+    Adam { rate: f64 },
+    Kronecker { effective: f64 },
 }
 
 /// Rows for training and for the test, inputs and classes of each.
@@ -124,7 +132,7 @@ fn teacher<T: Real>() -> Result<(), Box<dyn Error>> {
     // Of the Adam that ends lowest.
     let end = |run: &Run| run.looks.last().map_or(f64::INFINITY, |look| look.test_loss);
     let mean_end = |runs: &[Run]| runs.iter().map(end).sum::<f64>() / runs.len() as f64;
-    let adams = all.iter().filter(|(racer, _)| racer.rate.is_some());
+    let adams = all.iter().filter(|(racer, _)| racer.is_adam());
     let lowest = adams.min_by(|(_, a), (_, b)| mean_end(a).total_cmp(&mean_end(b)));
     let goals: Vec<f64> = lowest.map(|(_, runs)| runs.iter().map(end).collect()).unwrap_or_default();
     let mut table = Table::new(&["Adam's end", "80 % right"], "loss at the end");
@@ -143,18 +151,14 @@ fn steps<T: Real>() -> Result<(), Box<dyn Error>> {
     println!();
     println!("microseconds of a step, the mean of twenty");
     for (inputs, hidden, batch) in WIDTHS {
-        let wave = |(row, column): (usize, usize)| T::from_f64(((3 * row + 7 * column) as f64 * 0.1).sin());
-        let classes = Array2::from_shape_fn((batch, 1), |(row, _)| T::from_f64((row * row % CLASSES) as f64));
-        let data = Data {
-            training: [Array2::from_shape_fn((batch, inputs), wave), classes.clone()],
-            test: [Array2::from_shape_fn((1, inputs), wave), classes.view().split_at(Axis(0), 1).0.to_owned()],
-        };
+        let [points, classes] = normal_points(batch + 1, inputs);
+        let data = Data::<T>::new([points, classes], batch);
         let course = Course { epochs: 20, rows_per_look: usize::MAX, is_over: |_| false };
-        let seconds = |rate| {
-            let run = Racer { rate, batch }.run(&data, hidden, 0, course)?;
+        let seconds = |rule| {
+            let run = Racer { rule, batch }.run(&data, hidden, 0, course)?;
             Ok::<f64, Box<dyn Error>>(1e6 * run.seconds.last().unwrap_or(&f64::NAN) / run.seconds.len() as f64)
         };
-        let (adam, kronecker) = (seconds(Some(0.003))?, seconds(None)?);
+        let (adam, kronecker) = (seconds(Rule::Adam { rate: 0.003 })?, seconds(Rule::Kronecker { effective: 1.0 })?);
         let widths: String = hidden.iter().map(|units| format!("{units}-")).collect();
         let name = format!("{inputs}-{widths}{CLASSES}, minibatch of {batch}");
         println!("{name:36} adam {adam:9.1}   kfac {kronecker:9.1}   ratio {:.2}", kronecker / adam);
@@ -162,17 +166,32 @@ fn steps<T: Real>() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Normally distributed points; the class of each is the place of the largest of its first numbers.
+fn normal_points(count: usize, inputs: usize) -> [Array2<f64>; 2] {
+    let points = teacher::normal(count, inputs, &mut ChaCha8Rng::seed_from_u64(0));
+    let largest = |row: usize| (0..CLASSES).max_by(|&a, &b| points[[row, a]].total_cmp(&points[[row, b]]));
+    let classes = Array2::from_shape_fn((count, 1), |(row, _)| largest(row).map_or(0.0, |class| class as f64));
+    [points, classes]
+}
+
 impl Racer {
     fn all() -> impl Iterator<Item = Racer> {
-        let of_adam = |rate| ADAM_BATCHES.map(|batch| Racer { rate: Some(rate), batch });
-        let adams = RATES.into_iter().flat_map(of_adam);
-        adams.chain(KRONECKER_BATCHES.map(|batch| Racer { rate: None, batch }))
+        let of_adam = |rate| ADAM_BATCHES.map(|batch| Racer { rule: Rule::Adam { rate }, batch });
+        let of_kronecker =
+            |effective| KRONECKER_BATCHES.map(|batch| Racer { rule: Rule::Kronecker { effective }, batch });
+        RATES.into_iter().flat_map(of_adam).chain(EFFECTIVE.into_iter().flat_map(of_kronecker))
+    }
+
+    fn is_adam(self) -> bool {
+        matches!(self.rule, Rule::Adam { .. })
     }
 
     fn optimizer<T: Real>(self) -> Box<dyn Optimizer<T>> {
-        match self.rate {
-            Some(rate) => Box::new(Adam::new(rate)),
-            None => Box::new(KroneckerLevenbergMarquardt::new()),
+        match self.rule {
+            Rule::Adam { rate } => Box::new(Adam::new(rate)),
+            Rule::Kronecker { effective } => {
+                Box::new(KroneckerLevenbergMarquardt::new().with_effective_parameters(effective))
+            }
         }
     }
 
@@ -309,7 +328,7 @@ impl<const GOALS: usize> Table<GOALS> {
     fn conclude(&self) {
         for (goal, name) in self.goals.iter().enumerate() {
             let best = |is_adam: bool| {
-                let rows = self.rows.iter().filter(|(racer, _)| racer.rate.is_some() == is_adam);
+                let rows = self.rows.iter().filter(|(racer, _)| racer.is_adam() == is_adam);
                 rows.min_by(|(_, a), (_, b)| a[goal].median.total_cmp(&b[goal].median))
             };
             if let (Some((adam, of_adam)), Some((kronecker, times))) = (best(true), best(false)) {
@@ -345,9 +364,9 @@ impl fmt::Display for Times {
 
 impl fmt::Display for Racer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.rate {
-            Some(rate) => write!(f, "adam {rate}, batch {}", self.batch),
-            None => write!(f, "kfac, batch {}", self.batch),
+        match self.rule {
+            Rule::Adam { rate } => write!(f, "adam {rate}, batch {}", self.batch),
+            Rule::Kronecker { effective } => write!(f, "kfac {effective}, batch {}", self.batch),
         }
     }
 }
@@ -373,8 +392,8 @@ mod tests {
             rows_per_look: 8,
             is_over: |looks| looks.last().is_some_and(|look| look.training_loss < 0.05),
         };
-        for rate in [Some(0.02), None] {
-            let run = Racer { rate, batch: 8 }.run(&data, &[4], 1, course)?;
+        for rule in [Rule::Adam { rate: 0.02 }, Rule::Kronecker { effective: 1.0 }] {
+            let run = Racer { rule, batch: 8 }.run(&data, &[4], 1, course)?;
             let last = run.looks.last().ok_or("a look")?;
             assert!(last.training_loss < 0.3 && run.seconds.len() == last.steps);
             assert!(run.seconds.windows(2).all(|pair| pair[0] <= pair[1]));

@@ -26,7 +26,7 @@ pub fn draw(seed: u64) -> [Array2<f64>; 2] {
 }
 
 /// Numbers of the standard normal distribution, by Box and Muller's transformation.
-fn normal(rows: usize, columns: usize, random: &mut impl Rng) -> Array2<f64> {
+pub fn normal(rows: usize, columns: usize, random: &mut impl Rng) -> Array2<f64> {
     let mut uniform = || ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     Array2::from_shape_simple_fn((rows, columns), || {
         let radius = (-2.0 * uniform().ln()).sqrt();

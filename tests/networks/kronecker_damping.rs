@@ -41,6 +41,26 @@ fn the_damping_leaves_as_many_effective_parameters_as_are_wanted() {
     }
 }
 
+/// The damping of the first step is that of the guess, or the one that its factors, of random signs, tell of where this is very different.
+#[test]
+fn the_first_damping_is_adjusted_before_the_step() {
+    for (per_row, is_adjusted) in [(0.15, true), (0.25, false)] {
+        let mut variables = Variables::new();
+        let layers = Sequential::new(7).dense(2);
+        let mut network = layers.compile(&mut variables, 0, SparseCategoricalCrossentropy).unwrap();
+        variables.values_mut().fill(0.0);
+        let optimizer = KroneckerLevenbergMarquardt::new().with_effective_parameters(per_row).with_loss_damping(0.1);
+        let mut optimizer = optimizer.with_factor_share(1.0);
+        let batch = network.batch(&[signs().view()], &[labels().view()]).unwrap();
+        optimizer.step(batch, &mut variables).unwrap();
+        let guess = 0.1 * 2.0_f64.ln();
+        let effective = 8.0 / ((1.0 + 2.0 * guess.sqrt()) * (1.0 + guess.sqrt()));
+        let factor = if is_adjusted { (effective / (per_row * ROWS as f64)).powf(1.5) } else { 1.0 };
+        let damping = optimizer.damping().unwrap();
+        assert!((damping / (guess * factor) - 1.0).abs() < 0.1, "{damping} instead of {guess} times {factor}");
+    }
+}
+
 #[test]
 fn without_a_number_of_parameters_the_damping_is_a_fixed_part_of_the_loss() {
     let mut variables = Variables::new();

@@ -4,8 +4,12 @@ use std::ops::Range;
 
 use crate::real::Real;
 
-/// Bytes of values that are kept at most.
+/// Most bytes of values that are kept, and of the point that they belong to.
 const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Number of rows from which a forward sweep takes longer than to remember the point and to compare another with it, however many
+/// parameters it has.
+const MANY_ROWS: usize = 16;
 
 /// Memory of the forward sweeps.
 #[derive(Debug, Clone)]
@@ -31,12 +35,13 @@ impl<T: Real> ForwardValues<T> {
         ForwardValues { tile, kept: Vec::new(), width, x: Vec::new(), tiles: Vec::new(), place: None }
     }
 
-    /// Forgets the kept values, and makes room for those of a batch of `rows`, unless they take too much memory or less than
-    /// the parameters of the point, which would have to be remembered with them.
+    /// Forgets the kept values, and makes room for those of a batch of `rows`, unless they take too much memory, or are fewer than
+    /// the parameters of the point, which have to be remembered with them, and soon computed.
     pub(super) fn prepare(&mut self, rows: usize, parameters: usize) {
         self.tiles.clear();
         let numbers = rows.saturating_mul(self.width);
-        let is_worthwhile = parameters <= numbers && numbers <= MOST_KEPT_BYTES / size_of::<T>();
+        let is_worthwhile =
+            (parameters <= numbers || rows >= MANY_ROWS) && numbers.max(parameters) <= MOST_KEPT_BYTES / size_of::<T>();
         self.kept.resize(if is_worthwhile { numbers } else { 0 }, T::ZERO);
     }
 
@@ -114,6 +119,15 @@ mod tests {
         assert!(!values.recall(&[0.0, 1.0], &(1..3)) && values.recall(&[0.0, 3.0], &(3..5)));
         values.prepare(5, 2);
         assert!(!values.recall(&[0.0, 3.0], &(3..5)));
+    }
+
+    #[test]
+    fn values_of_many_rows_are_kept_for_many_parameters() {
+        let mut values = ForwardValues::new(MANY_ROWS, 1);
+        let x = [1.0; 100];
+        values.prepare(MANY_ROWS, x.len());
+        values.keep(&x, &(0..MANY_ROWS))[0] = 3.0;
+        assert!(values.recall(&x, &(0..MANY_ROWS)) && values.current()[0] == 3.0);
     }
 
     #[test]

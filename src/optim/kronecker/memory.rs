@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::curvature::Curvature;
+use super::scalars::Scalars;
 use super::settings::{Now, Settings};
 use super::step::Combination;
 use crate::kernels::vector::dot;
@@ -31,30 +32,6 @@ pub(super) struct Memory<T> {
     /// Curvature; none before the first step, which knows the layers.
     pub(super) curvature: Option<Curvature<T>>,
     pub(super) scalars: Scalars,
-}
-
-/// Single numbers that are carried from step to step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scalars {
-    /// Moving average of the loss.
-    pub(super) loss: f64,
-    /// Moving average of the step length.
-    pub(super) length: f64,
-    pub(super) damping: f64,
-    /// Factor of the damping's share of the loss.
-    pub(super) caution: f64,
-    /// Samples of the batch that the last estimate of the factors is of.
-    pub(super) batch: f64,
-    /// Estimates of the factors so far.
-    pub(super) estimates: f64,
-    /// A step has been made.
-    pub(super) is_underway: bool,
-}
-
-impl Default for Scalars {
-    fn default() -> Self {
-        Scalars { loss: 0.0, length: 1.0, damping: 0.0, caution: 1.0, batch: 0.0, estimates: 0.0, is_underway: false }
-    }
 }
 
 impl<T: Real> Memory<T> {

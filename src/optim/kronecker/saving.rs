@@ -1,7 +1,8 @@
 //! The state, written down and taken over.
 
 use super::curvature::Curvature;
-use super::memory::{Memory, Scalars};
+use super::memory::Memory;
+use super::scalars::Scalars;
 use super::settings::{HYPERPARAMETERS, KroneckerStep};
 use super::{KroneckerLevenbergMarquardt, NAME, SLOTS};
 use crate::optim::layout::Checked;

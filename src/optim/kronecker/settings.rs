@@ -20,7 +20,7 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("factor_share", 0.5, HyperparameterDomain::Positive),
     HyperparameterSpec::new("factor_interval", 5.0, HyperparameterDomain::Count),
     HyperparameterSpec::new("inverse_interval", 10.0, HyperparameterDomain::Count),
-    HyperparameterSpec::new("model_interval", 10.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
 ];
 
 /// Rule for the length of a step, and the damping.
@@ -149,8 +149,8 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
     }
 
-    /// Sets the ratio of the first step's damping `λ` to the loss; 0.03 unless set. Later, the factor of the moving average of the
-    /// loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a thirtieth of this to ten times as
+    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.03 unless set. The factor of the
+    /// moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a thirtieth of this to ten times as
     /// much.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("loss_damping", share)
@@ -188,22 +188,23 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("factor_share", share)
     }
 
-    /// Steps from one estimate of the factors to the next; 5 unless set. The first three steps all have one.
+    /// Steps from one estimate of the factors to the next; 5 unless set. The first, the second and the fourth step all have one.
     pub fn with_factor_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("factor_interval", steps as f64)
     }
 
-    /// Steps from one inversion of the factors to the next; 10 unless set. The first three steps all have one.
+    /// Steps from one inversion of the factors to the next; 10 unless set. The first, the second and the fourth step all have one.
     pub fn with_inverse_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("inverse_interval", steps as f64)
     }
 
-    /// Steps from one evaluation of the quadratic model to the next; 10 unless set. The first five steps all have one.
+    /// Steps from one evaluation of the quadratic model to the next; 5 unless set. The first, the second and the fourth step all
+    /// have one.
     pub fn with_model_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("model_interval", steps as f64)
     }
 
-    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 1024 unless set.
+    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 512 unless set.
     /// Beyond, a factor is diagonal.
     pub fn with_widest_full_factors(self, inputs: usize, outputs: usize) -> Self {
         self.changed(|settings| settings.widest = [inputs, outputs])

@@ -1,7 +1,8 @@
 //! The step.
 
 use super::curvature::{Curvature, SingularBlock};
-use super::memory::{Memory, Scalars};
+use super::memory::Memory;
+use super::scalars::Scalars;
 use super::settings::{KroneckerStep, Now, Settings};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::gradients::check_gradients;
@@ -10,23 +11,19 @@ use crate::problem::{FactorSample, KroneckerFactored, Objective};
 use crate::real::Real;
 use crate::variables::{Gradient, Variables};
 
-/// The first steps, in which factors and inverses are renewed each time.
-const FIRST: u64 = 3;
-/// The first steps, in which the length is computed each time.
-const FIRST_LENGTHS: u64 = 5;
+/// Steps that renew factors, inverses and length whatever the intervals are, since all of these change the most at the beginning.
+const FIRST: [u64; 3] = [0, 1, 3];
+/// Most inversions of the first step, and the factor of the damping from which another one pays.
+const FIRST_INVERSIONS: usize = 2;
+const LARGE_CHANGE: f64 = 2.0;
 /// Steps from one gain ratio to the next, and the factor of the damping for each of them.
 const GAIN_INTERVAL: u64 = 5;
 const GAIN_FACTOR: f64 = 0.95;
-/// Parts of the moving averages of loss and length that are kept.
-const LOSS_KEPT: f64 = 0.9;
+/// Part of the moving average of the length that is kept.
 const LENGTH_KEPT: f64 = 0.7;
 /// A minibatch with a loss of more than this many times the average has a length computed of its own: one that is averaged over
 /// others, where hardly anything was left to learn, may be far too long for it.
 const SURPRISE: f64 = 2.0;
-/// Exponent of the ratio of effective parameters to those aimed at in the factor of the damping, and bounds of the product of all
-/// factors.
-const CAUTION_EXPONENT: f64 = 1.5;
-const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
 /// Largest ratio of the length to that of the minibatch, where this is known.
 const LONGEST: f64 = 1.5;
 
@@ -74,11 +71,9 @@ impl<T: Real> Memory<T> {
         }
         let is_quadratic = settings.step == KroneckerStep::Quadratic;
         let has_new = curvature.activate(|variable| variables.is_trainable(variable));
-        let is_due = |first: u64, interval: u64| steps < first || steps.is_multiple_of(interval);
-        let [factor_interval, inverse_interval, model_interval] = now.intervals;
-        let renews = is_due(FIRST, factor_interval) || has_new;
-        let inverts = is_due(FIRST, inverse_interval) || has_new;
-        let has_model = is_quadratic || is_due(FIRST_LENGTHS, model_interval);
+        let is_first = FIRST.contains(&steps);
+        let [renews, inverts, has_model] = now.intervals.map(|interval| is_first || steps.is_multiple_of(interval));
+        let (renews, inverts, has_model) = (renews || has_new, inverts || has_new, has_model || is_quadratic);
 
         variables.collect_trainable_ranges(&mut self.trainable);
         let signs = [settings.seed, self.scalars.estimates as u64];
@@ -96,7 +91,7 @@ impl<T: Real> Memory<T> {
             self.add_decay(T::from_f64(now.weight_decay), variables.values());
         }
 
-        let mut scalars = self.scalars_for(loss.to_f64(), now, is_quadratic);
+        let mut scalars = self.scalars.at_loss(loss.to_f64(), now, is_quadratic);
         if renews {
             if let Some(block) = curvature.first_non_finite() {
                 return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
@@ -106,17 +101,8 @@ impl<T: Real> Memory<T> {
             scalars.batch = curvature.sample.batch() as f64;
         }
         if inverts {
-            let decays = &self.decays;
-            let inverted = curvature.invert(|variable| {
-                let decays = variable.is_some_and(|variable| decays[variable.index()]);
-                scalars.damping + if decays { now.weight_decay } else { 0.0 }
-            });
-            match inverted {
-                Ok(effective) => scalars.adjust(effective, now),
-                Err(SingularBlock(block)) => {
-                    return Err(OptimizerError::SingularFactor { variable: name_of(curvature, block, variables) });
-                }
-            }
+            let inversions = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
+            self.invert(curvature, &mut scalars, now, inversions, variables)?;
         }
         curvature.precondition(&self.gradients, &mut self.direction);
 
@@ -159,18 +145,33 @@ impl<T: Real> Memory<T> {
         Ok(StepReport { loss, loss_after, applied, damped: None })
     }
 
-    /// Averages and damping for a step at this loss.
-    fn scalars_for(&self, loss: f64, now: &Now, is_quadratic: bool) -> Scalars {
-        let mut scalars = self.scalars;
-        let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
-        scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
-        scalars.damping = match (is_quadratic, scalars.is_underway) {
-            (true, true) => scalars.damping,
-            (true, false) => now.damping,
-            (false, _) => scalars.caution * now.loss_damping * scalars.loss,
+    /// Inverts the factors, and adjusts the damping of later steps. The first damping is a guess: where the factors tell of one that is
+    /// very different, this one is adjusted, too, in a few inversions.
+    fn invert(
+        &self,
+        curvature: &mut Curvature<T>,
+        scalars: &mut Scalars,
+        now: &Now,
+        inversions: usize,
+        variables: &Variables<T>,
+    ) -> Result<(), OptimizerError> {
+        for inversion in 1..=inversions {
+            let inverted = curvature.invert(|variable| {
+                let decays = variable.is_some_and(|variable| self.decays[variable.index()]);
+                scalars.damping + if decays { now.weight_decay } else { 0.0 }
+            });
+            let effective = inverted.map_err(|SingularBlock(block)| OptimizerError::SingularFactor {
+                variable: name_of(curvature, block, variables),
+            })?;
+            scalars.adjust(effective, now);
+            let adjusted = scalars.loss_damping(now);
+            let change = (adjusted / scalars.damping).ln().abs();
+            if inversion == inversions || change < LARGE_CHANGE.ln() {
+                break;
+            }
+            scalars.damping = adjusted;
         }
-        .max(now.minimum_damping);
-        scalars
+        Ok(())
     }
 
     /// Refuses a variable that has a gradient, but no block.
@@ -318,22 +319,6 @@ impl<T: Real> Memory<T> {
             }
         }
         Ok(factor)
-    }
-}
-
-impl Scalars {
-    /// Adjusts the damping of later steps by the effective number of parameters of this one.
-    ///
-    /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
-    /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
-    /// correlated pixels have few, independent numbers as many as there are.
-    fn adjust(&mut self, effective: f64, now: &Now) {
-        let wanted = now.effective_parameters * self.batch;
-        let factor = (effective / wanted).powf(CAUTION_EXPONENT);
-        if wanted > 0.0 && factor.is_finite() {
-            let [least, most] = CAUTION_BOUNDS;
-            self.caution = (self.caution * factor).clamp(least, most);
-        }
     }
 }
 

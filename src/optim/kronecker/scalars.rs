@@ -1,0 +1,68 @@
+//! Damping, and single numbers that are carried from step to step.
+
+use super::settings::Now;
+
+/// Part of the moving average of the loss that is kept.
+const LOSS_KEPT: f64 = 0.9;
+/// Exponent of the ratio of effective parameters to those aimed at in the factor of the damping, and bounds of the product of all
+/// factors.
+const CAUTION_EXPONENT: f64 = 1.5;
+const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
+
+/// Single numbers that are carried from step to step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scalars {
+    /// Moving average of the loss.
+    pub(super) loss: f64,
+    /// Moving average of the step length.
+    pub(super) length: f64,
+    pub(super) damping: f64,
+    /// Factor of the damping's share of the loss.
+    pub(super) caution: f64,
+    /// Samples of the batch that the last estimate of the factors is of.
+    pub(super) batch: f64,
+    /// Estimates of the factors so far.
+    pub(super) estimates: f64,
+    /// A step has been made.
+    pub(super) is_underway: bool,
+}
+
+impl Default for Scalars {
+    fn default() -> Self {
+        Scalars { loss: 0.0, length: 1.0, damping: 0.0, caution: 1.0, batch: 0.0, estimates: 0.0, is_underway: false }
+    }
+}
+
+impl Scalars {
+    /// Averages and damping for a step at this loss.
+    pub(super) fn at_loss(&self, loss: f64, now: &Now, is_quadratic: bool) -> Scalars {
+        let mut scalars = *self;
+        let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
+        scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
+        scalars.damping = match (is_quadratic, scalars.is_underway) {
+            (true, true) => scalars.damping.max(now.minimum_damping),
+            (true, false) => now.damping.max(now.minimum_damping),
+            (false, _) => scalars.loss_damping(now),
+        };
+        scalars
+    }
+
+    /// The damping in proportion to the loss.
+    pub(super) fn loss_damping(&self, now: &Now) -> f64 {
+        (self.caution * now.loss_damping * self.loss).max(now.minimum_damping)
+    }
+
+    /// Adjusts the damping of later steps by the effective number of parameters of this one.
+    ///
+    /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
+    /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
+    /// correlated pixels have few, independent numbers as many as there are.
+    pub(super) fn adjust(&mut self, effective: f64, now: &Now) {
+        let wanted = now.effective_parameters * self.batch;
+        let factor = (effective / wanted).powf(CAUTION_EXPONENT);
+        if wanted > 0.0 && factor.is_finite() {
+            let [least, most] = CAUTION_BOUNDS;
+            self.caution = (self.caution * factor).clamp(least, most);
+        }
+    }
+}
