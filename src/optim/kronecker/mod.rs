@@ -34,8 +34,8 @@ const SLOTS: [&str; 1] = ["momentum"];
 ///    [part](Self::with_factor_share) of the rows,
 /// 3. every [`inverse_interval`](Self::with_inverse_interval) steps: the inverses of `A + π √λ` and `G + √λ / π`, where `π`
 ///    balances the traces; and `c ← c (p / q)^1.5`, where `p = tr F(F + λ)⁻¹` is the effective number of parameters of the
-///    factors, and `q` is [`effective_parameters`](Self::with_effective_parameters) for each row of the minibatch; where this changes the `λ` of
-///    the first step by more than a factor of two, that step inverts once more with the new one,
+///    factors, and `q` is [`effective_parameters`](Self::with_effective_parameters) for each row of the minibatch; where this
+///    changes the `λ` of the first step by more than a factor of two, that step inverts once more with the new one,
 /// 4. the direction `U = A⁻¹ g G⁻¹`,
 /// 5. every [`model_interval`](Self::with_model_interval) steps: the length `α = gᵀU / (Uᵀ F U + λ ‖U‖²)` with the exact
 ///    Gauss–Newton matrix `F` of the whole minibatch, and `κ ← min(0.7 κ + 0.3 α, 1.5 α)`; in other steps, too, if `L` is

@@ -149,9 +149,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
     }
 
-    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.03 unless set. The factor of the
-    /// moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a thirtieth of this to ten times as
-    /// much.
+    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.03 unless set. The factor of
+    /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
+    /// thirtieth of this to ten times as much.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("loss_damping", share)
     }
@@ -204,7 +204,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("model_interval", steps as f64)
     }
 
-    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 512 unless set.
+    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 1024 unless set.
     /// Beyond, a factor is diagonal.
     pub fn with_widest_full_factors(self, inputs: usize, outputs: usize) -> Self {
         self.changed(|settings| settings.widest = [inputs, outputs])

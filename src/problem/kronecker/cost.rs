@@ -4,7 +4,7 @@ use super::KroneckerBlock;
 use crate::problem::{Rate, Work};
 
 /// Most numbers of a full input factor, and of a full output factor, unless set.
-pub(crate) const WIDEST: [usize; 2] = [300, 512];
+pub(crate) const WIDEST: [usize; 2] = [300, 1024];
 
 /// Numbers of the factors of all blocks.
 pub(crate) fn factor_numbers(blocks: &[KroneckerBlock]) -> usize {
