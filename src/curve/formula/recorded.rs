@@ -135,7 +135,7 @@ macro_rules! functions {
 
 for_each_formula_function!(functions);
 
-/// What looks at the bits of a number, or branches on them, has no instruction.
+/// Operations that look at the bits of a number, or branch on them, have no instruction.
 impl Number for Recorded {
     type Element = f64;
     const FUSED: bool = false;
