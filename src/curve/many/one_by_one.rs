@@ -127,10 +127,12 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         let report = fitted.report();
         let is_determined = fitted.covariance().undetermined().is_empty();
         let is_exact = report.cost > least_square() || is_reproduced(fitted.observed(), fitted.fitted());
+        // Nothing is lower than zeros that are fitted as well as squares can tell.
+        let is_converged = report.status.is_converged() || is_blank && report.cost <= least_square();
         let status = match report.status {
-            status if status.is_converged() && !is_exact => FitStatus::Underflow,
-            status if status.is_converged() && is_determined => FitStatus::Converged,
-            status if status.is_converged() => FitStatus::Undetermined,
+            _ if is_converged && !is_exact => FitStatus::Underflow,
+            _ if is_converged && is_determined => FitStatus::Converged,
+            _ if is_converged => FitStatus::Undetermined,
             Status::MaxIterations => FitStatus::MaxIterations,
             Status::Cancelled => FitStatus::Cancelled,
             _ => FitStatus::NoProgress,
