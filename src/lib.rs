@@ -175,7 +175,6 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 pub mod solver;
-mod sorting;
 mod special;
 pub mod statistics;
 pub mod train;

@@ -10,7 +10,6 @@ use crate::kernels::vector::add_scaled;
 use crate::parallel;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
-use crate::sorting::sort_by_key;
 
 /// Fewest residual blocks of a part.
 const FEWEST: usize = 512;
@@ -110,7 +109,7 @@ impl<T: Real> BlockSums<T> {
         }
         order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
         // In the order in which they are added to; stable.
-        sort_by_key(&mut order, |k| owner[k].min(SHARED) as usize);
+        order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
         pattern.arrange(&order);
 
         // Where the part at hand has its sums of each block of columns, and of each block that it does not own.

@@ -6,7 +6,6 @@ use super::model::IllConditioned;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::real::Real;
-use crate::sorting::sort_by_key;
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -33,7 +32,7 @@ pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
         })
         .collect();
     let mut order: Vec<usize> = (0..n).collect();
-    sort_by_key(&mut order, |block| connected[block]);
+    order.sort_by_cached_key(|&block| connected[block]);
     let mut is_excluded = vec![false; n];
     let mut set = Vec::new();
     for block in order {

@@ -1,7 +1,6 @@
 //! Fill-reducing order: approximate minimum degree.
 
 use super::pattern::BlockPattern;
-use crate::sorting::sort_by_key;
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -106,7 +105,7 @@ impl Quotient {
         let n = graph.starts.len() - 1;
         let many = (10.0 * (n as f64).sqrt()).max(16.0) as usize;
         let mut dense: Vec<usize> = (0..n).filter(|&i| graph.of(i).len() > many).collect();
-        sort_by_key(&mut dense, |i| graph.of(i).len());
+        dense.sort_by_cached_key(|&i| graph.of(i).len());
         let mut weight: Vec<i64> = (0..n).map(|i| sizes(i).max(1) as i64).collect();
         for &i in &dense {
             weight[i] = 0;

@@ -5,7 +5,6 @@ use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
 use crate::parallel;
-use crate::sorting::sort_by_key;
 
 /// No node.
 const NONE: usize = usize::MAX;
@@ -379,7 +378,7 @@ fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
     let (mut child, mut sibling, mut own) = (vec![NONE; n], vec![NONE; n], Vec::new());
     // Drafts are in the order of their first columns; a parent is visited after its children, by its last column.
     let mut sequence: Vec<usize> = (0..n).collect();
-    sort_by_key(&mut sequence, |s| drafts[s].last);
+    sequence.sort_by_cached_key(|&s| drafts[s].last);
     for &s in &sequence {
         if drafts[s].parent != NONE {
             sibling[s] = std::mem::replace(&mut child[drafts[s].parent], s);

@@ -4,7 +4,6 @@ use super::{SeparableError, is_bounded};
 use crate::autodiff::Difference;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
-use crate::sorting::sort_by_key;
 
 /// Points looked at, the given one included.
 const POINTS: usize = 3;
@@ -176,9 +175,9 @@ impl<T: Real> Look<T> {
 /// no candidate can be added to, beginning with those that are compatible with the most.
 fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     if candidates.len() > EXACT {
-        let strangers = |j: usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();
+        let strangers = |&j: &usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();
         let mut by_degree = candidates.clone();
-        sort_by_key(&mut by_degree, strangers);
+        by_degree.sort_by_cached_key(strangers);
         let mut clique: Vec<usize> = Vec::new();
         for j in by_degree {
             if clique.iter().all(|&k| compatible(j, k)) {
