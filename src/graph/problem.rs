@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockId, ParameterBlock, ResidualBlock};
@@ -16,7 +17,7 @@ use crate::manifold::Manifold;
 use crate::problem::{LeastSquares, Loss};
 use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
-use crate::solver::{LevenbergMarquardt, Report, SolveError};
+use crate::solver::{LevenbergMarquardt, Observer, Report, SolveError};
 
 /// Parameter blocks on manifolds, and the residual blocks that depend on a few of them each.
 ///
@@ -200,8 +201,17 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`].
     pub fn point<M>(&self, block: ParameterBlock<M>) -> Result<&[T], GraphError> {
+        Ok(&self.x[self.point_range(block)?])
+    }
+
+    /// Where a parameter block's point is among the points of all blocks, as an observer is given them.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn point_range<M>(&self, block: ParameterBlock<M>) -> Result<Range<usize>, GraphError> {
         let index = self.check_handle(block.id)?;
-        Ok(&self.x[self.ambient[index]..self.ambient[index + 1]])
+        Ok(self.ambient[index]..self.ambient[index + 1])
     }
 
     /// Moves a parameter block to another point.
@@ -225,6 +235,37 @@ impl<T: Real> Problem<T> {
         Active::new(self).checked_cost()
     }
 
+    /// Residuals of a residual block at the points as they are, before its loss: those of an outlier are large.
+    ///
+    /// ```
+    /// use marquardt::graph::{Problem, RelativePose2};
+    /// use marquardt::manifold::{Pose2, SE2};
+    ///
+    /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mut problem = Problem::<f64>::new();
+    /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
+    /// let second = problem.add_parameter_block(SE2, &Pose2::new(4.0, 1.0, 0.0).to_array())?;
+    /// let edge = problem.add_residual_block(RelativePose2::new(Pose2::new(1.0, 0.0, 0.0), identity)?, (first, second))?;
+    /// assert_eq!(problem.residuals(edge)?, [3.0, 1.0, 0.0]);
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`], and [`GraphError::Evaluation`] where the cost function fails.
+    pub fn residuals(&self, residual_block: ResidualBlock) -> Result<Vec<T>, GraphError> {
+        let ResidualBlock { problem, index } = residual_block;
+        if problem != self.id {
+            return Err(GraphError::ForeignHandle { index });
+        }
+        let (group, k) = self.residual_blocks[index];
+        let (group, k) = (&self.groups[group as usize], k as usize);
+        let mut residuals = vec![T::ZERO; group.residual_count(k)];
+        let evaluated = group.residuals(k, &Active::new(self).points(&self.x), &mut residuals);
+        evaluated.map_err(|error| GraphError::Evaluation { residual_block: index, error })?;
+        Ok(residuals)
+    }
+
     /// Minimises from the points as they are, and moves them to the best that was found.
     ///
     /// # Errors
@@ -232,10 +273,50 @@ impl<T: Real> Problem<T> {
     /// [`GraphError`] for residuals that are not finite at the start, and parameter blocks that no residual block depends on;
     /// [`GraphError::Solve`] as [`LevenbergMarquardt::minimize`], among others for matrices that do not fit the memory budget.
     pub fn solve<D: DampingPolicy<T>>(&mut self, solver: &LevenbergMarquardt<T, D>) -> Result<Report<T>, GraphError> {
+        self.solve_observed(solver, &mut ())
+    }
+
+    /// [`solve`](Self::solve) with an observer that sees each trial, and may end the solve; the best points so far are kept.
+    ///
+    /// The observer is given the points of all parameter blocks; [`point_range`](Self::point_range) says where each is.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::graph::{Problem, RelativePose2};
+    /// use marquardt::manifold::{Pose2, SE2};
+    /// use marquardt::solver::{IterationRecord, Status};
+    ///
+    /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mut problem = Problem::<f64>::new();
+    /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
+    /// let second = problem.add_parameter_block(SE2, &Pose2::new(9.0, 5.0, 2.0).to_array())?;
+    /// problem.set_constant(first)?;
+    /// problem.add_residual_block(RelativePose2::new(Pose2::new(1.0, 0.0, 0.0), identity)?, (first, second))?;
+    ///
+    /// let of_second = problem.point_range(second)?;
+    /// let mut watch = |record: &IterationRecord<f64>, x: &[f64]| {
+    ///     println!("{}: cost {}, the second pose is {:?}", record.iteration, record.cost, &x[of_second.clone()]);
+    ///     if record.accepted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// };
+    /// let report = problem.solve_observed(&LevenbergMarquardt::new(), &mut watch)?;
+    /// assert_eq!(report.status, Status::Cancelled);
+    /// assert!(problem.cost()? < report.initial_cost);
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<D: DampingPolicy<T>>(
+        &mut self,
+        solver: &LevenbergMarquardt<T, D>,
+        observer: &mut (impl Observer<T> + ?Sized),
+    ) -> Result<Report<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
         active.begin_solve();
-        let outcome = solver.minimize(&mut active, &self.x);
+        let outcome = solver.minimize_observed(&mut active, &self.x, observer);
         let report = outcome.map_err(|error| active.explain(error))?;
         self.x.copy_from_slice(&report.x);
         Ok(report)

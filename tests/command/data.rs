@@ -104,7 +104,7 @@ fn bad_files_are_refused_by_name() {
         ("t,y\n1,2\n", "data.csv"),
         ("t,y\n1,2\n1,2\n", "data.csv"),
         ("t,y\n1,\"2\n2,3\n", "data.csv"),
-        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2"),
+        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2, column t: \"1,5\" is not a number; decimal commas"),
         ("t,y\n1,2\n2,0x10\n", "\"0x10\""),
         ("t,y\n1,2\n2,3 4\n", "\"3 4\""),
         ("t,y\n1,2\n2,--3\n", "\"--3\""),

@@ -1,6 +1,7 @@
 //! Problems of blocks: the answer depends neither on the form of the linear system nor on the order of blocks.
 
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 
 use marquardt::graph::{
     AnalyticCostFunction, CostFunction, GraphError, ParameterBlock, Problem, RelativePose2, RelativePose3,
@@ -9,6 +10,7 @@ use marquardt::graph::{
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, ProductManifold, SE2, SE3, SO2};
 use marquardt::problem::{BlockJacobian, Bounded};
+use marquardt::solver::{IterationRecord, Status};
 use marquardt::{Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Scalar, SolveError};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -464,6 +466,32 @@ fn poses_in_space_are_found_from_far_starts() {
     }
     check::<f64>(1e-9);
     check::<f32>(1e-2);
+}
+
+/// An observer sees every trial, may end the solve, and finds the points; residuals of a block are those of its cost function.
+#[test]
+fn solves_are_observed_and_residuals_asked_for() {
+    let (mut problem, poses) = circle(12);
+    let (other, others) = circle(12);
+    let range = problem.point_range(poses[5]).unwrap();
+    let (mut costs, mut last) = (Vec::new(), Vec::new());
+    let solver = LevenbergMarquardt::new();
+    let mut watch = |record: &IterationRecord<f64>, x: &[f64]| {
+        costs.push(record.cost);
+        last = x[range.clone()].to_vec();
+        if record.iteration == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let report = problem.solve_observed(&solver, &mut watch).unwrap();
+    assert_eq!((report.status, report.iterations, costs.len()), (Status::Cancelled, 2, 2));
+    assert_eq!(problem.point(poses[5]).unwrap(), last);
+    assert_eq!(problem.cost().unwrap(), report.cost);
+
+    let edge = RelativePose2::new(Pose2::new(1.0, 0.5, 0.0), UNIT).unwrap();
+    let block = problem.add_residual_block(edge, (poses[0], poses[1])).unwrap();
+    let squares: f64 = problem.residuals(block).unwrap().iter().map(|r| r * r).sum();
+    assert!((problem.cost().unwrap() - report.cost - 0.5 * squares).abs() < 1e-12);
+    assert!(matches!(other.residuals(block), Err(GraphError::ForeignHandle { .. })));
+    assert!(matches!(problem.point_range(others[3]), Err(GraphError::ForeignHandle { index: 3 })));
 }
 
 #[test]

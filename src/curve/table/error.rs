@@ -29,7 +29,7 @@ pub enum TableError {
         expected: usize,
     },
     /// A field of a column that is used is not a number.
-    #[error("{source_name}, line {line}, column {column}: {text:?} is not a number")]
+    #[error("{source_name}, line {line}, column {column}: {text:?} is not a number{}", remedy(text))]
     NotANumber {
         /// Name of the file.
         source_name: String,
@@ -88,4 +88,10 @@ pub enum TableError {
         /// Name of the file.
         source_name: String,
     },
+}
+
+/// Names the option that reads this text as a number, if there is one.
+fn remedy(text: &str) -> &'static str {
+    let is_decimal_comma = text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok();
+    if is_decimal_comma { "; decimal commas are read by the option decimal-comma" } else { "" }
 }
