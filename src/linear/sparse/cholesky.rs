@@ -5,9 +5,9 @@ use super::elimination::{Elimination, Factor, Room};
 use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, Entry, TooLarge};
+use super::substitution::{Panels, Substitution};
 use super::symbolic::SymbolicCholesky;
-use crate::kernels::front::{Run, SolveBackward, SolveForward, padded};
-use crate::kernels::simd;
+use crate::kernels::front::{Run, padded};
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
 use crate::parallel;
@@ -35,10 +35,9 @@ pub(crate) struct SparseCholesky<T> {
     spans: Lists<(usize, usize)>,
     /// Updates that wait to be added, of each task.
     rooms: Vec<Room<T>>,
+    substitution: Substitution<T>,
     /// A vector in the order of elimination.
     pub(super) permuted: Vec<T>,
-    /// The part of a vector that belongs to a front.
-    gathered: Vec<T>,
 }
 
 impl<T: Real> SparseCholesky<T> {
@@ -110,11 +109,11 @@ impl<T: Real> SparseCholesky<T> {
                 runs.end();
             }
         }
-        let rooms = symbolic.tasks.tasks.iter().map(|task| Room {
-            stacks: task.updates.map(|numbers| vec![T::ZERO; numbers]),
-            leaf_update: vec![T::ZERO; task.leaf_update],
+        let rooms = symbolic.tasks.updates.iter().map(|updates| Room {
+            stacks: updates.waiting.map(|numbers| vec![T::ZERO; numbers]),
+            leaf_update: vec![T::ZERO; updates.leaf],
         });
-        let largest = nodes.iter().map(|node| node.size).max().unwrap_or(0);
+        let substitution = Substitution::new(&symbolic, &starts, &spans);
         Ok(SparseCholesky {
             panels: vec![T::ZERO; symbolic.panels],
             starts,
@@ -124,8 +123,8 @@ impl<T: Real> SparseCholesky<T> {
             runs,
             spans,
             rooms: rooms.collect(),
+            substitution,
             permuted: vec![T::ZERO; n],
-            gathered: vec![T::ZERO; largest],
             symbolic,
         })
     }
@@ -194,41 +193,27 @@ impl<T: Real> SparseCholesky<T> {
 
     /// Solves `Uᵀx = b` in the order of elimination.
     fn forward(&mut self) {
-        let SymbolicCholesky { offsets, supernodes, .. } = &self.symbolic;
-        for (s, node) in supernodes.iter().enumerate() {
-            let own = offsets[node.first]..offsets[node.first] + node.pivots;
-            let x = &mut self.gathered[..node.size];
-            x[..node.pivots].copy_from_slice(&self.permuted[own.clone()]);
-            x[node.pivots..].fill(T::ZERO);
-            let panel = &self.panels[self.starts[s]..self.starts[s + 1]];
-            simd::run(SolveForward { panel, inverses: &self.inverses[own.clone()], x });
-            self.permuted[own].copy_from_slice(&x[..node.pivots]);
-            let mut sums = &x[node.pivots..];
-            for &(start, len) in self.spans.of(s) {
-                let (of_span, others) = sums.split_at(len);
-                self.permuted[start..start + len].iter_mut().zip(of_span).for_each(|(x, &sum)| *x += sum);
-                sums = others;
-            }
-        }
+        let (factor, substitution, x) = self.parts();
+        substitution.forward(factor, x);
     }
 
     /// Solves `Ux = b` in the order of elimination.
     pub(super) fn backward(&mut self) {
-        let SymbolicCholesky { offsets, supernodes, .. } = &self.symbolic;
-        for (s, node) in supernodes.iter().enumerate().rev() {
-            let own = offsets[node.first]..offsets[node.first] + node.pivots;
-            let x = &mut self.gathered[..node.size];
-            x[..node.pivots].copy_from_slice(&self.permuted[own.clone()]);
-            let mut others = &mut x[node.pivots..];
-            for &(start, len) in self.spans.of(s) {
-                let (of_span, rest) = others.split_at_mut(len);
-                of_span.copy_from_slice(&self.permuted[start..start + len]);
-                others = rest;
-            }
-            let panel = &self.panels[self.starts[s]..self.starts[s + 1]];
-            simd::run(SolveBackward { panel, inverses: &self.inverses[own.clone()], x });
-            self.permuted[own].copy_from_slice(&x[..node.pivots]);
-        }
+        let (factor, substitution, x) = self.parts();
+        substitution.backward(factor, x);
+    }
+
+    /// The factor, and what substitution changes.
+    fn parts(&mut self) -> (Panels<'_, T>, &mut Substitution<T>, &mut [T]) {
+        let SparseCholesky { symbolic, panels, starts, inverses, spans, substitution, permuted, .. } = self;
+        (Panels { symbolic, panels, starts, inverses, spans }, substitution, permuted)
+    }
+
+    /// The factor, as substitution takes it.
+    #[cfg(test)]
+    pub(super) fn panels(&self) -> Panels<'_, T> {
+        let SparseCholesky { symbolic, panels, starts, inverses, spans, .. } = self;
+        Panels { symbolic, panels, starts, inverses, spans }
     }
 }
 
@@ -469,6 +454,7 @@ mod tests {
             pool.install(|| {
                 let mut factor = cholesky(&sample.pattern);
                 assert_eq!(factor.rooms.len() > 1, threads > 1);
+                assert!(factor.substitution.branches() > 1);
                 factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
                 // Again, with the numbers of the first factorisation in memory.
                 factor.factorize(&sample.matrix, 0.0, &[]).unwrap();

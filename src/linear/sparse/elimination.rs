@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::assembly::Assembly;
 use super::lists::Lists;
 use super::symbolic::Supernode;
+use super::tasks::for_each_part;
 use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SubtractProducts, padded};
 use crate::kernels::simd;
 use crate::linear::IllConditioned;
@@ -53,12 +54,12 @@ impl<T: Real> Elimination<'_, T> {
         rooms: &mut [Room<T>],
     ) -> Result<(), IllConditioned> {
         let Some(last) = tasks.clone().last() else { return Ok(()) };
-        let first = self.assembly.symbolic.tasks.tasks[last].first;
+        let first = self.assembly.symbolic.tasks.subtrees[last].first;
         let (rooms_before, rooms) = rooms.split_at_mut(first - tasks.start);
         if rooms_before.is_empty() {
             return self.task(last, factor, rooms);
         }
-        let (before, own) = self.split(factor, self.assembly.symbolic.tasks.tasks[last].nodes.start);
+        let (before, own) = self.split(factor, self.assembly.symbolic.tasks.subtrees[last].nodes.start);
         let mut outcomes = [Ok(()); 2];
         let [of_before, of_last] = &mut outcomes;
         parallel::join(
@@ -81,18 +82,19 @@ impl<T: Real> Elimination<'_, T> {
     /// A task, after those before it. The last of the rooms is its own.
     fn task(&self, k: usize, mut factor: Factor<'_, T>, rooms: &mut [Room<T>]) -> Result<(), IllConditioned> {
         let tasks = &self.assembly.symbolic.tasks;
-        let first = tasks.tasks[k].first;
+        let first = tasks.subtrees[k].first;
         let Some((room, rooms_before)) = rooms.split_last_mut() else { return Ok(()) };
         self.tasks(first..k, factor.reborrow(), rooms_before)?;
         let rooms_before = &*rooms_before;
         let mut outcome = Ok(());
-        tasks.own_nodes(k, |nodes| {
+        let eliminate = |nodes: Range<usize>| {
             for s in nodes {
                 if outcome.is_ok() && !self.assembly.symbolic.supernodes[s].is_leaf {
                     outcome = self.supernode(s, &mut factor, room, |task| &rooms_before[task - first]);
                 }
             }
-        });
+        };
+        for_each_part(&tasks.subtrees, k, eliminate, |_| ());
         outcome
     }
 

@@ -15,6 +15,7 @@ mod orthogonal;
 mod pattern;
 #[cfg(test)]
 mod samples;
+mod substitution;
 mod symbolic;
 mod tasks;
 

@@ -15,25 +15,32 @@ const MOST: f64 = 32.0;
 /// Tasks for each thread: with fewer tasks, updates are in the cache.
 const FOR_EACH_THREAD: f64 = 6.0;
 
-/// Supernodes that are eliminated one after the other, and the tasks that come before them.
+/// Supernodes that are worked on one after the other, and the subtrees that come before them.
 ///
-/// The supernodes of a task and of all tasks before it follow each other; `nodes` are these without gaps. So do the tasks.
+/// The supernodes of a subtree and of all subtrees before it follow each other; `nodes` are these without gaps. So do the subtrees.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
-    /// First task before it; those before it end with itself.
+pub(super) struct Subtree {
+    /// First subtree before it; those before it end with itself.
     pub(super) first: usize,
-    /// Its supernodes, and those of the tasks before it.
+    /// Its supernodes, and those of the subtrees before it.
     pub(super) nodes: Range<usize>,
+}
+
+/// Sizes of the updates of a task.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Updates {
     /// Numbers of the updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
-    pub(super) updates: [usize; 2],
+    pub(super) waiting: [usize; 2],
     /// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
-    pub(super) leaf_update: usize,
+    pub(super) leaf: usize,
 }
 
 /// The tasks of an elimination tree, in postorder. The numbers of the factor do not depend on them.
 #[derive(Debug, Clone)]
 pub(super) struct Tasks {
-    pub(super) tasks: Vec<Task>,
+    /// Supernodes of each task.
+    pub(super) subtrees: Vec<Subtree>,
+    pub(super) updates: Vec<Updates>,
     /// Task of each supernode.
     pub(super) of_node: Vec<u32>,
     /// First number of each supernode's update in its stack; of no meaning for those without.
@@ -44,17 +51,13 @@ impl Tasks {
     /// Divides a tree whose supernodes are in postorder, for `threads` threads. Leaves of a task other than their parent's are eliminated
     /// there.
     pub(super) fn new(supernodes: &mut [Supernode], threads: usize) -> Result<Self, TooLarge> {
-        let ends = task_ends(supernodes, threads);
+        let own = |s: usize| cost(supernodes[s].pivots, supernodes[s].size);
+        let total: f64 = (0..supernodes.len()).map(own).sum();
+        let most = if threads == 1 { 1.0 } else { MOST.min(FOR_EACH_THREAD * threads as f64) };
+        let subtrees = subtrees(supernodes, own, LEAST.max(total / most));
         let mut of_node = vec![0; supernodes.len()];
-        let mut tasks: Vec<Task> = Vec::new();
-        for range in ends {
-            // Those within its range are not part of another one.
-            let within = tasks.iter().rposition(|task| task.nodes.start < range.start).map_or(0, |before| before + 1);
-            let first = tasks.get(within).map_or(tasks.len(), |task| task.first.min(within));
-            tasks.push(Task { first, nodes: range, updates: [0; 2], leaf_update: 0 });
-        }
-        for k in 0..tasks.len() {
-            own_nodes(&tasks, k, |nodes| of_node[nodes].fill(k as u32));
+        for k in 0..subtrees.len() {
+            for_each_part(&subtrees, k, |nodes| of_node[nodes].fill(k as u32), |_| ());
         }
         for s in 0..supernodes.len() {
             let parent = supernodes[s].parent;
@@ -64,7 +67,8 @@ impl Tasks {
                 supernodes[s].is_implicit = supernodes[s].pivots <= FEW;
             }
         }
-        let mut tasks = Tasks { tasks, of_node, places: vec![0; supernodes.len()] };
+        let updates = vec![Updates::default(); subtrees.len()];
+        let mut tasks = Tasks { subtrees, updates, of_node, places: vec![0; supernodes.len()] };
         tasks.stack(supernodes)?;
         Ok(tasks)
     }
@@ -80,18 +84,18 @@ impl Tasks {
                 *child = s;
             }
         }
-        let mut heights = vec![[0_usize; 2]; self.tasks.len()];
+        let mut heights = vec![[0_usize; 2]; self.updates.len()];
         for (s, node) in supernodes.iter().enumerate() {
             let k = self.of_node[s] as usize;
-            let (task, heights, odd) = (&mut self.tasks[k], &mut heights[k], usize::from(node.odd));
+            let (updates, heights, odd) = (&mut self.updates[k], &mut heights[k], usize::from(node.odd));
             self.places[s] = heights[odd];
             let numbers = update_numbers(node.size - node.pivots)?;
             if node.is_leaf && node.pivots > FEW {
-                task.leaf_update = task.leaf_update.max(numbers);
+                updates.leaf = updates.leaf.max(numbers);
             }
             if !(node.is_leaf || node.is_implicit) {
                 heights[odd] = heights[odd].checked_add(numbers).ok_or(TooLarge)?;
-                task.updates[odd] = task.updates[odd].max(heights[odd]);
+                updates.waiting[odd] = updates.waiting[odd].max(heights[odd]);
             }
             if let Some(&place) = self.places.get(first_child[s]) {
                 heights[1 - odd] = place;
@@ -102,45 +106,55 @@ impl Tasks {
 
     /// Numbers of all updates that wait.
     pub(super) fn numbers(&self) -> usize {
-        let numbers = self.tasks.iter().flat_map(|task| [task.updates[0], task.updates[1], task.leaf_update]);
+        let numbers = self.updates.iter().flat_map(|updates| [updates.waiting[0], updates.waiting[1], updates.leaf]);
         numbers.fold(0, usize::saturating_add)
     }
-
-    /// Calls `visit` for the ranges of a task's own supernodes.
-    pub(super) fn own_nodes(&self, k: usize, visit: impl FnMut(Range<usize>)) {
-        own_nodes(&self.tasks, k, visit);
-    }
 }
 
-/// Calls `visit` for the ranges of a task's own supernodes, in their order.
-fn own_nodes(tasks: &[Task], k: usize, mut visit: impl FnMut(Range<usize>)) {
-    let mut start = tasks[k].nodes.start;
-    let mut before = tasks[k].first;
+/// Calls `visit` for the ranges of a subtree's own supernodes, in their order, and `visit_child` for the subtrees between them.
+pub(super) fn for_each_part(
+    subtrees: &[Subtree],
+    k: usize,
+    mut visit: impl FnMut(Range<usize>),
+    mut visit_child: impl FnMut(usize),
+) {
+    let mut start = subtrees[k].nodes.start;
+    let mut before = subtrees[k].first;
     while before < k {
-        // The outermost task that begins here or later: the last that has this one, or itself, as its first.
-        let outer = (before..k).rev().find(|&outer| tasks[outer].first <= before).unwrap_or(before);
-        visit(start..tasks[outer].nodes.start);
-        start = tasks[outer].nodes.end;
+        // The outermost subtree that begins here or later: the last that has this one, or itself, as its first.
+        let outer = (before..k).rev().find(|&outer| subtrees[outer].first <= before).unwrap_or(before);
+        visit(start..subtrees[outer].nodes.start);
+        visit_child(outer);
+        start = subtrees[outer].nodes.end;
         before = outer + 1;
     }
-    visit(start..tasks[k].nodes.end);
+    visit(start..subtrees[k].nodes.end);
 }
 
-/// The supernodes of each task and of those before it, in postorder.
+/// Divides a tree whose supernodes are in postorder, each with a time, so that none takes much more than the limit.
 ///
-/// A task ends where what is to be done one after the other would take too long: there, the subtrees of the children are tasks, or
-/// several that follow each other are one.
-fn task_ends(supernodes: &[Supernode], threads: usize) -> Vec<Range<usize>> {
-    let own = |node: &Supernode| cost(node.pivots, node.size);
-    let total: f64 = supernodes.iter().map(own).sum();
-    let tasks = if threads == 1 { 1.0 } else { MOST.min(FOR_EACH_THREAD * threads as f64) };
-    let limit = LEAST.max(total / tasks);
+/// A subtree ends where what is to be done one after the other would take too long: there, those of the children are subtrees of their
+/// own, or several that follow each other are one.
+pub(super) fn subtrees(supernodes: &[Supernode], own: impl Fn(usize) -> f64, limit: f64) -> Vec<Subtree> {
+    let mut subtrees: Vec<Subtree> = Vec::new();
+    for nodes in ranges(supernodes, own, limit) {
+        // Those within its range are not part of another one.
+        let within =
+            subtrees.iter().rposition(|before| before.nodes.start < nodes.start).map_or(0, |before| before + 1);
+        let first = subtrees.get(within).map_or(subtrees.len(), |before| before.first.min(within));
+        subtrees.push(Subtree { first, nodes });
+    }
+    subtrees
+}
+
+/// The supernodes of each subtree and of those before it, in postorder.
+fn ranges(supernodes: &[Supernode], own: impl Fn(usize) -> f64, limit: f64) -> Vec<Range<usize>> {
     let all = 0..supernodes.len();
-    if total <= limit {
+    if all.clone().map(&own).sum::<f64>() <= limit {
         return Vec::from([all]);
     }
     // Of each subtree: time of what is not in tasks yet, and first supernode.
-    let mut time: Vec<f64> = supernodes.iter().map(own).collect();
+    let mut time: Vec<f64> = all.clone().map(own).collect();
     let mut first: Vec<usize> = (0..supernodes.len()).collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); supernodes.len()];
     let mut tasks = Vec::new();
