@@ -10,41 +10,6 @@ use crate::real::Real;
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// A maximal set of blocks of columns of which no two share a residual block, such as the points of bundle adjustment: in the order of
-/// the columns that their elimination connects, the fewest first.
-pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
-    let (lists, starts) = structure.residual_blocks_of_all();
-    let n = structure.blocks();
-    let neighbours = |block: usize| {
-        let own = &lists[starts[block]..starts[block + 1]];
-        own.iter().flat_map(|&k| structure.touched(k as usize)).map(|&other| other as usize)
-    };
-    let mut seen_by = vec![NONE; n];
-    let connected: Vec<usize> = (0..n)
-        .map(|block| {
-            let mut columns = 0;
-            for other in neighbours(block) {
-                if std::mem::replace(&mut seen_by[other], block as u32) != block as u32 {
-                    columns += structure.size(other);
-                }
-            }
-            columns
-        })
-        .collect();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_cached_key(|&block| connected[block]);
-    let mut is_excluded = vec![false; n];
-    let mut set = Vec::new();
-    for block in order {
-        if !is_excluded[block] {
-            set.push(block);
-            neighbours(block).for_each(|other| is_excluded[other] = true);
-        }
-    }
-    set.sort_unstable();
-    set
-}
-
 /// Places of a problem's columns after an independent set of their blocks is eliminated.
 ///
 /// With columns `E` that are eliminated and `F` that are kept, `H = JᵀJ + λD²` becomes `S = H_FF − H_FE H_EE⁻¹ H_EF`, of which `H_EE`
@@ -494,71 +459,5 @@ impl<T: Real> Kernel for BackSubstitute<'_, T> {
             add_scaled(b, -T::ONE, &sums);
             elimination.pivots.solve_block(e, b);
         }
-    }
-}
-
-#[cfg(test)]
-pub(in crate::linear) mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::problem::{BlockJacobian, EvaluationError};
-
-    /// A structure without numbers.
-    struct Stated {
-        sizes: Vec<usize>,
-        touched: Vec<Vec<usize>>,
-    }
-
-    impl BlockJacobian<f64> for Stated {
-        fn column_blocks(&self) -> Vec<usize> {
-            self.sizes.clone()
-        }
-
-        fn visit_structure(&self, visit: &mut dyn FnMut(&[usize])) {
-            self.touched.iter().for_each(|touched| visit(touched));
-        }
-
-        fn linearize_blocks(&mut self, _: &[f64], _: &mut dyn FnMut(&[f64], &[f64])) -> Result<f64, EvaluationError> {
-            Err("there are no numbers".into())
-        }
-    }
-
-    /// Structure of residual blocks that touch these blocks of columns.
-    pub(in crate::linear) fn structure(sizes: Vec<usize>, touched: Vec<Vec<usize>>) -> BlockStructure {
-        let n = sizes.iter().sum();
-        BlockStructure::new(&Stated { sizes, touched }, n).unwrap()
-    }
-
-    proptest! {
-        #[test]
-        fn no_two_of_the_set_share_a_residual_block_and_no_other_could_join(
-            pairs in prop::collection::vec((0..12_usize, 0..12_usize, 0..12_usize), 0..25),
-        ) {
-            let touched: Vec<Vec<usize>> = pairs
-                .into_iter()
-                .map(|(a, b, c)| {
-                    let mut own = vec![a, b, c];
-                    own.sort_unstable();
-                    own.dedup();
-                    own
-                })
-                .collect();
-            let set = independent_set(&structure((1..13).collect(), touched.clone()));
-            let of_set = |own: &[usize]| own.iter().filter(|&block| set.contains(block)).count();
-            prop_assert!(touched.iter().all(|own| of_set(own) <= 1));
-            for block in (0..12).filter(|block| !set.contains(block)) {
-                prop_assert!(touched.iter().any(|own| own.contains(&block) && of_set(own) > 0), "{block} could join");
-            }
-        }
-    }
-
-    #[test]
-    fn the_points_of_bundle_adjustment_are_eliminated() {
-        let (cameras, points) = (4, 30);
-        let sizes = [vec![9; cameras], vec![3; points]].concat();
-        let touched = (0..points).flat_map(|point| (0..3).map(move |k| vec![(point + k) % cameras, cameras + point]));
-        let set = independent_set(&structure(sizes, touched.collect()));
-        assert_eq!(set, (cameras..cameras + points).collect::<Vec<_>>());
     }
 }

@@ -2,8 +2,9 @@
 
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::{BlockRows, BlockStructure};
-use super::elimination::{Elimination, independent_set};
+use super::elimination::Elimination;
 use super::form::LinearForm;
+use super::independent_set::independent_set;
 use super::inexact_normal::InexactSystem;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};

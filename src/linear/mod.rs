@@ -59,6 +59,7 @@ mod elimination;
 mod form;
 mod forward_product;
 mod held;
+mod independent_set;
 mod inexact_normal;
 mod iterative_schur;
 mod kept_rows;

@@ -2,9 +2,10 @@
 
 use super::block_rows::{BlockRows, BlockStructure};
 use super::choice::PlanError;
-use super::elimination::{Elimination, independent_set};
+use super::elimination::Elimination;
 use super::form::LinearForm;
 use super::held::Held;
+use super::independent_set::independent_set;
 use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
 use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
 use crate::kernels::simd::{self, Kernel};

@@ -248,7 +248,7 @@ mod tests {
     use super::super::samples::structures;
     use super::super::{BlockPattern, SymbolicCholesky};
     use super::*;
-    use crate::linear::elimination::tests::structure;
+    use crate::linear::independent_set::tests::structure;
 
     /// Rows of residual blocks, each of two rows with the columns of a pair of blocks, and one block for each block of columns.
     struct Sample<T> {
