@@ -46,7 +46,7 @@ impl<T: Real> Memory<T> {
             gradients: Gradients::new(variables),
             trainable: Vec::new(),
             moving: Vec::new(),
-            moved: vec![0..zeros.len()],
+            moved: std::iter::once(0..zeros.len()).collect(),
             velocity: zeros.clone(),
             next: zeros.clone(),
             direction: zeros.clone(),

@@ -119,3 +119,56 @@ impl Scalars {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Settings;
+    use super::*;
+
+    /// Scalars after a step at each of these losses.
+    fn after(losses: impl IntoIterator<Item = f64>, is_quadratic: bool) -> Scalars {
+        let now = Settings::default().at(0).unwrap();
+        losses.into_iter().fold(Scalars::default(), |scalars, loss| Scalars {
+            is_underway: true,
+            ..scalars.at_loss(loss, &now, is_quadratic)
+        })
+    }
+
+    #[test]
+    fn a_loss_that_creeps_up_increases_the_damping_and_one_that_falls_does_not() {
+        for is_quadratic in [false, true] {
+            let falls = after((0..100).map(|step| 0.9_f64.powi(step)), is_quadratic);
+            assert_eq!((falls.increase, falls.is_distrusted), (1.0, false));
+            // The average comes to twice its lowest value in a few steps more than fifty.
+            let before = after((0..50).map(|step| 1.015_f64.powi(step)), is_quadratic);
+            assert_eq!(before.increase, 1.0);
+            let rises = after((0..65).map(|step| 1.015_f64.powi(step)), is_quadratic);
+            assert!(rises.increase > 1.0 && rises.lowest > 1.9, "{rises:?}");
+        }
+    }
+
+    #[test]
+    fn the_damping_returns_after_an_increase() {
+        let now = Settings::default().at(0).unwrap();
+        let mut scalars = after([1.0; 20], false);
+        let damping = scalars.damping;
+        scalars.distrust();
+        assert!((scalars.damping / damping - INCREASE).abs() < 1e-12 && scalars.is_distrusted);
+        for _ in 0..30 {
+            scalars = scalars.at_loss(1.0, &now, false);
+        }
+        assert_eq!((scalars.damping, scalars.is_distrusted), (damping, false));
+        (0..20).for_each(|_| scalars.distrust());
+        assert_eq!(scalars.increase, LARGEST_INCREASE);
+    }
+
+    #[test]
+    fn tiny_minibatches_may_be_damped_more() {
+        let now = Settings::default().at(0).unwrap();
+        for (batch, most) in [(256.0, 10.0), (64.0, 10.0), (8.0, 80.0), (1.0, 640.0)] {
+            let mut scalars = Scalars { batch, ..Scalars::default() };
+            (0..9).for_each(|_| scalars.adjust(1e6, &now));
+            assert_eq!(scalars.caution, most);
+        }
+    }
+}
