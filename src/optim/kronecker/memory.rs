@@ -22,6 +22,8 @@ pub(super) struct Memory<T> {
     pub(super) trainable: Vec<Range<usize>>,
     /// Numbers with a gradient, in ranges.
     pub(super) moving: Vec<Range<usize>>,
+    /// Numbers that were changed by the last step: all others of `velocity` are zero.
+    pub(super) moved: Vec<Range<usize>>,
     /// The last step, and the one at work.
     pub(super) velocity: Vec<T>,
     pub(super) next: Vec<T>,
@@ -44,6 +46,7 @@ impl<T: Real> Memory<T> {
             gradients: Gradients::new(variables),
             trainable: Vec::new(),
             moving: Vec::new(),
+            moved: std::iter::once(0..zeros.len()).collect(),
             velocity: zeros.clone(),
             next: zeros.clone(),
             direction: zeros.clone(),
@@ -131,6 +134,10 @@ impl<T: Real> Memory<T> {
 
     /// Makes the step at work the last one, and its values those of the variables.
     pub(super) fn take_step(&mut self, variables: &mut Variables<T>) {
+        if self.moved != self.moving {
+            self.moved.drain(..).for_each(|range| self.velocity[range].fill(T::ZERO));
+            self.moved.clone_from(&self.moving);
+        }
         for range in &self.moving {
             self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
             variables.values_mut()[range.clone()].copy_from_slice(&self.values[range.clone()]);

@@ -55,9 +55,37 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
             state.slots.clear();
             return;
         };
-        let Scalars { loss, length, damping, caution, batch, estimates, is_underway } = memory.scalars;
-        let is_underway = f64::from(u8::from(is_underway));
-        write(1, &mut [loss, length, damping, caution, batch, estimates, is_underway].into_iter());
+        let Scalars {
+            loss,
+            length,
+            slope,
+            damping,
+            caution,
+            increase,
+            lowest,
+            is_distrusted,
+            batch,
+            estimates,
+            is_underway,
+        } = memory.scalars;
+        let [is_underway, is_distrusted] = [is_underway, is_distrusted].map(|flag| f64::from(u8::from(flag)));
+        write(
+            1,
+            &mut [
+                loss,
+                length,
+                slope,
+                damping,
+                caution,
+                increase,
+                lowest,
+                is_distrusted,
+                batch,
+                estimates,
+                is_underway,
+            ]
+            .into_iter(),
+        );
         let mut written = 2;
         if let Some(curvature) = &memory.curvature {
             write(2, &mut curvature.sample.blocks().iter().flat_map(|block| block.to_numbers()));
@@ -116,12 +144,26 @@ impl<T: Real> Memory<T> {
             }
             _ => return refuse(format!("it has not the slot {}, of {} numbers", SLOTS[0], self.velocity.len())),
         }
-        let &[loss, length, damping, caution, batch, estimates, underway] = numbers_of(state, 1)? else {
-            return refuse("scalars are not seven numbers");
+        let &[loss, length, slope, damping, caution, increase, lowest, distrusted, batch, estimates, underway] =
+            numbers_of(state, 1)?
+        else {
+            return refuse("scalars are not eleven numbers");
         };
         count("estimates", estimates, MOST)?;
-        let is_underway = underway != 0.0;
-        self.scalars = Scalars { loss, length, damping, caution, batch, estimates, is_underway };
+        let [is_underway, is_distrusted] = [underway, distrusted].map(|flag| flag != 0.0);
+        self.scalars = Scalars {
+            loss,
+            length,
+            slope,
+            damping,
+            caution,
+            increase,
+            lowest,
+            is_distrusted,
+            batch,
+            estimates,
+            is_underway,
+        };
         if state.numbers.len() <= 2 {
             return Ok(());
         }

@@ -9,6 +9,18 @@ const LOSS_KEPT: f64 = 0.9;
 const CAUTION_EXPONENT: f64 = 1.5;
 const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
 
+/// Samples of a minibatch below which the upper bound rises: the noise of a gradient is in inverse proportion to them.
+const FULL_BATCH: f64 = 64.0;
+/// A loss of more than this many times the average is a surprise, of a minibatch, and of the average itself beside its lowest.
+pub(super) const SURPRISE: f64 = 2.0;
+/// A slope of more than this many times that of the last length is a surprise: it is the square of a norm of the gradient, which has
+/// then doubled.
+const STEEP: f64 = 4.0;
+/// Factor of the damping where the quadratic model has failed, the part of it that is kept in every step after, and its bound.
+const INCREASE: f64 = 8.0;
+const INCREASE_KEPT: f64 = 0.9;
+const LARGEST_INCREASE: f64 = 1e4;
+
 /// Single numbers that are carried from step to step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scalars {
@@ -16,9 +28,17 @@ pub(super) struct Scalars {
     pub(super) loss: f64,
     /// Moving average of the step length.
     pub(super) length: f64,
+    /// Slope along the direction when its length was computed last.
+    pub(super) slope: f64,
     pub(super) damping: f64,
     /// Factor of the damping's share of the loss.
     pub(super) caution: f64,
+    /// Factor of the damping where the quadratic model has failed.
+    pub(super) increase: f64,
+    /// Lowest moving average of the loss since the damping was increased.
+    pub(super) lowest: f64,
+    /// The quadratic model has just failed: the next step renews factors, inverses and length.
+    pub(super) is_distrusted: bool,
     /// Samples of the batch that the last estimate of the factors is of.
     pub(super) batch: f64,
     /// Estimates of the factors so far.
@@ -29,7 +49,19 @@ pub(super) struct Scalars {
 
 impl Default for Scalars {
     fn default() -> Self {
-        Scalars { loss: 0.0, length: 1.0, damping: 0.0, caution: 1.0, batch: 0.0, estimates: 0.0, is_underway: false }
+        Scalars {
+            loss: 0.0,
+            length: 1.0,
+            slope: 0.0,
+            damping: 0.0,
+            caution: 1.0,
+            increase: 1.0,
+            lowest: 0.0,
+            is_distrusted: false,
+            batch: 0.0,
+            estimates: 0.0,
+            is_underway: false,
+        }
     }
 }
 
@@ -39,6 +71,14 @@ impl Scalars {
         let mut scalars = *self;
         let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
         scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
+        scalars.is_distrusted = false;
+        scalars.increase = (scalars.increase * INCREASE_KEPT).max(1.0);
+        let lowest = if scalars.is_underway { scalars.lowest } else { scalars.loss };
+        scalars.lowest = lowest.min(scalars.loss);
+        if scalars.loss - lowest > (SURPRISE - 1.0) * lowest.abs() {
+            scalars.distrust();
+            scalars.lowest = scalars.loss;
+        }
         scalars.damping = match (is_quadratic, scalars.is_underway) {
             (true, true) => scalars.damping.max(now.minimum_damping),
             (true, false) => now.damping.max(now.minimum_damping),
@@ -47,9 +87,22 @@ impl Scalars {
         scalars
     }
 
+    /// Increases the damping, since the quadratic model has failed.
+    pub(super) fn distrust(&mut self) {
+        self.increase = (self.increase * INCREASE).min(LARGEST_INCREASE);
+        // Of the quadratic form, which keeps its damping.
+        self.damping = (self.damping * INCREASE).min(self.damping.max(self.loss));
+        self.is_distrusted = true;
+    }
+
+    /// Returns true if a slope along the direction is far above that of the last length.
+    pub(super) fn is_steep(&self, slope: f64) -> bool {
+        self.is_underway && slope > STEEP * self.slope
+    }
+
     /// The damping in proportion to the loss.
     pub(super) fn loss_damping(&self, now: &Now) -> f64 {
-        (self.caution * now.loss_damping * self.loss).max(now.minimum_damping)
+        (self.caution * now.loss_damping * self.loss).max(now.minimum_damping) * self.increase
     }
 
     /// Adjusts the damping of later steps by the effective number of parameters of this one.
@@ -62,7 +115,60 @@ impl Scalars {
         let factor = (effective / wanted).powf(CAUTION_EXPONENT);
         if wanted > 0.0 && factor.is_finite() {
             let [least, most] = CAUTION_BOUNDS;
-            self.caution = (self.caution * factor).clamp(least, most);
+            self.caution = (self.caution * factor).clamp(least, most * (FULL_BATCH / self.batch).max(1.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Settings;
+    use super::*;
+
+    /// Scalars after a step at each of these losses.
+    fn after(losses: impl IntoIterator<Item = f64>, is_quadratic: bool) -> Scalars {
+        let now = Settings::default().at(0).unwrap();
+        losses.into_iter().fold(Scalars::default(), |scalars, loss| Scalars {
+            is_underway: true,
+            ..scalars.at_loss(loss, &now, is_quadratic)
+        })
+    }
+
+    #[test]
+    fn a_loss_that_creeps_up_increases_the_damping_and_one_that_falls_does_not() {
+        for is_quadratic in [false, true] {
+            let falls = after((0..100).map(|step| 0.9_f64.powi(step)), is_quadratic);
+            assert_eq!((falls.increase, falls.is_distrusted), (1.0, false));
+            // The average comes to twice its lowest value in a few steps more than fifty.
+            let before = after((0..50).map(|step| 1.015_f64.powi(step)), is_quadratic);
+            assert_eq!(before.increase, 1.0);
+            let rises = after((0..65).map(|step| 1.015_f64.powi(step)), is_quadratic);
+            assert!(rises.increase > 1.0 && rises.lowest > 1.9, "{rises:?}");
+        }
+    }
+
+    #[test]
+    fn the_damping_returns_after_an_increase() {
+        let now = Settings::default().at(0).unwrap();
+        let mut scalars = after([1.0; 20], false);
+        let damping = scalars.damping;
+        scalars.distrust();
+        assert!((scalars.damping / damping - INCREASE).abs() < 1e-12 && scalars.is_distrusted);
+        for _ in 0..30 {
+            scalars = scalars.at_loss(1.0, &now, false);
+        }
+        assert_eq!((scalars.damping, scalars.is_distrusted), (damping, false));
+        (0..20).for_each(|_| scalars.distrust());
+        assert_eq!(scalars.increase, LARGEST_INCREASE);
+    }
+
+    #[test]
+    fn tiny_minibatches_may_be_damped_more() {
+        let now = Settings::default().at(0).unwrap();
+        for (batch, most) in [(256.0, 10.0), (64.0, 10.0), (8.0, 80.0), (1.0, 640.0)] {
+            let mut scalars = Scalars { batch, ..Scalars::default() };
+            (0..9).for_each(|_| scalars.adjust(1e6, &now));
+            assert_eq!(scalars.caution, most);
         }
     }
 }

@@ -34,7 +34,8 @@ pub enum KroneckerStep {
     Averaged,
     /// Martens and Grosse's: preconditioned gradient and last step are combined at the minimum of the quadratic model in
     /// their plane, and the gain ratio of every fifth step moves the damping. For data that can be fitted nearly without errors:
-    /// the gain ratio of a minibatch does not see that its noise is fitted, and other data were learnt slowly.
+    /// the gain ratio of a minibatch does not see that its noise is fitted, and other data were learnt slowly. Minibatches should have
+    /// 64 rows or more: on noise, the loss rose with eight.
     Quadratic,
 }
 
@@ -151,7 +152,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
 
     /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.03 unless set. The factor of
     /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
-    /// thirtieth of this to ten times as much.
+    /// thirtieth of this to ten times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("loss_damping", share)
     }

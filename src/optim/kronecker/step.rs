@@ -21,9 +21,6 @@ const GAIN_INTERVAL: u64 = 5;
 const GAIN_FACTOR: f64 = 0.95;
 /// Part of the moving average of the length that is kept.
 const LENGTH_KEPT: f64 = 0.7;
-/// A minibatch with a loss of more than this many times the average has a length computed of its own: one that is averaged over
-/// others, where hardly anything was left to learn, may be far too long for it.
-const SURPRISE: f64 = 2.0;
 /// Largest ratio of the length to that of the minibatch, where this is known.
 const LONGEST: f64 = 1.5;
 
@@ -71,7 +68,7 @@ impl<T: Real> Memory<T> {
         }
         let is_quadratic = settings.step == KroneckerStep::Quadratic;
         let has_new = curvature.activate(|variable| variables.is_trainable(variable));
-        let is_first = FIRST.contains(&steps);
+        let is_first = FIRST.contains(&steps) || self.scalars.is_distrusted;
         let [renews, inverts, has_model] = now.intervals.map(|interval| is_first || steps.is_multiple_of(interval));
         let (renews, inverts, has_model) = (renews || has_new, inverts || has_new, has_model || is_quadratic);
 
@@ -81,10 +78,14 @@ impl<T: Real> Memory<T> {
         let sample = renews.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
         let gradients = &mut self.gradients;
         let loss = problem.linearize_factored(variables.values(), &self.trainable, gradients, sample, has_model)?;
+        self.list_moving(variables);
+        if let Some(report) = self.take_back(problem, variables, loss)? {
+            curvature.discard();
+            return Ok(report);
+        }
         if !loss.is_finite() {
             return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
         }
-        self.list_moving(variables);
         check_gradients(&self.gradients, variables)?;
         self.check_blocks(curvature, variables)?;
         if now.weight_decay > 0.0 {
@@ -110,13 +111,18 @@ impl<T: Real> Memory<T> {
         let combination = if is_quadratic {
             self.minimum(problem, variables, now, scalars.damping, slope)?
         } else {
-            let is_surprise = scalars.is_underway && loss.to_f64() > SURPRISE * self.scalars.loss;
+            let mut length = scalars.length;
+            let is_surprise = self.is_surprise(loss.to_f64()) || self.scalars.is_steep(slope);
             if (has_model || is_surprise) && slope > 0.0 {
-                let length = self.length(problem, variables, now, scalars.damping, slope)?;
+                let own = self.length(problem, variables, now, scalars.damping, slope)?;
                 let kept = if self.scalars.is_underway { LENGTH_KEPT } else { 0.0 };
-                scalars.length = (kept * self.scalars.length + (1.0 - kept) * length).min(LONGEST * length);
+                length = (kept * self.scalars.length + (1.0 - kept) * own).min(LONGEST * own);
+                // Surprises are short on average, so that they would bias the average.
+                if has_model {
+                    (scalars.length, scalars.slope) = (length, slope);
+                }
             }
-            self.with_momentum(now, scalars.length, slope)
+            self.with_momentum(now, length, slope)
         };
         let factor = self.form_step(now, &combination, variables)?;
 
