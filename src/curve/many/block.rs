@@ -17,7 +17,7 @@ use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::{Arrival, LaneSource, Sums, solve_all};
+use crate::solver::lockstep::{Arrival, LaneSource, Sums, UNROLLED, solve_all};
 
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
@@ -68,11 +68,12 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
         let (points, width) = (specification.y.ncols(), specification.x.width());
-        let mut points = Points::new(points, width, specification.has_weights(), specification.of_counts);
+        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
+        let is_in_strips = N <= UNROLLED && !is_in_tiles;
+        let mut points = Points::new(points, width, is_in_strips, specification.has_weights(), specification.of_counts);
         if let Predictors::Shared(x) = &specification.x {
             points.share_predictors(x.view());
         }
-        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
         BlockLanes {
             specification,
             model,
@@ -115,7 +116,9 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         }
         if let Predictors::Own(x) = &self.specification.x {
             for (point, row) in x.index_axis(Axis(0), fit).rows().into_iter().enumerate() {
-                self.work.points.predictors_mut(point, lane).zip(row).for_each(|(lane, &x)| *lane = x);
+                for (k, &x) in row.iter().enumerate() {
+                    *self.work.points.predictor_mut(point, k, lane) = x;
+                }
             }
         }
         match &self.specification.sigma {
@@ -143,8 +146,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             // Points left out have the numbers of one that is not, so that the model is finite there.
             for index in next..=point.index {
                 self.work.points.y[index].as_mut_slice()[lane] = point.y;
-                if !self.shares_all {
-                    self.work.points.predictors_mut(index, lane).zip(&point.x).for_each(|(lane, &x)| *lane = x);
+                for (k, &x) in point.x.iter().enumerate().filter(|_| !self.shares_all) {
+                    *self.work.points.predictor_mut(index, k, lane) = x;
                 }
             }
             if let Some(weight) = self.work.points.weights.get_mut(point.index) {

@@ -53,19 +53,22 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     /// Adds one residual of each lane. What does not depend on a parameter adds nothing to its sums.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&mut self, residual: &Jet<T, R, N>) {
-        let half = residual.value * T::from_f64(0.5);
-        self.cost = residual.value.mul_add(half, self.cost);
+        self.add_square(residual.value);
         self.add_derivatives(&[*residual]);
     }
 
-    /// Adds the residuals of consecutive points of each lane: each sum is loaded and stored once for all of them.
+    /// Adds half the square of a residual of each lane.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn add_square(&mut self, residual: Lanes<T, R>) {
+        self.cost = residual.mul_add(residual * T::from_f64(0.5), self.cost);
+    }
+
+    /// Adds the residuals of consecutive points of each lane, as if one after the other: each sum is loaded and stored once for all of them.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add_strip<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
-        let mut squares = Lanes::splat(T::ZERO);
         for p in 0..P {
-            squares = residuals[p].value.mul_add(residuals[p].value, squares);
+            self.add_square(residuals[p].value);
         }
-        self.cost = squares.mul_add(Lanes::from_f64(0.5), self.cost);
         self.add_derivatives(residuals);
     }
 
