@@ -19,7 +19,7 @@ pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
 /// Returns the first parameters.
 #[inline(always)]
 pub fn parameters<S: Copy, const N: usize>(b: &[S]) -> [S; N] {
-    array_of(|index| b[index])
+    std::array::from_fn(|index| b[index])
 }
 
 macro_rules! functions {
