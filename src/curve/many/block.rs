@@ -17,7 +17,7 @@ use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::{Arrival, LaneSource, Sums, UNROLLED, solve_all};
+use crate::solver::lockstep::{Arrival, LaneSource, Sums, solve_all};
 
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
@@ -39,7 +39,7 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 }
 
 /// Data of the fits in the lanes, and results of those that have left.
-struct BlockLanes<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> {
+struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     specification: &'s Specification<'a, T>,
     model: &'s dyn AnyModel<T>,
     registers: Registers,
@@ -68,13 +68,12 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
         let (points, width) = (specification.y.ncols(), specification.x.width());
+        let lanes = |count| vec![Lanes::from_f64(0.0); count];
+        let weights = lanes(if specification.has_weights() { points } else { 0 });
+        let points =
+            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: specification.of_counts };
         let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
-        let is_in_strips = N <= UNROLLED && !is_in_tiles;
-        let mut points = Points::new(points, width, is_in_strips, specification.has_weights(), specification.of_counts);
-        if let Predictors::Shared(x) = &specification.x {
-            points.share_predictors(x.view());
-        }
-        BlockLanes {
+        let mut block = BlockLanes {
             specification,
             model,
             registers,
@@ -86,7 +85,13 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             counts: vec![0; R::LANES],
             fits: outcomes.fits(),
             outcomes,
+        };
+        if let Predictors::Shared(x) = &specification.x {
+            for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
+                *lanes = Lanes::splat(x);
+            }
         }
+        block
     }
 
     /// Takes the data of a fit into a lane.
@@ -115,10 +120,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             lanes.as_mut_slice()[lane] = y;
         }
         if let Predictors::Own(x) = &self.specification.x {
-            for (point, row) in x.index_axis(Axis(0), fit).rows().into_iter().enumerate() {
-                for (k, &x) in row.iter().enumerate() {
-                    *self.work.points.predictor_mut(point, k, lane) = x;
-                }
+            for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+                lanes.as_mut_slice()[lane] = x;
             }
         }
         match &self.specification.sigma {
@@ -146,8 +149,9 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             // Points left out have the numbers of one that is not, so that the model is finite there.
             for index in next..=point.index {
                 self.work.points.y[index].as_mut_slice()[lane] = point.y;
-                for (k, &x) in point.x.iter().enumerate().filter(|_| !self.shares_all) {
-                    *self.work.points.predictor_mut(index, k, lane) = x;
+                let x = self.work.points.x[index * self.work.points.width..].iter_mut().filter(|_| !self.shares_all);
+                for (lanes, &x) in x.zip(&point.x) {
+                    lanes.as_mut_slice()[lane] = x;
                 }
             }
             if let Some(weight) = self.work.points.weights.get_mut(point.index) {
@@ -158,8 +162,14 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         })?;
         for index in next..self.work.points.y.len() {
             self.work.points.y[index].as_mut_slice()[lane] = self.work.points.y[index - 1].as_slice()[lane];
-            if !self.shares_all {
-                self.work.points.repeat_predictors(index, lane);
+            let entries = if self.shares_all {
+                0..0
+            } else {
+                index * self.work.points.width..(index + 1) * self.work.points.width
+            };
+            for entry in entries {
+                self.work.points.x[entry].as_mut_slice()[lane] =
+                    self.work.points.x[entry - self.work.points.width].as_slice()[lane];
             }
         }
         self.counts[lane] = points;

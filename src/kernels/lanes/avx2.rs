@@ -1,9 +1,9 @@
-//! AVX registers.
+//! Pairs of AVX registers: two independent instructions at a time keep the arithmetic units busy.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::single::register;
+use super::pair::pair;
 use super::{LaneKernel, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::real::Real;
@@ -47,17 +47,17 @@ unsafe fn at_least_ps(a: __m256, b: __m256) -> bool {
     unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(a, b)) == 0xff }
 }
 
-register! {
-    /// Four doubles.
-    Doubles of f64 in __m256d, 4, fused: true;
+pair! {
+    /// Eight doubles.
+    Doubles of f64 in __m256d, 8, fused: true;
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_fmadd_pd _mm256_sqrt_pd _mm256_and_pd
     _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd less_pd at_least_pd _mm256_max_pd _mm256_min_pd _mm256_blendv_pd _mm256_castpd_si256 _mm256_castsi256_pd
     _mm256_slli_epi64 _mm256_srli_epi64 _mm256_set1_epi64x: i64, shifts of i32
 }
 
-register! {
-    /// Eight singles.
-    Singles of f32 in __m256, 8, fused: true;
+pair! {
+    /// Sixteen singles.
+    Singles of f32 in __m256, 16, fused: true;
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_fmadd_ps _mm256_sqrt_ps _mm256_and_ps
     _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps less_ps at_least_ps _mm256_max_ps _mm256_min_ps _mm256_blendv_ps _mm256_castps_si256 _mm256_castsi256_ps
     _mm256_slli_epi32 _mm256_srli_epi32 _mm256_set1_epi32: i32, shifts of i32

@@ -1,9 +1,9 @@
-//! AVX-512 registers.
+//! Pairs of AVX-512 registers.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::single::register;
+use super::pair::pair;
 use super::{LaneKernel, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::real::Real;
@@ -57,17 +57,17 @@ unsafe fn blend_ps(otherwise: __m512, then: __m512, mask: __mmask16) -> __m512 {
     unsafe { _mm512_mask_blend_ps(mask, otherwise, then) }
 }
 
-register! {
-    /// Eight doubles.
-    Doubles of f64 in __m512d, 8, fused: true;
+pair! {
+    /// Sixteen doubles.
+    Doubles of f64 in __m512d, 16, fused: true;
     _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_fmadd_pd _mm512_sqrt_pd _mm512_and_pd
     _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd less_pd at_least_pd _mm512_max_pd _mm512_min_pd blend_pd _mm512_castpd_si512 _mm512_castsi512_pd
     _mm512_slli_epi64 _mm512_srli_epi64 _mm512_set1_epi64: i64, shifts of u32
 }
 
-register! {
-    /// Sixteen singles.
-    Singles of f32 in __m512, 16, fused: true;
+pair! {
+    /// Thirty-two singles.
+    Singles of f32 in __m512, 32, fused: true;
     _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_fmadd_ps _mm512_sqrt_ps _mm512_and_ps
     _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps less_ps at_least_ps _mm512_max_ps _mm512_min_ps blend_ps _mm512_castps_si512 _mm512_castsi512_ps
     _mm512_slli_epi32 _mm512_srli_epi32 _mm512_set1_epi32: i32, shifts of u32

@@ -14,13 +14,10 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod number;
-#[cfg(target_arch = "x86_64")]
 mod pair;
 #[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
 mod portable;
 mod register;
-#[cfg(target_arch = "x86_64")]
-mod single;
 #[cfg(all(target_arch = "x86_64", any(not(debug_assertions), test)))]
 mod sse2;
 #[cfg(test)]
@@ -75,11 +72,11 @@ macro_rules! vectorized {
             fn run_in<K: LaneKernel<$float>>(registers: Registers, kernel: K) -> K::Output {
                 match registers {
                     #[cfg(target_arch = "x86_64")]
-                    Registers::Avx512 => avx512::run::<$float, pair::Pair<avx512::$avx512>, K>(kernel),
+                    Registers::Avx512 => avx512::run::<$float, avx512::$avx512, K>(kernel),
                     #[cfg(target_arch = "x86_64")]
-                    Registers::Avx2 => avx2::run::<$float, pair::Pair<avx2::$avx2>, K>(kernel),
+                    Registers::Avx2 => avx2::run::<$float, avx2::$avx2, K>(kernel),
                     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-                    _ => kernel.run::<pair::Pair<sse2::$sse2>>(),
+                    _ => kernel.run::<sse2::$sse2>(),
                     #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
                     _ => kernel.run::<Portable<$float, { portable($portable) }>>(),
                 }

@@ -42,18 +42,6 @@ impl<T: Real, R: Register<T>> Lanes<T, R> {
         Lanes(register, PhantomData)
     }
 
-    /// The lanes in one of the [parts](Register::Part) of the register.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn part(&self, part: usize) -> Lanes<T, R::Part> {
-        Lanes::new(self.0.parts()[part])
-    }
-
-    /// Replaces the lanes in one of the [parts](Register::Part) of the register.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn set_part(&mut self, part: usize, lanes: Lanes<T, R::Part>) {
-        self.0.parts_mut()[part] = lanes.0;
-    }
-
     /// Numbers of the lanes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_slice(&self) -> &[T] {

@@ -32,21 +32,12 @@ impl<T: Real, const LANES: usize> Portable<T, LANES> {
 }
 
 impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
-    type Part = Self;
     const LANES: usize = LANES;
     const FUSED: bool = FUSED;
 
     #[inline(never)]
     fn call<F: Routine>(routine: F) -> F::Output {
         routine.run()
-    }
-    #[inline(always)]
-    fn parts(&self) -> &[Self] {
-        std::slice::from_ref(self)
-    }
-    #[inline(always)]
-    fn parts_mut(&mut self) -> &mut [Self] {
-        std::slice::from_mut(self)
     }
     #[inline(always)]
     fn splat(value: T) -> Self {

@@ -16,8 +16,6 @@ pub trait Routine {
 /// Floats side by side, worked on by one instruction or a few independent ones. Every function but [`call`](Self::call) is
 /// `#[inline(always)]`.
 pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
-    /// One of the registers that such a pair consists of; itself where it is no pair.
-    type Part: Register<T, Part = Self::Part>;
     /// Number of lanes.
     const LANES: usize;
     /// [`mul_add`](Self::mul_add) rounds once.
@@ -26,11 +24,6 @@ pub trait Register<T: Real>: Copy + Debug + Send + Sync + 'static {
     /// Runs a routine as a function that has these registers and is not inlined into its caller: callers that differ in their
     /// types share it.
     fn call<F: Routine>(routine: F) -> F::Output;
-
-    /// The parts.
-    fn parts(&self) -> &[Self::Part];
-    /// The parts, to be changed one by one.
-    fn parts_mut(&mut self) -> &mut [Self::Part];
 
     /// The same value in all lanes.
     fn splat(value: T) -> Self;

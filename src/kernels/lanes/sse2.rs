@@ -1,9 +1,9 @@
-//! SSE2 registers, which every processor of this kind has: as vectors they are compiled several times faster than arrays.
+//! Pairs of SSE2 registers, which every processor of this kind has: as vectors they are compiled several times faster than arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::single::register;
+use super::pair::pair;
 use super::{Register, Routine};
 
 /// Runs a routine as a function of its own.
@@ -42,17 +42,17 @@ unsafe fn blend_ps(otherwise: __m128, then: __m128, mask: __m128) -> __m128 {
     unsafe { _mm_or_ps(_mm_and_ps(mask, then), _mm_andnot_ps(mask, otherwise)) }
 }
 
-register! {
-    /// Two doubles.
-    Doubles of f64 in __m128d, 2, fused: false;
+pair! {
+    /// Four doubles.
+    Doubles of f64 in __m128d, 4, fused: false;
     _mm_set1_pd _mm_add_pd _mm_sub_pd _mm_mul_pd _mm_div_pd multiply_add_pd _mm_sqrt_pd _mm_and_pd
     _mm_andnot_pd _mm_or_pd _mm_xor_pd _mm_cmplt_pd at_least_pd _mm_max_pd _mm_min_pd blend_pd _mm_castpd_si128 _mm_castsi128_pd
     _mm_slli_epi64 _mm_srli_epi64 _mm_set1_epi64x: i64, shifts of i32
 }
 
-register! {
-    /// Four singles.
-    Singles of f32 in __m128, 4, fused: false;
+pair! {
+    /// Eight singles.
+    Singles of f32 in __m128, 8, fused: false;
     _mm_set1_ps _mm_add_ps _mm_sub_ps _mm_mul_ps _mm_div_ps multiply_add_ps _mm_sqrt_ps _mm_and_ps
     _mm_andnot_ps _mm_or_ps _mm_xor_ps _mm_cmplt_ps at_least_ps _mm_max_ps _mm_min_ps blend_ps _mm_castps_si128 _mm_castsi128_ps
     _mm_slli_epi32 _mm_srli_epi32 _mm_set1_epi32: i32, shifts of i32

@@ -1,7 +1,5 @@
 //! Tests that every register computes in each lane the bits of the float alone.
 
-#[cfg(target_arch = "x86_64")]
-use super::pair::Pair;
 use super::*;
 use crate::kernels::simd::multiply_add;
 use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
@@ -164,8 +162,8 @@ fn arrays_of_singles_do_as_the_float() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn registers_of_all_such_processors_do_as_the_float() {
-    LaneKernel::<f64>::run::<Pair<sse2::Doubles>>(Everything);
-    LaneKernel::<f32>::run::<Pair<sse2::Singles>>(Everything);
+    LaneKernel::<f64>::run::<sse2::Doubles>(Everything);
+    LaneKernel::<f32>::run::<sse2::Singles>(Everything);
 }
 
 #[test]

@@ -53,23 +53,9 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     /// Adds one residual of each lane. What does not depend on a parameter adds nothing to its sums.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&mut self, residual: &Jet<T, R, N>) {
-        self.add_square(residual.value);
-        self.add_derivatives(&[*residual]);
-    }
-
-    /// Adds half the square of a residual of each lane.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_square(&mut self, residual: Lanes<T, R>) {
-        self.cost = residual.mul_add(residual * T::from_f64(0.5), self.cost);
-    }
-
-    /// Adds the residuals of consecutive points of each lane, as if one after the other: each sum is loaded and stored once for all of them.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn add_strip<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
-        for p in 0..P {
-            self.add_square(residuals[p].value);
-        }
-        self.add_derivatives(residuals);
+        let half = residual.value * T::from_f64(0.5);
+        self.cost = residual.value.mul_add(half, self.cost);
+        self.add_derivatives(residual);
     }
 
     /// Adds one count of each lane, given its mean, by Fisher scoring: half its deviance, and the residual in units of its standard
@@ -81,45 +67,27 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         match weight {
             None => {
                 self.cost += cost;
-                self.add_derivatives(&[(*mean - count) * root]);
+                self.add_derivatives(&((*mean - count) * root));
             }
             Some(weight) => {
                 self.cost = cost.mul_add(weight, self.cost);
-                self.add_derivatives(&[(*mean - count) * (weight * root)]);
+                self.add_derivatives(&((*mean - count) * (weight * root)));
             }
         }
     }
 
-    /// Adds what residuals of consecutive points of each lane have in the gradient and the matrix.
+    /// Adds what one residual of each lane has in the gradient and the matrix.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_derivatives<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
+    fn add_derivatives(&mut self, residual: &Jet<T, R, N>) {
         for i in 0..N {
-            if !residuals[0].varies(i) {
-                continue;
-            }
-            for p in 0..P {
-                let residual = &residuals[p];
-                self.gradient[i] = residual.gradient[i].mul_add(residual.value, self.gradient[i]);
-            }
-            for k in 0..=i {
-                if residuals[0].varies(k) {
-                    for p in 0..P {
-                        let derivatives = &residuals[p].gradient;
-                        self.gram[i][k] = derivatives[i].mul_add(derivatives[k], self.gram[i][k]);
+            if residual.varies(i) {
+                let derivative = residual.gradient[i];
+                self.gradient[i] = derivative.mul_add(residual.value, self.gradient[i]);
+                for k in 0..=i {
+                    if residual.varies(k) {
+                        self.gram[i][k] = derivative.mul_add(residual.gradient[k], self.gram[i][k]);
                     }
                 }
-            }
-        }
-    }
-
-    /// Replaces the sums in one of the [parts](Register::Part) of the registers.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn set_part(&mut self, part: usize, sums: &Sums<T, R::Part, N>) {
-        self.cost.set_part(part, sums.cost);
-        for i in 0..N {
-            self.gradient[i].set_part(part, sums.gradient[i]);
-            for k in 0..=i {
-                self.gram[i][k].set_part(part, sums.gram[i][k]);
             }
         }
     }
