@@ -1,5 +1,6 @@
 //! Functions in which the formulas of [`model!`](crate::model!) and [`tie!`](crate::tie!) are written.
 
+use crate::kernels::array::array_of;
 use crate::number::Number;
 use crate::scalar::Scalar;
 
@@ -12,11 +13,7 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
 /// Returns the first predictors of a row; NaN where there are fewer, which the fit then says.
 #[inline(always)]
 pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
-    let mut predictors = [S::constant(S::Real::from_f64(f64::NAN)); N];
-    for (predictor, &x) in predictors.iter_mut().zip(x) {
-        *predictor = S::constant(x);
-    }
-    predictors
+    array_of(|k| S::constant(if k < x.len() { x[k] } else { S::Real::from_f64(f64::NAN) }))
 }
 
 /// Returns the first parameters.

@@ -50,12 +50,15 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         if N <= UNROLLED { N } else { self.count.min(N) }
     }
 
-    /// Adds one residual of each lane. What does not depend on a parameter adds nothing to its sums.
+    /// Adds the residuals of consecutive points of each lane, as if one after the other: each sum is loaded and stored once for all of them.
+    /// What does not depend on a parameter adds nothing to its sums.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn add(&mut self, residual: &Jet<T, R, N>) {
-        let half = residual.value * T::from_f64(0.5);
-        self.cost = residual.value.mul_add(half, self.cost);
-        self.add_derivatives(residual);
+    pub(crate) fn add<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
+        for p in 0..P {
+            let half = residuals[p].value * T::from_f64(0.5);
+            self.cost = residuals[p].value.mul_add(half, self.cost);
+        }
+        self.add_derivatives(residuals);
     }
 
     /// Adds one count of each lane, given its mean, by Fisher scoring: half its deviance, and the residual in units of its standard
@@ -67,25 +70,31 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         match weight {
             None => {
                 self.cost += cost;
-                self.add_derivatives(&((*mean - count) * root));
+                self.add_derivatives(&[(*mean - count) * root]);
             }
             Some(weight) => {
                 self.cost = cost.mul_add(weight, self.cost);
-                self.add_derivatives(&((*mean - count) * (weight * root)));
+                self.add_derivatives(&[(*mean - count) * (weight * root)]);
             }
         }
     }
 
-    /// Adds what one residual of each lane has in the gradient and the matrix.
+    /// Adds what residuals of consecutive points of each lane have in the gradient and the matrix.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_derivatives(&mut self, residual: &Jet<T, R, N>) {
+    fn add_derivatives<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for i in 0..N {
-            if residual.varies(i) {
-                let derivative = residual.gradient[i];
-                self.gradient[i] = derivative.mul_add(residual.value, self.gradient[i]);
-                for k in 0..=i {
-                    if residual.varies(k) {
-                        self.gram[i][k] = derivative.mul_add(residual.gradient[k], self.gram[i][k]);
+            if !residuals[0].varies(i) {
+                continue;
+            }
+            for p in 0..P {
+                let residual = &residuals[p];
+                self.gradient[i] = residual.gradient[i].mul_add(residual.value, self.gradient[i]);
+            }
+            for k in 0..=i {
+                if residuals[0].varies(k) {
+                    for p in 0..P {
+                        let derivatives = &residuals[p].gradient;
+                        self.gram[i][k] = derivatives[i].mul_add(derivatives[k], self.gram[i][k]);
                     }
                 }
             }
