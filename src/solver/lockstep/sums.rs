@@ -51,7 +51,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
     }
 
     /// Adds the residuals of consecutive points of each lane, as if one after the other: each sum is loaded and stored once for all of them.
-    /// What does not depend on a parameter adds nothing to its sums.
+    /// Residuals that do not depend on a parameter add nothing to its sums.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for p in 0..P {
