@@ -68,6 +68,7 @@ pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use kronecker::{
     FactorSample, KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, NotKroneckerFactored,
+    OutputProducts,
 };
 pub use least_squares::{EvaluationError, LeastSquares};
 pub use mad_scale::mad_scale;

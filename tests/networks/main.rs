@@ -10,6 +10,7 @@ mod gauss_newton;
 mod images;
 mod kronecker;
 mod kronecker_damping;
+mod kronecker_products;
 mod kronecker_trust;
 mod layers;
 mod optimizers;

@@ -7,9 +7,9 @@ use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
-use crate::nn::sweep::{FactorSums, GradientSums, Tile, fill_signs};
+use crate::nn::sweep::{FactorSums, GradientSums, GradientSumsWithProducts, Tile, fill_signs};
 use crate::problem::{
-    EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective,
+    EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective, OutputProducts,
 };
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients};
@@ -29,7 +29,7 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
         mut sample: Option<FactorSample<'_, T>>,
         keep: bool,
     ) -> Result<T, EvaluationError> {
-        let own = self.own_factors(x, trainable, gradients, sample.as_mut(), keep);
+        let own = self.own_factors(x, trainable, gradients, (sample.as_mut(), None), keep);
         let loss = match self.several_ranks() {
             None => own,
             Some(ranks) => gradients.all_sum_with_loss(ranks, own).map_err(EvaluationError::new),
@@ -41,6 +41,21 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
             factors.finish(self.batch.mean_over);
         }
         Ok(loss)
+    }
+
+    /// Products are of the rows of one rank alone.
+    fn linearize_with_products(
+        &mut self,
+        x: &[T],
+        trainable: &[Range<usize>],
+        gradients: &mut Gradients<T>,
+        mut products: OutputProducts<'_, T>,
+        keep: bool,
+    ) -> Result<T, EvaluationError> {
+        if self.several_ranks().is_some() {
+            return self.linearize_factored(x, trainable, gradients, None, keep);
+        }
+        self.own_factors(x, trainable, gradients, (None, Some(&mut products)), keep)
     }
 
     fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
@@ -82,13 +97,13 @@ impl<T: Real> Network<T> {
         start..start + sampled
     }
 
-    /// This rank's part of the loss, of its gradient and of the sums of factors.
+    /// This rank's part of the loss, of its gradient, and of the sums of factors or products.
     fn own_factors(
         &mut self,
         x: &[T],
         trainable: &[Range<usize>],
         gradients: &mut Gradients<T>,
-        mut sample: Option<&mut FactorSample<'_, T>>,
+        (mut sample, mut products): (Option<&mut FactorSample<'_, T>>, Option<&mut OutputProducts<'_, T>>),
         keep: bool,
     ) -> Result<T, EvaluationError> {
         if let Some(sample) = &mut sample {
@@ -107,10 +122,13 @@ impl<T: Real> Network<T> {
         let Some(plan) = &mut self.factor_plan else {
             return Err(EvaluationError::new(NotKroneckerFactored::Layers));
         };
-        plan.activate(variables.iter().filter(|&variable| columns.include(variable)));
+        let adjusted = variables.iter().filter(|&variable| columns.include(variable));
+        plan.activate(adjusted.clone());
+        let rows = batch.rows();
+        plan.want_products(adjusted, |block| products.as_ref().is_some_and(|products| products.is_wanted(block, rows)));
         plan.sampled = sampled.clone();
         let mut loss = T::ZERO;
-        let tiles = plan.parts(batch.rows()).map(|part| workspace.tiles(part));
+        let tiles = plan.parts(rows).map(|part| workspace.tiles(part));
         for rows in tiles.into_iter().flatten() {
             let is_sampled = sampled.contains(&rows.start);
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
@@ -119,7 +137,15 @@ impl<T: Real> Network<T> {
             for term in &*terms {
                 loss += term.loss_and_seed(&tile, workspace, buffers);
             }
-            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
+            let gradient_sums = GradientSums(gradients);
+            match products.as_deref_mut() {
+                None => workspace.reverse(&tile, marks, &mut { gradient_sums }),
+                Some(products) => {
+                    let (of_variable, wanted) = (&plan.of_variable, &plan.wanted);
+                    let sums = GradientSumsWithProducts { gradients: gradient_sums, products, of_variable, wanted };
+                    workspace.reverse(&tile, marks, &mut { sums });
+                }
+            }
             let Some(FactorSample { factors, signs: source, .. }) = sample.as_deref_mut().filter(|_| is_sampled) else {
                 continue;
             };

@@ -92,7 +92,7 @@ impl<T: Real> Network<T> {
             + self.backward_work(rows)
             + sample * 0.2
             + cost::inverse_work(&blocks) * 0.1
-            + cost::precondition_work(&blocks)
+            + cost::precondition_work(&blocks, rows)
             + forward * 0.4
             + Work::elementwise(parameters as f64, 8.0, 6.0);
         Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters) * size_of::<T>()))

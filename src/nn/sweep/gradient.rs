@@ -5,6 +5,7 @@ use super::reverse::Sink;
 use crate::kernels::Factor;
 use crate::kernels::array::array_of;
 use crate::kernels::simd::{self, Kernel};
+use crate::problem::OutputProducts;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable};
 
@@ -28,6 +29,37 @@ impl<T: Real> Sink<T> for GradientSums<'_, T> {
         for (&number, delta) in numbers.iter().zip(delta.chunks_exact(table.columns())) {
             self.0.add_row(table, row_number(number), delta);
         }
+    }
+}
+
+/// Adds to the gradients of all variables, and to the products of some.
+pub(crate) struct GradientSumsWithProducts<'a, 'p, T> {
+    pub(crate) gradients: GradientSums<'a, T>,
+    pub(crate) products: &'a mut OutputProducts<'p, T>,
+    /// The block of each variable that is used in a way of its own; `None` also for a bias that goes with its weight.
+    pub(crate) of_variable: &'a [Option<usize>],
+    /// Blocks whose products are to be formed.
+    pub(crate) wanted: &'a [bool],
+}
+
+impl<T: Real> Sink<T> for GradientSumsWithProducts<'_, '_, T> {
+    fn wants(&self, variable: Variable) -> bool {
+        self.gradients.wants(variable)
+    }
+
+    fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
+        self.gradients.product(weight, delta, x);
+        if let Some(block) = self.of_variable[weight.index()].filter(|&block| self.wanted[block]) {
+            self.products.add(block, delta, x);
+        }
+    }
+
+    fn row(&mut self, variable: Variable, delta: &[T]) {
+        self.gradients.row(variable, delta);
+    }
+
+    fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
+        self.gradients.look_up(table, numbers, delta);
     }
 }
 

@@ -22,7 +22,7 @@ mod workspace;
 
 pub(crate) use factor_sums::FactorSums;
 pub(crate) use forward::row_number;
-pub(crate) use gradient::{FlatSums, GradientSums};
+pub(crate) use gradient::{FlatSums, GradientSums, GradientSumsWithProducts};
 pub(crate) use jacobian::{JacobianRows, RowProgress, WantedColumns};
 pub(crate) use masks::{Masks, fill_signs};
 pub(crate) use paths::{coming_from, leading_to};

@@ -89,8 +89,10 @@ impl<T: Real> ForwardValues<T> {
 
 /// The points are the same to the bit.
 pub(super) fn is_same<T: Real>(a: &[T], b: &[T]) -> bool {
-    let same = |(&a, &b): (&T, &T)| a == b && T::ONE.copy_sign(a) == T::ONE.copy_sign(b);
-    a.len() == b.len() && a.iter().zip(b).all(same)
+    let same = |(&a, &b): (&T, &T)| (a == b) & (T::ONE.copy_sign(a) == T::ONE.copy_sign(b));
+    // All numbers of a chunk are compared, in registers, before it is decided.
+    let same_chunk = |(a, b): (&[T], &[T])| a.iter().zip(b).fold(true, |all, pair| all & same(pair));
+    a.len() == b.len() && a.chunks(64).zip(b.chunks(64)).all(same_chunk)
 }
 
 #[cfg(test)]

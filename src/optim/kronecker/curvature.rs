@@ -6,7 +6,7 @@ use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
-use crate::problem::{KroneckerBlock, KroneckerFactors};
+use crate::problem::{KroneckerBlock, KroneckerFactors, OutputProducts};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable};
 
@@ -30,6 +30,8 @@ pub(super) struct Curvature<T> {
     pub(super) counts: Vec<u64>,
     /// Blocks with variables that are adjusted.
     pub(super) active: Vec<bool>,
+    /// Blocks whose part of the direction holds the gradient of the weight times the inverse of the output factor.
+    formed: Vec<bool>,
     memory: Vec<T>,
     matrix: Vec<T>,
     product: Vec<T>,
@@ -91,6 +93,7 @@ impl<T: Real> Curvature<T> {
             inverses: Versions::new(count),
             counts: vec![0; blocks.len()],
             active: vec![false; blocks.len()],
+            formed: vec![false; blocks.len()],
             memory: vec![T::ZERO; room.unwrap_or(0)],
             matrix: vec![T::ZERO; largest],
             product: vec![T::ZERO; largest],
@@ -170,9 +173,15 @@ impl<T: Real> Curvature<T> {
         Ok(effective)
     }
 
+    /// The products that a problem may form in `direction` before it is [preconditioned](Self::precondition).
+    pub(super) fn output_products<'a>(&'a mut self, direction: &'a mut [T]) -> OutputProducts<'a, T> {
+        let Curvature { sample, inverses, formed, matrix, .. } = self;
+        OutputProducts { factors: sample, inverses: inverses.latest(), sums: direction, formed, room: matrix }
+    }
+
     /// Fills `direction` with the preconditioned gradient, where there is one.
     pub(super) fn precondition(&mut self, gradients: &Gradients<T>, direction: &mut [T]) {
-        let Curvature { sample, inverses, variables, active, matrix, product, .. } = self;
+        let Curvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
         let inverses = inverses.latest();
         for block in (0..active.len()).filter(|&block| active[block]) {
             let [(inputs, n, full_inputs), (outputs, m, full_outputs)] = sample.places(block);
@@ -181,12 +190,20 @@ impl<T: Real> Curvature<T> {
             let Some(weight) = weight else { continue };
             match sample.blocks()[block] {
                 KroneckerBlock::Dense { inputs, .. } => {
+                    let is_formed = std::mem::take(&mut formed[block]);
                     let inverses = LayerInverses { a, full_inputs, g, full_outputs };
                     if let Some(bias) = bias
                         && let Gradient::Dense(numbers) = gradients.of(weight)
                         && let Gradient::Dense(offsets) = gradients.of(bias)
                     {
-                        inverses.direct_layer((numbers, weight), (offsets, bias), inputs, product, direction);
+                        inverses.direct_layer(
+                            (numbers, weight),
+                            (offsets, bias),
+                            inputs,
+                            is_formed,
+                            product,
+                            direction,
+                        );
                         continue;
                     }
                     let size = n * m;
@@ -247,6 +264,7 @@ impl<T: Real> Curvature<T> {
     /// Discards the new numbers.
     pub(super) fn discard(&mut self) {
         (self.factors.is_new, self.inverses.is_new) = (false, false);
+        self.formed.fill(false);
     }
 }
 

@@ -15,26 +15,36 @@ pub(super) struct LayerInverses<'a, T> {
 
 impl<T: Real> LayerInverses<'_, T> {
     /// Fills the layer's part of `direction` with `G⁻¹ [W b] A⁻¹`, for the gradients of its weight and bias. Both are used where they
-    /// are, without the matrix that has the bias for its last column: that has a column more than registers are wide.
+    /// are, without the matrix that has the bias for its last column: that has a column more than registers are wide. Where `is_formed`,
+    /// the weight's part holds `G⁻¹ W` already.
     pub(super) fn direct_layer(
         &self,
         (weights, weight): (&[T], Variable),
         (offsets, bias): (&[T], Variable),
         inputs: usize,
+        is_formed: bool,
         room: &mut [T],
         direction: &mut [T],
     ) {
         let outputs = offsets.len();
         let (product, rest) = room.split_at_mut(outputs * inputs);
         let offset_product = &mut rest[..outputs];
-        if self.full_inputs {
+        if self.full_inputs && !is_formed {
             self.times_inputs(weights, offsets, inputs, product, offset_product);
             self.outputs_times(product, inputs, &mut direction[weight.range()]);
             self.outputs_times(offset_product, 1, &mut direction[bias.range()]);
+            return;
+        }
+        if !is_formed {
+            self.outputs_times(weights, inputs, &mut direction[weight.range()]);
+        }
+        self.outputs_times(offsets, 1, &mut direction[bias.range()]);
+        if self.full_inputs {
+            self.times_inputs(&direction[weight.range()], &direction[bias.range()], inputs, product, offset_product);
+            direction[weight.range()].copy_from_slice(product);
+            direction[bias.range()].copy_from_slice(offset_product);
         } else {
             // A diagonal comes last, where the numbers are to be.
-            self.outputs_times(weights, inputs, &mut direction[weight.range()]);
-            self.outputs_times(offsets, 1, &mut direction[bias.range()]);
             for row in direction[weight.range()].chunks_exact_mut(inputs) {
                 row.iter_mut().zip(self.a).for_each(|(number, &a)| *number *= a);
             }

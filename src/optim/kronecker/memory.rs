@@ -56,16 +56,20 @@ impl<T: Real> Memory<T> {
         }
     }
 
+    /// Clears the direction of the last step: what moved in it and does not in the next must not stay.
+    pub(super) fn clear_direction(&mut self) {
+        for range in &self.moving {
+            self.direction[range.clone()].fill(T::ZERO);
+        }
+    }
+
     /// Drops gradients of frozen variables, sums those of repeated rows, and lists the numbers that have one.
     pub(super) fn list_moving(&mut self, variables: &Variables<T>) {
         for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
             self.gradients.set(variable, Gradient::Absent);
         }
         self.gradients.sum_repeated_rows();
-        // What moved in the last step and does not now must not stay in the direction.
-        for range in self.moving.drain(..) {
-            self.direction[range].fill(T::ZERO);
-        }
+        self.moving.clear();
         for variable in self.layout.variables() {
             match self.gradients.of(variable) {
                 Gradient::Absent => {}

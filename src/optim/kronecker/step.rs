@@ -50,6 +50,7 @@ impl<T: Real> Memory<T> {
         let outcome = self.step_with(&mut curvature, settings, (steps, &now), problem, variables);
         if outcome.is_err() {
             curvature.discard();
+            self.direction.fill(T::ZERO);
         }
         self.curvature = Some(curvature).filter(|_| outcome.is_ok() || !is_new);
         outcome
@@ -75,9 +76,17 @@ impl<T: Real> Memory<T> {
         variables.collect_trainable_ranges(&mut self.trainable);
         let signs = [settings.seed, self.scalars.estimates as u64];
         let share = now.factor_share;
-        let sample = renews.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
-        let gradients = &mut self.gradients;
-        let loss = problem.linearize_factored(variables.values(), &self.trainable, gradients, sample, has_model)?;
+        self.clear_direction();
+        let Memory { gradients, trainable, direction, .. } = self;
+        // Products by inverses that are known before, of a gradient to which nothing is added after.
+        let forms_products = !(renews || inverts || now.weight_decay > 0.0);
+        let loss = if forms_products {
+            let products = curvature.output_products(direction);
+            problem.linearize_with_products(variables.values(), trainable, gradients, products, has_model)?
+        } else {
+            let sample = renews.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
+            problem.linearize_factored(variables.values(), trainable, gradients, sample, has_model)?
+        };
         self.list_moving(variables);
         if let Some(report) = self.take_back(problem, variables, loss)? {
             curvature.discard();

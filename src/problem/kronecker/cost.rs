@@ -1,6 +1,7 @@
 //! Cost of a step with Kronecker factors, besides sweeps.
 
 use super::KroneckerBlock;
+use super::output_products::is_cheaper_by_rows;
 use crate::problem::{Rate, Work};
 
 /// Most numbers of a full input factor, and of a full output factor, unless set.
@@ -42,13 +43,21 @@ pub(crate) fn inverse_work(blocks: &[KroneckerBlock]) -> Work {
     blocks.iter().flat_map(sizes).map(of_factor).sum()
 }
 
-/// The gradient times all inverses.
-pub(crate) fn precondition_work(blocks: &[KroneckerBlock]) -> Work {
+/// The gradient times all inverses, in a step that may take those of output factors [by rows](is_cheaper_by_rows) of the batch.
+pub(crate) fn precondition_work(blocks: &[KroneckerBlock], rows: usize) -> Work {
     let of_block = |block: &KroneckerBlock| {
         let [(n, full_inputs), (m, full_outputs)] = sizes(block);
         let (n, m) = (n.max(1) as f64, m as f64);
         let inputs = if full_inputs { Work::product(m, n, n) } else { Work::elementwise(m * n, 1.0, 2.0) };
-        inputs + if full_outputs { Work::product(m, m, n) } else { Work::elementwise(m * n, 1.0, 2.0) }
+        let outputs = if !full_outputs {
+            Work::elementwise(m * n, 1.0, 2.0)
+        } else if is_cheaper_by_rows(block, rows) {
+            let rows = (rows * block.positions()) as f64;
+            Work::product(rows, m, m) + Work::product(m, rows, n)
+        } else {
+            Work::product(m, m, n)
+        };
+        inputs + outputs
     };
     blocks.iter().map(of_block).sum()
 }

@@ -3,9 +3,11 @@
 mod block;
 pub(crate) mod cost;
 mod factors;
+pub(crate) mod output_products;
 
 pub use block::KroneckerBlock;
 pub use factors::{KroneckerFactor, KroneckerFactors};
+pub use output_products::OutputProducts;
 
 use std::ops::Range;
 
@@ -45,6 +47,24 @@ pub trait KroneckerFactored<T: Real> {
         sample: Option<FactorSample<'_, T>>,
         keep: bool,
     ) -> Result<T, EvaluationError>;
+
+    /// [`linearize_factored`](Self::linearize_factored) without a sample, which may also form what `products` asks for. The default forms
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize_factored`](Self::linearize_factored).
+    fn linearize_with_products(
+        &mut self,
+        x: &[T],
+        trainable: &[Range<usize>],
+        gradients: &mut Gradients<T>,
+        products: OutputProducts<'_, T>,
+        keep: bool,
+    ) -> Result<T, EvaluationError> {
+        let _ = products;
+        self.linearize_factored(x, trainable, gradients, None, keep)
+    }
 
     /// Fills `products` with `uᵢᵀFuⱼ`, a row for each of the directions `u`, which have a number for every parameter.
     ///

@@ -1,0 +1,192 @@
+//! Steps of wide layers on few rows, whose products with the inverses of output factors are formed row by row.
+
+use std::ops::Range;
+
+use marquardt::nn::{Network, Sequential, SparseCategoricalCrossentropy};
+use marquardt::optim::{KroneckerLevenbergMarquardt, KroneckerStep, Optimizer};
+use marquardt::problem::{
+    FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, NotLeastSquares, Objective, OutputProducts,
+};
+use marquardt::variables::Gradients;
+use marquardt::{EvaluationError, LeastSquares, Real, Variables};
+use ndarray::Array2;
+
+/// What a network does where products are asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Products {
+    /// It forms none, so that the optimizer multiplies gradients.
+    None,
+    /// It forms them, and fails.
+    Failing,
+}
+
+struct Changed<'a, T: Real>(&'a mut Network<T>, Products);
+
+impl<T: Real> Objective<T> for Changed<'_, T> {
+    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        self.0.loss(x)
+    }
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        self.0.loss_and_gradient(x, gradients)
+    }
+    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {
+        self.0.least_squares()
+    }
+    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
+        self.0.kronecker_factored()?;
+        Ok(self)
+    }
+}
+
+impl<T: Real> KroneckerFactored<T> for Changed<'_, T> {
+    fn kronecker_blocks(&self) -> &[KroneckerBlock] {
+        self.0.kronecker_blocks()
+    }
+    fn linearize_factored(
+        &mut self,
+        x: &[T],
+        trainable: &[Range<usize>],
+        gradients: &mut Gradients<T>,
+        sample: Option<FactorSample<'_, T>>,
+        keep: bool,
+    ) -> Result<T, EvaluationError> {
+        self.0.linearize_factored(x, trainable, gradients, sample, keep)
+    }
+    fn linearize_with_products(
+        &mut self,
+        x: &[T],
+        trainable: &[Range<usize>],
+        gradients: &mut Gradients<T>,
+        products: OutputProducts<'_, T>,
+        keep: bool,
+    ) -> Result<T, EvaluationError> {
+        if self.1 == Products::None {
+            return self.linearize_factored(x, trainable, gradients, None, keep);
+        }
+        self.0.linearize_with_products(x, trainable, gradients, products, keep)?;
+        Err("no".into())
+    }
+    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
+        self.0.curvature(x, directions, products)
+    }
+    fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        self.0.loss_at(x)
+    }
+}
+
+const ROWS: usize = 90;
+const CLASSES: usize = 5;
+
+fn inputs<T: Real>(columns: usize) -> Array2<T> {
+    Array2::from_shape_fn((ROWS, columns), |(i, k)| T::from_f64(((i * (2 * k + 3)) as f64 * 0.37 + k as f64).sin()))
+}
+
+/// Variables after 14 steps, on minibatches of nine rows of which every other one is short, by products of gradients and, where the network
+/// forms them, of rows.
+fn both_ways<T: Real>(
+    layers: &Sequential<T>,
+    optimizer: &KroneckerLevenbergMarquardt<T>,
+    frozen: &[usize],
+) -> [Vec<f64>; 2] {
+    let labels = Array2::from_shape_fn((ROWS, 1), |(i, _)| T::from_f64(((i * i + 3 * i) % CLASSES) as f64));
+    [false, true].map(|by_rows| {
+        let mut variables = Variables::new();
+        let mut network = layers.compile(&mut variables, 3, SparseCategoricalCrossentropy).unwrap();
+        let handles: Vec<_> = variables.iter().collect();
+        frozen.iter().for_each(|&index| variables.set_trainable(handles[index], false));
+        let x = inputs::<T>(40);
+        let mut optimizer = optimizer.clone();
+        for step in 0..14 {
+            let rows: Vec<usize> = (0..ROWS).skip(step * 6).take(9 - 4 * (step % 2)).collect();
+            let batch = network.batch_rows(&[x.view()], &[labels.view()], &rows).unwrap();
+            if by_rows {
+                optimizer.step(batch, &mut variables).unwrap();
+            } else {
+                optimizer.step(&mut Changed(batch, Products::None), &mut variables).unwrap();
+            }
+        }
+        variables.values().iter().map(|value| value.to_f64()).collect()
+    })
+}
+
+fn largest_difference([a, b]: &[Vec<f64>; 2]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn layers<T: Real>() -> Sequential<T> {
+    Sequential::new(40).dense(48).tanh().dense(44).tanh().dense(CLASSES)
+}
+
+/// Full and diagonal input factors, in both forms of the step.
+fn optimizers<T: Real>() -> Vec<KroneckerLevenbergMarquardt<T>> {
+    let forms = [KroneckerStep::Averaged, KroneckerStep::Quadratic];
+    let of_form = |form| {
+        [300, 10]
+            .map(|widest| KroneckerLevenbergMarquardt::new().with_step(form).with_widest_full_factors(widest, 1024))
+    };
+    forms.into_iter().flat_map(of_form).collect()
+}
+
+#[test]
+fn products_of_rows_make_the_steps_of_products_of_gradients() {
+    for optimizer in optimizers::<f64>() {
+        let values = both_ways(&layers(), &optimizer, &[]);
+        let difference = largest_difference(&values);
+        assert!(difference < 1e-10, "{difference:e}");
+        assert!(difference > 0.0, "other sums are rounded otherwise: these were the same");
+    }
+    for optimizer in optimizers::<f32>() {
+        let difference = largest_difference(&both_ways(&layers::<f32>(), &optimizer, &[]));
+        assert!(difference < 1e-3, "{difference:e}");
+    }
+}
+
+#[test]
+fn positions_are_rows() {
+    let convolution = Sequential::image(1, 5, 8).conv2d(40, [5, 7]).tanh().flatten().dense(CLASSES);
+    for optimizer in optimizers::<f64>() {
+        let difference = largest_difference(&both_ways(&convolution, &optimizer, &[]));
+        assert!(difference > 0.0 && difference < 1e-10, "{difference:e}");
+    }
+}
+
+/// Decay is added to the gradient, and a layer of which a part is frozen is no whole block.
+#[test]
+fn gradients_that_are_changed_are_multiplied_themselves() {
+    for optimizer in optimizers::<f64>() {
+        let values = both_ways(&layers(), &optimizer.clone().with_weight_decay(0.01), &[]);
+        assert_eq!(values[0], values[1]);
+        let (first_bias, second_weight) = (1, 2);
+        let values = both_ways(&layers(), &optimizer, &[first_bias, second_weight]);
+        assert_eq!(values[0], values[1]);
+    }
+}
+
+/// A model of the loss along the direction would see what is left in it.
+#[test]
+fn products_of_a_failed_step_leave_nothing() {
+    for optimizer in optimizers::<f64>() {
+        let values = [false, true].map(|fails| {
+            let mut variables = Variables::new();
+            let mut network = layers().compile(&mut variables, 3, SparseCategoricalCrossentropy).unwrap();
+            let (x, mut optimizer) = (inputs::<f64>(40), optimizer.clone());
+            let labels = Array2::from_shape_fn((ROWS, 1), |(i, _)| (i % CLASSES) as f64);
+            for step in 0..12 {
+                let rows: Vec<usize> = (6 * step..6 * step + 9).collect();
+                let batch = network.batch_rows(&[x.view()], &[labels.view()], &rows).unwrap();
+                // Frozen before the fault and after it, so that no other step clears the direction there.
+                let second_weight = variables.iter().nth(2).unwrap();
+                if step == 7 && fails {
+                    let before = variables.values().to_vec();
+                    variables.set_trainable(second_weight, true);
+                    optimizer.step(&mut Changed(batch, Products::Failing), &mut variables).unwrap_err();
+                    assert_eq!(variables.values(), before);
+                }
+                variables.set_trainable(second_weight, step < 6);
+                optimizer.step(batch, &mut variables).unwrap();
+            }
+            variables.values().to_vec()
+        });
+        assert_eq!(values[0], values[1]);
+    }
+}
