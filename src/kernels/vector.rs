@@ -1,11 +1,15 @@
 //! Operations on vectors.
 //!
-//! They are inlined wherever they are called, so that vectors whose length the compiler knows cost no loops.
+//! All but [`long_dot`] are inlined wherever they are called, so that vectors whose length the compiler knows cost no loops.
 
+use super::simd::{self, Kernel};
 use crate::real::Real;
 
 /// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
 const LANES: usize = 4;
+
+/// Partial sums of [`long_dot`]: so many registers that none waits for its last sum.
+const LONG_LANES: usize = 64;
 
 /// `aᵀb`.
 #[inline(always)]
@@ -23,6 +27,35 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     }
     let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
     lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+}
+
+/// `aᵀb` of thousands of numbers, by a call that has the widest registers.
+pub(crate) fn long_dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut product = T::ZERO;
+    simd::run(LongDot { a, b, product: &mut product });
+    product
+}
+
+/// `product = aᵀb`.
+struct LongDot<'a, T> {
+    a: &'a [T],
+    b: &'a [T],
+    product: &'a mut T,
+}
+
+impl<T: Real> Kernel for LongDot<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let (a_blocks, a_rest) = self.a.as_chunks::<LONG_LANES>();
+        let (b_blocks, b_rest) = self.b.as_chunks::<LONG_LANES>();
+        let mut lanes = [T::ZERO; LONG_LANES];
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            for lane in 0..LONG_LANES {
+                lanes[lane] += a[lane] * b[lane];
+            }
+        }
+        *self.product = lanes.into_iter().fold(dot(a_rest, b_rest), |sum, lane| sum + lane);
+    }
 }
 
 /// `y += αx`.
@@ -94,5 +127,21 @@ pub(crate) fn underflows<T: Real>(squares: T) -> bool {
 pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {
     for ((y, &d), &x) in y.iter_mut().zip(d).zip(x) {
         *y = d * d * x;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_products_are_those_of_any_length() {
+        for n in [0, 1, 3, 63, 64, 65, 200, 1000] {
+            // Whole numbers, so that sums are exact in any order.
+            let a: Vec<f32> = (0..n).map(|i| (i % 17) as f32 - 5.0).collect();
+            let b: Vec<f32> = (0..n).map(|i| (i % 23) as f32 - 11.0).collect();
+            let expected: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert_eq!((long_dot(&a, &b), dot(&a, &b)), (expected, expected));
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::curvature::Curvature;
 use super::scalars::Scalars;
 use super::settings::{Now, Settings};
 use super::step::Combination;
-use crate::kernels::vector::dot;
+use crate::kernels::vector::{dot, long_dot};
 use crate::optim::OptimizerError;
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
@@ -142,8 +142,14 @@ impl<T: Real> Memory<T> {
             self.moved.drain(..).for_each(|range| self.velocity[range].fill(T::ZERO));
             self.moved.clone_from(&self.moving);
         }
+        let moves_all = self.moving.len() == 1 && self.moving[0].len() == self.next.len();
+        if moves_all {
+            std::mem::swap(&mut self.velocity, &mut self.next);
+        }
         for range in &self.moving {
-            self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
+            if !moves_all {
+                self.velocity[range.clone()].copy_from_slice(&self.next[range.clone()]);
+            }
             variables.values_mut()[range.clone()].copy_from_slice(&self.values[range.clone()]);
         }
     }
@@ -152,7 +158,7 @@ impl<T: Real> Memory<T> {
     pub(super) fn gradient_times(&self, vector: &[T]) -> T {
         let of_variable = |variable: Variable| match self.gradients.of(variable) {
             Gradient::Absent => T::ZERO,
-            Gradient::Dense(values) => dot(values, &vector[variable.range()]),
+            Gradient::Dense(values) => long_dot(values, &vector[variable.range()]),
             Gradient::Rows { rows, values } => {
                 let (columns, vector) = (variable.columns(), &vector[variable.range()]);
                 let rows = rows.iter().zip(values.chunks_exact(columns.max(1)));
@@ -166,7 +172,7 @@ impl<T: Real> Memory<T> {
     pub(super) fn product(&self, a: &[T], b: &[T]) -> [f64; 2] {
         let mut products = [0.0; 2];
         for range in &self.moving {
-            products[0] += dot(&a[range.clone()], &b[range.clone()]).to_f64();
+            products[0] += long_dot(&a[range.clone()], &b[range.clone()]).to_f64();
         }
         if self.decays.iter().all(|&decays| decays) {
             return [products[0]; 2];
@@ -176,7 +182,7 @@ impl<T: Real> Memory<T> {
             for range in &self.moving {
                 let range = range.start.max(of_variable.start)..range.end.min(of_variable.end);
                 if range.start < range.end {
-                    products[1] += dot(&a[range.clone()], &b[range]).to_f64();
+                    products[1] += long_dot(&a[range.clone()], &b[range]).to_f64();
                 }
             }
         }
