@@ -55,37 +55,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
             state.slots.clear();
             return;
         };
-        let Scalars {
-            loss,
-            length,
-            slope,
-            damping,
-            caution,
-            increase,
-            lowest,
-            is_distrusted,
-            batch,
-            estimates,
-            is_underway,
-        } = memory.scalars;
-        let [is_underway, is_distrusted] = [is_underway, is_distrusted].map(|flag| f64::from(u8::from(flag)));
-        write(
-            1,
-            &mut [
-                loss,
-                length,
-                slope,
-                damping,
-                caution,
-                increase,
-                lowest,
-                is_distrusted,
-                batch,
-                estimates,
-                is_underway,
-            ]
-            .into_iter(),
-        );
+        write(1, &mut memory.scalars.to_numbers().into_iter());
         let mut written = 2;
         if let Some(curvature) = &memory.curvature {
             write(2, &mut curvature.sample.blocks().iter().flat_map(|block| block.to_numbers()));
@@ -144,26 +114,10 @@ impl<T: Real> Memory<T> {
             }
             _ => return refuse(format!("it has not the slot {}, of {} numbers", SLOTS[0], self.velocity.len())),
         }
-        let &[loss, length, slope, damping, caution, increase, lowest, distrusted, batch, estimates, underway] =
-            numbers_of(state, 1)?
-        else {
-            return refuse("scalars are not eleven numbers");
-        };
-        count("estimates", estimates, MOST)?;
-        let [is_underway, is_distrusted] = [underway, distrusted].map(|flag| flag != 0.0);
-        self.scalars = Scalars {
-            loss,
-            length,
-            slope,
-            damping,
-            caution,
-            increase,
-            lowest,
-            is_distrusted,
-            batch,
-            estimates,
-            is_underway,
-        };
+        let numbers = numbers_of(state, 1)?;
+        let Ok(numbers) = numbers.try_into() else { return refuse("scalars are not eleven numbers") };
+        self.scalars = Scalars::from_numbers(numbers);
+        count("estimates", self.scalars.estimates, MOST)?;
         if state.numbers.len() <= 2 {
             return Ok(());
         }

@@ -66,6 +66,33 @@ impl Default for Scalars {
 }
 
 impl Scalars {
+    /// All of them, to be saved.
+    pub(super) fn to_numbers(self) -> [f64; 11] {
+        let [is_distrusted, is_underway] = [self.is_distrusted, self.is_underway].map(|flag| f64::from(u8::from(flag)));
+        let Scalars { loss, length, slope, damping, caution, increase, lowest, batch, estimates, .. } = self;
+        [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway]
+    }
+
+    /// The inverse of [`to_numbers`](Self::to_numbers).
+    pub(super) fn from_numbers(numbers: [f64; 11]) -> Self {
+        let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway] =
+            numbers;
+        let [is_distrusted, is_underway] = [is_distrusted, is_underway].map(|number| number != 0.0);
+        Scalars {
+            loss,
+            length,
+            slope,
+            damping,
+            caution,
+            increase,
+            lowest,
+            is_distrusted,
+            batch,
+            estimates,
+            is_underway,
+        }
+    }
+
     /// Averages and damping for a step at this loss.
     pub(super) fn at_loss(&self, loss: f64, now: &Now, is_quadratic: bool) -> Scalars {
         let mut scalars = *self;

@@ -43,15 +43,16 @@ pub(crate) fn inverse_work(blocks: &[KroneckerBlock]) -> Work {
     blocks.iter().flat_map(sizes).map(of_factor).sum()
 }
 
-/// The gradient times all inverses, in a step that may take those of output factors [by rows](is_cheaper_by_rows) of the batch.
-pub(crate) fn precondition_work(blocks: &[KroneckerBlock], rows: usize) -> Work {
+/// The gradient times all inverses, those of output factors [by rows](is_cheaper_by_rows) where that is cheaper and the number of rows is
+/// given.
+pub(crate) fn precondition_work(blocks: &[KroneckerBlock], rows: Option<usize>) -> Work {
     let of_block = |block: &KroneckerBlock| {
         let [(n, full_inputs), (m, full_outputs)] = sizes(block);
         let (n, m) = (n.max(1) as f64, m as f64);
         let inputs = if full_inputs { Work::product(m, n, n) } else { Work::elementwise(m * n, 1.0, 2.0) };
         let outputs = if !full_outputs {
             Work::elementwise(m * n, 1.0, 2.0)
-        } else if is_cheaper_by_rows(block, rows) {
+        } else if let Some(rows) = rows.filter(|&rows| is_cheaper_by_rows(block, rows)) {
             let rows = (rows * block.positions()) as f64;
             Work::product(rows, m, m) + Work::product(m, rows, n)
         } else {
