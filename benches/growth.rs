@@ -10,6 +10,7 @@
 //! grids of poses in space by each form, which shows where conjugate gradients pay.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -20,12 +21,13 @@ use marquardt::graph::{GraphError, Problem, RelativePose2, RelativePose3};
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Manifold, Pose2, Pose3, SE2, SE3};
 use marquardt::problem::Sparsity;
+use marquardt::solver::IterationRecord;
 use marquardt::solver::damping::Multiplicative;
 use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Report, Residuals, Scalar};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Iterations of the short and of the long solve, whose difference is free of what is done once.
-const ITERATIONS: [usize; 2] = [0, 5];
+/// Iterations of a solve. The first is not counted: it ends what is done once.
+const ITERATIONS: usize = 6;
 
 /// Poses that all rounds of a size have together, unless one round has more.
 const POSES_OF_ALL_ROUNDS: usize = 300_000;
@@ -204,19 +206,20 @@ fn measure(poses: usize) -> Result<Measured, GraphError> {
         edges = problem.residual_block_count();
         let solver = LevenbergMarquardt::new()
             .with_damping(Multiplicative::default())
+            .with_max_iterations(ITERATIONS)
             .with_ftol(0.0)
             .with_gtol(0.0)
             .with_polish(false);
+        let mut ends = Vec::with_capacity(ITERATIONS);
         let started = seconds();
-        let few = problem.solve(&solver.clone().with_max_iterations(ITERATIONS[0]))?.iterations;
-        let short = seconds() - started;
-        drop(problem);
-        let mut problem = chain(poses)?;
-        let started = seconds();
-        let many = problem.solve(&solver.with_max_iterations(ITERATIONS[1]))?.iterations;
-        let long = seconds() - started;
-        let iteration = (long - short) / (many - few).max(1) as f64;
-        let times = [set_up, short, iteration];
+        problem.solve_observed(&solver, &mut |_: &IterationRecord<f64>, _: &[f64]| {
+            ends.push(seconds());
+            ControlFlow::Continue(())
+        })?;
+        let [first, .., last] = ends[..] else { panic!("a solve of {poses} poses has fewer than two iterations") };
+        let iteration = (last - first) / (ends.len() - 1) as f64;
+        let structure = first - started - iteration;
+        let times = [set_up, structure, iteration];
         means.iter_mut().zip(times).for_each(|(mean, time)| *mean += time / rounds as f64);
     }
     let bytes = ALLOCATOR.peak() - begin;
