@@ -153,6 +153,27 @@ fn kronecker_factors() {
     }
 }
 
+/// Wide layers and few rows, whose products with inverses are formed row by row in most steps.
+#[test]
+fn kronecker_products_of_rows() {
+    let mut variables = Variables::new();
+    let layers = Sequential::new(40).dense(48).tanh().dense(44).tanh().dense(1);
+    let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+    let x = Array2::from_shape_fn((60, 40), |(i, k)| ((i + 2 * k) as f64).sin());
+    let y = Array2::from_shape_fn((60, 1), |(i, _)| (i as f64).cos());
+    let rows: Vec<usize> = (0..60).collect();
+    let mut optimizer = KroneckerLevenbergMarquardt::new();
+    let mut epoch = || {
+        for k in 0..10 {
+            let batch = network.batch_rows(&[x.view()], &[y.view()], &rows[5 * k..5 * k + 9 - k % 3]).unwrap();
+            optimizer.step(batch, &mut variables).unwrap();
+        }
+    };
+    (0..3).for_each(|_| epoch());
+    let ((), taken) = account(|| (0..3).for_each(|_| epoch()));
+    assert_eq!(taken.allocations, 0);
+}
+
 #[test]
 fn directions() {
     let (_, mut variables) = network();

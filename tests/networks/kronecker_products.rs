@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use marquardt::distributed::{Communicator, on_threads};
 use marquardt::nn::{Network, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{KroneckerLevenbergMarquardt, KroneckerStep, Optimizer};
 use marquardt::problem::{
@@ -188,5 +189,36 @@ fn products_of_a_failed_step_leave_nothing() {
             variables.values().to_vec()
         });
         assert_eq!(values[0], values[1]);
+    }
+}
+
+/// On several ranks gradients are multiplied, as their rows are added up.
+#[test]
+fn ranks_and_resumed_trainings_take_the_same_steps() {
+    let new = || KroneckerLevenbergMarquardt::new().with_factor_share(1.0);
+    let train = |ranks: &Communicator, is_resumed: bool| {
+        let mut variables = Variables::new();
+        let network = layers().compile(&mut variables, 3, SparseCategoricalCrossentropy).unwrap();
+        let (mut network, mut optimizer) = (network.with_communicator(ranks), new());
+        let x = inputs::<f64>(40);
+        let labels = Array2::from_shape_fn((ROWS, 1), |(i, _)| (i % CLASSES) as f64);
+        for step in 0..14 {
+            if is_resumed && step == 7 {
+                let state = optimizer.state();
+                optimizer = new();
+                optimizer.restore(&state, &variables).unwrap();
+            }
+            let own = [0..8, 0..3, 3..8][if ranks.size() == 1 { 0 } else { 1 + ranks.rank() }].clone();
+            let rows: Vec<usize> = own.map(|row| 6 * step + row).collect();
+            let batch = network.batch_rows(&[x.view()], &[labels.view()], &rows).unwrap();
+            optimizer.step(batch, &mut variables).unwrap();
+        }
+        variables.values().to_vec()
+    };
+    let alone = train(&Communicator::single(), false);
+    assert_eq!(train(&Communicator::single(), true), alone);
+    for of_rank in on_threads(2, |ranks| train(&ranks, false)) {
+        let difference = largest_difference(&[of_rank, alone.clone()]);
+        assert!(difference < 1e-10, "{difference:e}");
     }
 }
