@@ -18,8 +18,6 @@ pub(crate) struct FactorPlan {
     pub(crate) of_variable: Vec<Option<usize>>,
     /// Blocks with variables that are adjusted.
     pub(crate) active: Vec<bool>,
-    /// Blocks whose gradient times the inverse of the output factor is to be formed.
-    pub(crate) wanted: Vec<bool>,
     /// Rows that factors were estimated from last: tiles begin and end with them.
     pub(crate) sampled: Range<usize>,
 }
@@ -40,8 +38,8 @@ impl FactorPlan {
         let LayerBlocks { blocks, .. } = LayerBlocks::new(&layers, name)?;
         let of_variable =
             |variable: Variable| blocks.iter().position(|block| block.parameters().next() == Some(variable.range()));
-        let (of_variable, none) = (variables.iter().map(of_variable).collect(), vec![false; blocks.len()]);
-        Ok(FactorPlan { blocks, of_variable, active: none.clone(), wanted: none, sampled: 0..0 })
+        let (of_variable, active) = (variables.iter().map(of_variable).collect(), vec![false; blocks.len()]);
+        Ok(FactorPlan { blocks, of_variable, active, sampled: 0..0 })
     }
 
     /// Marks the blocks of the variables that are adjusted.
@@ -51,18 +49,6 @@ impl FactorPlan {
             for (active, block) in self.active.iter_mut().zip(&self.blocks) {
                 *active |= block.parameters().any(|range| range == variable.range());
             }
-        }
-    }
-
-    /// Marks the blocks for which products are wanted, of those all of whose variables are adjusted.
-    pub(crate) fn want_products(
-        &mut self,
-        adjusted: impl Iterator<Item = Variable> + Clone,
-        is_wanted: impl Fn(usize) -> bool,
-    ) {
-        let is_adjusted = |range| adjusted.clone().any(|variable| variable.range() == range);
-        for (index, (wanted, block)) in self.wanted.iter_mut().zip(&self.blocks).enumerate() {
-            *wanted = is_wanted(index) && block.parameters().all(is_adjusted);
         }
     }
 

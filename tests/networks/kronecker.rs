@@ -1,7 +1,5 @@
 //! Kronecker-factored Levenberg–Marquardt.
 
-use std::ops::Range;
-
 use marquardt::nn::{
     Embedding, HalfSumOfSquares, MeanAbsoluteError, MeanSquaredError, Network, Sequential,
     SparseCategoricalCrossentropy, Tape,
@@ -9,12 +7,12 @@ use marquardt::nn::{
 use marquardt::optim::{
     Groups, KroneckerLevenbergMarquardt, KroneckerStep, NonFinite, Optimizer, OptimizerError, PiecewiseConstantDecay,
 };
-use marquardt::problem::{
-    FactorSample, KroneckerBlock, KroneckerFactored, KroneckerFactors, NotKroneckerFactored, NotLeastSquares, Objective,
-};
+use marquardt::problem::{FactorSample, KroneckerFactors, NotLeastSquares, Objective};
 use marquardt::variables::Gradients;
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
+
+use super::faulty_network::{Fault, Faulty};
 
 const NONE: [usize; 2] = [usize::MAX; 2];
 
@@ -336,88 +334,6 @@ fn states_that_do_not_fit_are_refused_and_change_nothing() {
         let refused = optimizer.restore(&spoilt, &task.variables);
         assert!(matches!(refused, Err(OptimizerError::State { .. })), "{k}: {refused:?}");
         assert_eq!(optimizer.state(), state);
-    }
-}
-
-/// What goes wrong in a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
-    Evaluation,
-    Loss,
-    Gradient,
-    Factors,
-    Curvature,
-    CurvatureEvaluation,
-    LossAfter,
-}
-
-/// A network with a fault.
-struct Faulty<'a>(&'a mut Network<f64>, Fault);
-
-impl Objective<f64> for Faulty<'_> {
-    fn loss(&mut self, x: &[f64]) -> Result<f64, EvaluationError> {
-        self.0.loss(x)
-    }
-    fn loss_and_gradient(&mut self, x: &[f64], gradients: &mut Gradients<f64>) -> Result<f64, EvaluationError> {
-        self.0.loss_and_gradient(x, gradients)
-    }
-    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<f64>, NotLeastSquares> {
-        self.0.least_squares()
-    }
-    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<f64>, NotKroneckerFactored> {
-        self.0.kronecker_factored()?;
-        Ok(self)
-    }
-}
-
-impl KroneckerFactored<f64> for Faulty<'_> {
-    fn kronecker_blocks(&self) -> &[KroneckerBlock] {
-        self.0.kronecker_blocks()
-    }
-    fn linearize_factored(
-        &mut self,
-        x: &[f64],
-        trainable: &[Range<usize>],
-        gradients: &mut Gradients<f64>,
-        sample: Option<FactorSample<'_, f64>>,
-        keep: bool,
-    ) -> Result<f64, EvaluationError> {
-        if self.1 == Fault::Evaluation {
-            return Err("no".into());
-        }
-        match (self.1, sample) {
-            (Fault::Factors, Some(FactorSample { factors, share, signs })) => {
-                let sample = FactorSample { factors: &mut *factors, share, signs };
-                let loss = self.0.linearize_factored(x, trainable, gradients, Some(sample), keep)?;
-                factors.add_sensitivities(0, &[f64::NAN; 6]);
-                Ok(loss)
-            }
-            (fault, sample) => {
-                let loss = self.0.linearize_factored(x, trainable, gradients, sample, keep)?;
-                if fault == Fault::Gradient {
-                    gradients.flat_mut()[3] = f64::INFINITY;
-                }
-                Ok(if fault == Fault::Loss { f64::NAN } else { loss })
-            }
-        }
-    }
-    fn curvature(&mut self, x: &[f64], directions: &[&[f64]], products: &mut [f64]) -> Result<(), EvaluationError> {
-        if self.1 == Fault::CurvatureEvaluation {
-            return Err("no".into());
-        }
-        self.0.curvature(x, directions, products)?;
-        if self.1 == Fault::Curvature {
-            products[0] = f64::NAN;
-        }
-        Ok(())
-    }
-    fn loss_at(&mut self, x: &[f64]) -> Result<f64, EvaluationError> {
-        match self.1 {
-            Fault::LossAfter => Err("no".into()),
-            // Wherever it is asked for: it is not the last step's.
-            Fault::Loss => Ok(f64::NAN),
-            _ => self.0.loss_at(x),
-        }
     }
 }
 

@@ -1,79 +1,12 @@
 //! Steps of wide layers on few rows, whose products with the inverses of output factors are formed row by row.
 
-use std::ops::Range;
-
 use marquardt::distributed::{Communicator, on_threads};
-use marquardt::nn::{Network, Sequential, SparseCategoricalCrossentropy};
+use marquardt::nn::{Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{KroneckerLevenbergMarquardt, KroneckerStep, Optimizer};
-use marquardt::problem::{
-    FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, NotLeastSquares, Objective, OutputProducts,
-};
-use marquardt::variables::Gradients;
-use marquardt::{EvaluationError, LeastSquares, Real, Variables};
+use marquardt::{Real, Variables};
 use ndarray::Array2;
 
-/// What a network does where products are asked for.
-#[derive(Clone, Copy, PartialEq)]
-enum Products {
-    /// It forms none, so that the optimizer multiplies gradients.
-    None,
-    /// It forms them, and fails.
-    Failing,
-}
-
-struct Changed<'a, T: Real>(&'a mut Network<T>, Products);
-
-impl<T: Real> Objective<T> for Changed<'_, T> {
-    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
-        self.0.loss(x)
-    }
-    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
-        self.0.loss_and_gradient(x, gradients)
-    }
-    fn least_squares(&mut self) -> Result<&mut dyn LeastSquares<T>, NotLeastSquares> {
-        self.0.least_squares()
-    }
-    fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
-        self.0.kronecker_factored()?;
-        Ok(self)
-    }
-}
-
-impl<T: Real> KroneckerFactored<T> for Changed<'_, T> {
-    fn kronecker_blocks(&self) -> &[KroneckerBlock] {
-        self.0.kronecker_blocks()
-    }
-    fn linearize_factored(
-        &mut self,
-        x: &[T],
-        trainable: &[Range<usize>],
-        gradients: &mut Gradients<T>,
-        sample: Option<FactorSample<'_, T>>,
-        keep: bool,
-    ) -> Result<T, EvaluationError> {
-        self.0.linearize_factored(x, trainable, gradients, sample, keep)
-    }
-    fn linearize_with_products(
-        &mut self,
-        x: &[T],
-        trainable: &[Range<usize>],
-        gradients: &mut Gradients<T>,
-        products: OutputProducts<'_, T>,
-        keep: bool,
-    ) -> Result<T, EvaluationError> {
-        if self.1 == Products::None {
-            return self.linearize_factored(x, trainable, gradients, None, keep);
-        }
-        self.0.linearize_with_products(x, trainable, gradients, products, keep)?;
-        Err("no".into())
-    }
-    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
-        self.0.curvature(x, directions, products)
-    }
-    fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError> {
-        self.0.loss_at(x)
-    }
-}
+use super::faulty_network::{Fault, Faulty};
 
 const ROWS: usize = 90;
 const CLASSES: usize = 5;
@@ -103,7 +36,7 @@ fn both_ways<T: Real>(
             if by_rows {
                 optimizer.step(batch, &mut variables).unwrap();
             } else {
-                optimizer.step(&mut Changed(batch, Products::None), &mut variables).unwrap();
+                optimizer.step(&mut Faulty(batch, Fault::NoProducts), &mut variables).unwrap();
             }
         }
         variables.values().iter().map(|value| value.to_f64()).collect()
@@ -180,7 +113,7 @@ fn products_of_a_failed_step_leave_nothing() {
                 if step == 7 && fails {
                     let before = variables.values().to_vec();
                     variables.set_trainable(second_weight, true);
-                    optimizer.step(&mut Changed(batch, Products::Failing), &mut variables).unwrap_err();
+                    optimizer.step(&mut Faulty(batch, Fault::Products), &mut variables).unwrap_err();
                     assert_eq!(variables.values(), before);
                 }
                 variables.set_trainable(second_weight, step < 6);

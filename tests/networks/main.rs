@@ -5,6 +5,7 @@ mod bad_batches;
 mod common;
 mod derivatives_by_inputs;
 mod external;
+mod faulty_network;
 mod forms;
 mod gauss_newton;
 mod images;

@@ -122,13 +122,10 @@ impl<T: Real> Network<T> {
         let Some(plan) = &mut self.factor_plan else {
             return Err(EvaluationError::new(NotKroneckerFactored::Layers));
         };
-        let adjusted = variables.iter().filter(|&variable| columns.include(variable));
-        plan.activate(adjusted.clone());
-        let rows = batch.rows();
-        plan.want_products(adjusted, |block| products.as_ref().is_some_and(|products| products.is_wanted(block, rows)));
+        plan.activate(variables.iter().filter(|&variable| columns.include(variable)));
         plan.sampled = sampled.clone();
         let mut loss = T::ZERO;
-        let tiles = plan.parts(rows).map(|part| workspace.tiles(part));
+        let tiles = plan.parts(batch.rows()).map(|part| workspace.tiles(part));
         for rows in tiles.into_iter().flatten() {
             let is_sampled = sampled.contains(&rows.start);
             let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
@@ -141,8 +138,8 @@ impl<T: Real> Network<T> {
             match products.as_deref_mut() {
                 None => workspace.reverse(&tile, marks, &mut { gradient_sums }),
                 Some(products) => {
-                    let (of_variable, wanted) = (&plan.of_variable, &plan.wanted);
-                    let sums = GradientSumsWithProducts { gradients: gradient_sums, products, of_variable, wanted };
+                    let (of_variable, samples) = (&plan.of_variable, batch.rows());
+                    let sums = GradientSumsWithProducts { gradients: gradient_sums, products, of_variable, samples };
                     workspace.reverse(&tile, marks, &mut { sums });
                 }
             }

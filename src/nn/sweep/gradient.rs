@@ -38,8 +38,8 @@ pub(crate) struct GradientSumsWithProducts<'a, 'p, T> {
     pub(crate) products: &'a mut OutputProducts<'p, T>,
     /// The block of each variable that is used in a way of its own; `None` also for a bias that goes with its weight.
     pub(crate) of_variable: &'a [Option<usize>],
-    /// Blocks whose products are to be formed.
-    pub(crate) wanted: &'a [bool],
+    /// Samples of the batch.
+    pub(crate) samples: usize,
 }
 
 impl<T: Real> Sink<T> for GradientSumsWithProducts<'_, '_, T> {
@@ -49,7 +49,9 @@ impl<T: Real> Sink<T> for GradientSumsWithProducts<'_, '_, T> {
 
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
         self.gradients.product(weight, delta, x);
-        if let Some(block) = self.of_variable[weight.index()].filter(|&block| self.wanted[block]) {
+        if let Some(block) = self.of_variable[weight.index()]
+            && self.products.is_wanted(block, self.samples)
+        {
             self.products.add(block, delta, x);
         }
     }

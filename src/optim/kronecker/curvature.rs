@@ -30,6 +30,8 @@ pub(super) struct Curvature<T> {
     pub(super) counts: Vec<u64>,
     /// Blocks with variables that are adjusted.
     pub(super) active: Vec<bool>,
+    /// Blocks with no others.
+    whole: Vec<bool>,
     /// Blocks whose part of the direction holds the gradient of the weight times the inverse of the output factor.
     formed: Vec<bool>,
     memory: Vec<T>,
@@ -93,6 +95,7 @@ impl<T: Real> Curvature<T> {
             inverses: Versions::new(count),
             counts: vec![0; blocks.len()],
             active: vec![false; blocks.len()],
+            whole: vec![false; blocks.len()],
             formed: vec![false; blocks.len()],
             memory: vec![T::ZERO; room.unwrap_or(0)],
             matrix: vec![T::ZERO; largest],
@@ -104,8 +107,10 @@ impl<T: Real> Curvature<T> {
     /// Marks the blocks with variables that are adjusted. Returns whether one of them has no factors yet.
     pub(super) fn activate(&mut self, is_adjusted: impl Fn(Variable) -> bool) -> bool {
         let mut has_new = false;
-        for ((active, variables), &count) in self.active.iter_mut().zip(&self.variables).zip(&self.counts) {
-            *active = variables.iter().flatten().any(|&variable| is_adjusted(variable));
+        let marks = self.active.iter_mut().zip(&mut self.whole);
+        for (((active, whole), variables), &count) in marks.zip(&self.variables).zip(&self.counts) {
+            let mut adjusted = variables.iter().flatten().map(|&variable| is_adjusted(variable));
+            (*active, *whole) = (adjusted.clone().any(|is| is), adjusted.all(|is| is));
             has_new |= *active && count == 0;
         }
         has_new
@@ -175,8 +180,8 @@ impl<T: Real> Curvature<T> {
 
     /// The products that a problem may form in `direction` before it is [preconditioned](Self::precondition).
     pub(super) fn output_products<'a>(&'a mut self, direction: &'a mut [T]) -> OutputProducts<'a, T> {
-        let Curvature { sample, inverses, formed, matrix, .. } = self;
-        OutputProducts { factors: sample, inverses: inverses.latest(), sums: direction, formed, room: matrix }
+        let Curvature { sample, inverses, whole, formed, matrix, .. } = self;
+        OutputProducts { factors: sample, inverses: inverses.latest(), whole, sums: direction, formed, room: matrix }
     }
 
     /// Fills `direction` with the preconditioned gradient, where there is one.

@@ -1,7 +1,6 @@
 //! Gradients of layers times the inverses of their output factors, summed over samples.
 
-use super::KroneckerBlock;
-use super::KroneckerFactors;
+use super::{KroneckerBlock, KroneckerFactors};
 use crate::kernels::Factor;
 use crate::real::Real;
 
@@ -26,6 +25,8 @@ pub struct OutputProducts<'a, T> {
     pub(crate) factors: &'a KroneckerFactors<T>,
     /// Damped inverses, in the places of the factors.
     pub(crate) inverses: &'a [T],
+    /// Blocks all of whose parameters are adjusted.
+    pub(crate) whole: &'a [bool],
     /// The products of all blocks, a number for each parameter.
     pub(crate) sums: &'a mut [T],
     /// The blocks whose products are begun.
@@ -35,11 +36,10 @@ pub struct OutputProducts<'a, T> {
 }
 
 impl<T: Real> OutputProducts<'_, T> {
-    /// Returns true if the product of this block is to be formed from a batch of so many samples, should both its weight and its bias
-    /// have a gradient.
+    /// Returns true if the product of this block is to be formed from a batch of so many samples.
     pub fn is_wanted(&self, block: usize, samples: usize) -> bool {
         let [_, (_, _, is_full)] = self.factors.places(block);
-        is_full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)
+        self.whole[block] && is_full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)
     }
 
     /// Adds rows of the batch to the product of a block that is [wanted](Self::is_wanted): output sensitivities by the loss, and inputs, a
@@ -52,7 +52,8 @@ impl<T: Real> OutputProducts<'_, T> {
         let KroneckerBlock::Dense { weight, inputs, outputs, .. } = self.factors.blocks()[block] else {
             panic!("block {block} is not of a dense layer");
         };
-        let [_, (place, ..)] = self.factors.places(block);
+        let [_, (place, _, is_full)] = self.factors.places(block);
+        assert!(is_full, "block {block} has a diagonal output factor");
         let product = &mut self.room[..delta.len()];
         T::multiply(product, false, Factor::Plain(delta), &self.inverses[place], outputs, outputs);
         let is_begun = std::mem::replace(&mut self.formed[block], true);
@@ -95,6 +96,7 @@ mod tests {
         let mut products = OutputProducts {
             factors: &factors,
             inverses: &inverses,
+            whole: &[true],
             sums: &mut sums,
             formed: &mut formed,
             room: &mut room,
