@@ -10,12 +10,11 @@ mod common;
 use std::error::Error;
 
 use burn::module::Module;
-use burn::tensor::activation::tanh;
 use burn::tensor::{Device, Tensor};
 use clap::Parser;
 use common::{Data, Options, Race, data, device, initialize, mean_squared_error, train};
 use marquardt::nn::MeanSquaredError;
-use marquardt_burn::{Linear, LinearConfig};
+use marquardt_burn::{Linear, LinearConfig, tanh};
 
 #[derive(Module, Debug)]
 struct Net {

@@ -53,7 +53,8 @@
 //! The layers of this crate are burn's own: they have their fields, their records and their display, and are converted from them and
 //! into them. In a step they record what goes into them and the sensitivities of what comes out, from which steps are computed
 //! exactly. Taking them is a change of an import: [`Linear`], [`Conv2d`], [`Embedding`], [`LayerNorm`], and their configurations.
-//! Activations, pooling, dropout and arithmetic stay burn's. Outside of steps the layers are burn's to the last bit.
+//! Activations, pooling, dropout and arithmetic stay burn's. On the processor, however, burn's `tanh` and `sigmoid` can be more than half of a
+//! step: [`tanh`] and [`sigmoid`] are theirs in vector instructions. Outside of steps the layers are burn's to the last bit.
 //!
 //! Models with other layers train as well, by truncated conjugate gradients on products with the Jacobian
 //! ([`with_truncation`](marquardt::LevenbergMarquardt::with_truncation)): steps are worse, and each takes some forty passes. The report
@@ -62,7 +63,7 @@
 //! # Why not burn's `Optimizer`
 //!
 //! burn's `Optimizer` sees the gradient of one parameter at a time: neither residuals nor the other parameters, which a step of
-//! Levenberg–Marquardt needs all at once; nor can a step be tried and taken back. Hence the closure, which is called two to four
+//! Levenberg–Marquardt needs all at once; nor can a step be tried and taken back. Hence the closure, which is called two to six
 //! times in a step, and for a loss of several outputs once more for each of them: burn's graphs can be pulled through once only.
 //!
 //! Random draws of burn's layers, such as the masks of dropout, are the same in each call, and others in the next step: where a
@@ -79,6 +80,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod activation;
 mod conv2d;
 mod element;
 mod embedding;
@@ -92,6 +94,7 @@ mod places;
 mod recorder;
 mod trainer;
 
+pub use activation::{sigmoid, tanh};
 pub use conv2d::{Conv2d, Conv2dConfig};
 pub use element::Element;
 pub use embedding::{Embedding, EmbeddingConfig};

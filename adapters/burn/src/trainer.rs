@@ -58,8 +58,9 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
     /// One step on a batch: `forward` gives the outputs of a module, whose first dimension is that of the samples, and `targets` has
     /// as many. Class numbers may be integers.
     ///
-    /// `forward` is called two to four times, with other numbers in the module each time; for a loss of several outputs once more for
-    /// each of them, as burn's graphs can be pulled through once only; and more often where layers are not recorded.
+    /// `forward` is called twice, with other numbers in the module each time; for the correction of an accelerated step two more times, in
+    /// `f32` four; for a loss of several outputs once more for each of them, as burn's graphs can be pulled through once only; and more
+    /// often where a trial is refused or layers are not recorded.
     ///
     /// # Errors
     ///

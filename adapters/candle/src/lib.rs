@@ -83,7 +83,7 @@
 //! let report = optimizer.step(&y, || net.forward(&x))?;         // here
 //! ```
 //!
-//! The closure is called two to four times in a step, with other weights in the map each time, and once more in the first. It has to give
+//! The closure is called two to six times in a step, with other weights in the map each time, and once more in the first. It has to give
 //! the same outputs for the same weights: what it draws at random is to be drawn before the step, or by the [`Dropout`] of this crate.
 //! candle's own dropout draws anew in each call, and is refused ([`TrainerError::RandomOutputs`]).
 //!

@@ -128,7 +128,8 @@ impl<T: Element, O: Optimizer<T>> LeastSquaresTrainer<T, O> {
     /// One step on a batch: `forward` gives the outputs, whose first dimension is that of the samples, and `targets` has as many.
     /// Class numbers may be integers.
     ///
-    /// `forward` is called two to four times, with other weights in the map each time; more often where layers are not recorded.
+    /// `forward` is called twice, with other weights in the map each time; for the correction of an accelerated step two more times, in `f32`
+    /// four; and more often where a trial is refused or layers are not recorded.
     ///
     /// # Errors
     ///

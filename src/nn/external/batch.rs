@@ -362,10 +362,6 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         first: usize,
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        if self.is_exact() {
-            // A difference of residuals from the tangent at `x`, for which the engine has the slopes already.
-            return Ok(false);
-        }
         self.find_curvature(x, v)?;
         let place = self.evaluate(x)?;
         let width = self.memory.width;

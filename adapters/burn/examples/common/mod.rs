@@ -11,13 +11,13 @@ use std::marker::PhantomData;
 use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use clap::ValueEnum;
 use marquardt::LevenbergMarquardt;
 use marquardt::nn::Loss;
 use marquardt_burn::{Element, LeastSquaresTrainer};
 use race::{Limits, Point, Training, glorot, run};
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::SeedableRng;
 
 /// Options of every example.
 pub type Options = race::Options<Choice>;

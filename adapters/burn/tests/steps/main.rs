@@ -102,7 +102,7 @@ fn minibatches_take_the_steps_of_the_same_network() {
         assert_eq!(found.step.applied, expected.applied, "step {step}");
         last = expected.loss;
         let difference = (found.step.loss - last).abs();
-        assert!(difference <= 0.01 * last, "step {step}: {} and {last}", found.step.loss);
+        assert!(difference <= 1e-4 * last, "step {step}: {} and {last}", found.step.loss);
     }
     assert!(last < 1e-3, "{last}");
 }
