@@ -19,6 +19,10 @@ use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
 
+/// A solve that eliminates the parameters that enter linearly. A program that asks for none does not contain it.
+pub(super) type Elimination<T> =
+    fn(&LevenbergMarquardt<T>, &mut dyn LeastSquares<T>, &[T]) -> Result<Report<T>, SolveError>;
+
 /// Data, curve and options of a fit, checked.
 pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) curve: AnyCurve<'a, T>,
@@ -29,8 +33,8 @@ pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) likelihood: Likelihood<T>,
     /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
-    /// Parameters that enter linearly are eliminated.
-    pub(super) variable_projection: bool,
+    /// The solve by variable projection, if it is asked for.
+    pub(super) variable_projection: Option<Elimination<T>>,
     pub(super) solver: LevenbergMarquardt<T>,
     pub(super) observer: Option<IterationObserver<T>>,
 }
@@ -48,7 +52,7 @@ impl<T: Real> CheckedFit<'_, T> {
         if self.map.priors().next().is_some() {
             return conflict("a prior", "what the data then weigh against it is unknown");
         }
-        if self.variable_projection {
+        if self.variable_projection.is_some() {
             return conflict("variable projection", "it takes a sum of squares");
         }
         Ok(())
@@ -65,7 +69,7 @@ impl<T: Real> CheckedFit<'_, T> {
             if !matches!(self.data.noise, Noise::Uniform) {
                 return conflict("counts", "sigma", "the variance of a count is its mean");
             }
-            if self.variable_projection {
+            if self.variable_projection.is_some() {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
             }
             if self.absolute_sigma {
@@ -76,7 +80,7 @@ impl<T: Real> CheckedFit<'_, T> {
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
-        if self.variable_projection && self.data.is_shared() {
+        if self.variable_projection.is_some() && self.data.is_shared() {
             return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
         }
         let (observations, parameters) = (self.informative_count(), self.map.free().len());
@@ -113,7 +117,7 @@ impl<T: Real> CheckedFit<'_, T> {
             flag(self.likelihood.is_sum_of_squares()),
             flag(matches!(self.data.noise, Noise::Uniform)),
             flag(robust.is_some()),
-            flag(self.variable_projection),
+            flag(self.variable_projection.is_some()),
             T::from_f64(self.curve.response_count() as f64),
         ];
         numbers.extend(robust.and_then(|robust| robust.scale));
@@ -205,15 +209,15 @@ impl<T: Real> CheckedFit<'_, T> {
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
         let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
-        let mut report = if self.variable_projection {
-            solver.minimize_separable(problem, &start)?
+        let mut report = if let Some(eliminate) = self.variable_projection {
+            eliminate(solver, problem, &start)?
         } else if let Some(observer) = &self.observer {
-            solver.minimize_observed(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
+            solver.minimize_rows(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
                 observer.observe(record);
                 ControlFlow::Continue(())
             })?
         } else {
-            solver.minimize(problem, &start)?
+            solver.minimize_rows(problem, &start, &mut ())?
         };
         map.rename(&mut report);
         report.x = curve_problem.expand(&report.x).0.to_vec();

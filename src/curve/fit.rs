@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::checked_fit::CheckedFit;
+use super::checked_fit::{CheckedFit, Elimination};
 use super::data::Data;
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
@@ -68,7 +68,7 @@ pub struct CurveFit<'a, T: Real, C> {
     nan_policy: NanPolicy,
     likelihood: Likelihood<T>,
     robust: Option<Robustness<T>>,
-    variable_projection: bool,
+    variable_projection: Option<Elimination<T>>,
     solver: LevenbergMarquardt<T>,
     observer: Option<IterationObserver<T>>,
 }
@@ -113,7 +113,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             nan_policy: NanPolicy::default(),
             likelihood: Likelihood::Gaussian,
             robust: None,
-            variable_projection: false,
+            variable_projection: None,
             solver: LevenbergMarquardt::new(),
             observer: None,
         }
@@ -264,7 +264,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// ```
     #[doc(alias = "separable")]
     pub fn variable_projection(self, eliminate: bool) -> Self {
-        CurveFit { variable_projection: eliminate, ..self }
+        let variable_projection = eliminate.then_some(LevenbergMarquardt::minimize_separable_rows as Elimination<T>);
+        CurveFit { variable_projection, ..self }
     }
 
     /// Shares the rows with other ranks, which do the same fit: x, y, and all that comes with rows, are this rank's share of

@@ -180,7 +180,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
         let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver).response_names(response_names);
-        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection))
+        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection.is_some()))
     }
 
     /// Fits all data sets together.

@@ -56,63 +56,53 @@ impl<T: Real> Kernel for Panel<'_, T> {
 
 impl<T: Real> Panel<'_, T> {
     /// Fills all rows, in blocks of `W` columns to the right of the diagonal.
+    ///
+    /// Each block of a size is filled at one place in the code, as each is compiled for each set of registers.
     #[inline(always)]
     fn factorise<const W: usize, const FUSED: bool>(mut self) {
         let Range { start, end } = self.rows;
+        let n = self.pivots.len();
         // Rows that do not fill a block come first, where sums are short.
         let whole = start + (end - start) % ROWS;
+        *self.sound = false;
+        for top in start..whole {
+            if !self.corner::<1, 1, FUSED>(top) {
+                return;
+            }
+            for left in (top + 1..n).step_by(WIDE) {
+                self.block::<1, WIDE, FUSED>(top, left.min(n - WIDE));
+            }
+        }
+        let on_diagonal = (whole..end).step_by(ROWS).map(|top| (top..top + ROWS, top..end));
+        let to_the_right = (end..n).step_by(W).map(|left| (whole..end, left..n.min(left + W)));
+        for (tops, columns) in on_diagonal.chain(to_the_right) {
+            let mut first = columns.start;
+            if first < end {
+                let is_wide = first + WIDE <= end;
+                let is_sound = if is_wide {
+                    self.corner::<ROWS, WIDE, FUSED>(first)
+                } else {
+                    self.corner::<ROWS, ROWS, FUSED>(first)
+                };
+                if !is_sound {
+                    return;
+                }
+                first += if is_wide { WIDE } else { ROWS };
+            }
+            for top in tops.step_by(ROWS) {
+                let mut left = first;
+                while left < columns.end {
+                    if W > WIDE && left + W <= columns.end {
+                        self.block::<ROWS, W, FUSED>(top, left);
+                        left += W;
+                    } else {
+                        self.block::<ROWS, WIDE, FUSED>(top, left.min(columns.end - WIDE));
+                        left += WIDE;
+                    }
+                }
+            }
+        }
         *self.sound = true;
-        for top in start..whole {
-            *self.sound = *self.sound && self.diagonal_block::<1, W, FUSED>(top);
-        }
-        for top in (whole..end).step_by(ROWS) {
-            *self.sound = *self.sound && self.diagonal_block::<ROWS, W, FUSED>(top);
-        }
-        if !*self.sound {
-            return;
-        }
-        let n = self.pivots.len();
-        let whole_blocks = end + (n - end) / W * W;
-        for left in (end..whole_blocks).step_by(W) {
-            self.strip::<W, FUSED>(whole, left);
-        }
-        for left in (whole_blocks..n).step_by(WIDE) {
-            self.strip::<WIDE, FUSED>(whole, left.min(n - WIDE));
-        }
-    }
-
-    /// Fills the columns from `left` on, to the right of the panel; the rows from `whole` on come in blocks.
-    #[inline(always)]
-    fn strip<const W: usize, const FUSED: bool>(&mut self, whole: usize, left: usize) {
-        let Range { start, end } = self.rows;
-        for top in start..whole {
-            self.block::<1, W, FUSED>(top, left);
-        }
-        for top in (whole..end).step_by(ROWS) {
-            self.block::<ROWS, W, FUSED>(top, left);
-        }
-    }
-
-    /// Fills `TALL` rows from `top` on in the columns of the panel; `false` if a pivot is not sound.
-    #[inline(always)]
-    fn diagonal_block<const TALL: usize, const W: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
-        let end = self.rows.end;
-        self.fill_factors::<TALL>(top);
-        let (is_sound, after) = if top + WIDE <= end {
-            (self.corner::<TALL, WIDE, FUSED>(top), top + WIDE)
-        } else {
-            (self.corner::<TALL, TALL, FUSED>(top), top + TALL)
-        };
-        if is_sound {
-            let whole_blocks = after + end.saturating_sub(after) / W * W;
-            for left in (after..whole_blocks).step_by(W) {
-                self.block::<TALL, W, FUSED>(top, left);
-            }
-            for left in (whole_blocks..end).step_by(WIDE) {
-                self.block::<TALL, WIDE, FUSED>(top, left.min(end - WIDE));
-            }
-        }
-        is_sound
     }
 
     /// Takes `−LD` of `TALL` rows from the columns above them.
@@ -171,6 +161,7 @@ impl<T: Real> Panel<'_, T> {
     fn corner<const TALL: usize, const W: usize, const FUSED: bool>(&mut self, top: usize) -> bool {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
+        self.fill_factors::<TALL>(top);
         // Through memory: where single sums are asked for, LLVM adds them up one by one.
         let mut sums = black_box(self.sums::<TALL, W, FUSED>(top, top));
         let (inverses, factors) = self.work.split_at_mut(end - start);

@@ -233,7 +233,7 @@ mod tests {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
             let plan = Plan::of_rows(form, false, (m, n), 1);
-            let mut model: BoxedModel<f64> = Dynamic::model(&plan, None).unwrap();
+            let mut model: BoxedModel<f64> = Dynamic::model(&plan).unwrap();
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
             model.swap();

@@ -1,4 +1,7 @@
 //! Linear models of a type that is known late: any form on the heap, or one of those that have room on the stack.
+//!
+//! A program contains the code of a form if it can come to need it. The forms for a Jacobian of rows are always there; those that multiply
+//! or take blocks are where [`Forms::ALL`] is named, which the fit of a curve does not.
 
 use super::block_choice::of_blocks;
 use super::cgls::Cgls;
@@ -18,21 +21,40 @@ use crate::real::Real;
 /// A linear model of any form.
 pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;
 
-/// Room for a problem as planned, on the heap; `blocks` is the problem where its Jacobian is made of blocks.
-///
-/// # Errors
-///
-/// Blocks whose matrices do not fit the memory budget, or no blocks where the plan has them.
-pub fn boxed<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
+/// Makes a model as planned, for a problem whose Jacobian is made of these blocks, if it is.
+type Constructor<T> = fn(&Plan, Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError>;
+
+/// The forms beside those for a Jacobian of rows; `None` in a solve whose problem cannot need them.
+#[derive(Clone, Copy)]
+pub struct Forms<T: Real>(Option<Constructor<T>>);
+
+impl<T: Real> Forms<T> {
+    /// No others.
+    pub const ROWS: Self = Forms(None);
+    /// All of them.
+    pub const ALL: Self = Forms(Some(beside_rows));
+
+    /// Room for a problem as planned, on the heap; `blocks` is the problem where its Jacobian is made of blocks.
+    ///
+    /// # Errors
+    ///
+    /// Blocks whose matrices do not fit the memory budget, no blocks where the plan has them, or a form that is not there.
+    pub fn model(self, plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
+        Ok(match plan.form {
+            LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
+            LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
+            LinearForm::Dual => Box::new(Dual::new(plan.m, plan.n)),
+            _ => self.0.ok_or(PlanError::Form(plan.form))?(plan, blocks)?,
+        })
+    }
+}
+
+/// Room for a problem as planned, in the other forms.
+fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
-        LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
-        LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
-        LinearForm::Dual => Box::new(Dual::new(plan.m, plan.n)),
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(MatrixFreeDual::new(plan)),
         LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
-        LinearForm::SparseCholesky | LinearForm::Cgnr | LinearForm::Schur | LinearForm::IterativeSchur => {
-            of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?
-        }
+        _ => of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?,
     })
 }
 

@@ -3,9 +3,9 @@
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
 use super::choice::{Plan, PlanError};
-use super::dispatch::{BoxedModel, Stacked, boxed};
+use super::dispatch::{BoxedModel, Forms, Stacked};
 use super::model::LinearModel;
-use crate::problem::{BlockJacobian, BoundSide};
+use crate::problem::BoundSide;
 use crate::real::Real;
 
 /// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows, and the linear model that is made of them.
@@ -37,8 +37,8 @@ pub trait Shape<T: Real>: Sized {
     fn tile() -> Self::Tile;
     /// A zero column.
     fn column() -> Self::Column;
-    /// A linear model with room for a problem as planned, whose blocks these are.
-    fn model(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<Self::Model, PlanError>;
+    /// A linear model with room for a problem as planned, in a form for a Jacobian of rows.
+    fn model(plan: &Plan) -> Result<Self::Model, PlanError>;
 }
 
 /// Any number of parameters, on the heap.
@@ -75,8 +75,8 @@ impl<T: Real> Shape<T> for Dynamic {
         []
     }
 
-    fn model(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
-        boxed(plan, blocks)
+    fn model(plan: &Plan) -> Result<BoxedModel<T>, PlanError> {
+        Forms::ROWS.model(plan, None)
     }
 }
 
@@ -120,7 +120,7 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     }
 
     #[inline]
-    fn model(plan: &Plan, _: Option<&dyn BlockJacobian<T>>) -> Result<Stacked<T, Self>, PlanError> {
+    fn model(plan: &Plan) -> Result<Stacked<T, Self>, PlanError> {
         Ok(Stacked::new(plan))
     }
 }

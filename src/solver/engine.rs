@@ -1,7 +1,8 @@
 //! A solve, from the checked start to the report.
 //!
 //! Whatever the problem, the policy and the observer are, [`Solve`] is compiled in this crate, once for each precision: calls through
-//! trait objects take tiles of rows, next to which they cost nothing, and a program that fits a curve need not compile an optimizer.
+//! trait objects take tiles of rows, next to which they cost nothing, and a program that fits a curve need not compile an optimizer; nor
+//! does it contain the forms of linear systems that only other problems need.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -14,21 +15,26 @@ use super::rank_sync::RankSync;
 use super::trace::{Log, Trace};
 use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
 use crate::linear::shape::{Dynamic, Shape};
-use crate::linear::{LinearModel, Plan, Ridge};
+use crate::linear::{Forms, LinearModel, Plan, Ridge};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
 /// Arguments of a solve.
-struct Solve<'a, T: Real> {
-    settings: &'a Settings<T>,
-    damping: AnyPolicy<'a, T>,
-    problem: &'a mut (dyn LeastSquares<T> + 'a),
-    start: &'a [T],
-    observer: &'a mut (dyn Observer<T> + 'a),
+pub(super) struct Solve<'a, T: Real> {
+    pub(super) settings: &'a Settings<T>,
+    pub(super) damping: AnyPolicy<'a, T>,
+    pub(super) problem: &'a mut (dyn LeastSquares<T> + 'a),
+    pub(super) start: &'a [T],
+    pub(super) observer: &'a mut (dyn Observer<T> + 'a),
 }
 
 compile_once!(solve(Solve) -> Result<Report, SolveError>);
+
+/// Arguments of a solve for a problem of rows.
+struct SolveRows<'a, T: Real>(Solve<'a, T>);
+
+compile_once!(solve_rows(SolveRows) -> Result<Report, SolveError>);
 
 /// An observer of any type, sized or not.
 struct Passed<'o, O: ?Sized>(&'o mut O);
@@ -57,41 +63,54 @@ where
     solve(Solve { settings, damping, problem: &mut problem, start, observer })
 }
 
-impl<T: Real> Solve<'_, T> {
-    fn run(self) -> Result<Report<T>, SolveError> {
-        let Solve { settings, damping, problem, start, observer } = self;
-        minimize_observed(settings, damping, problem, start, observer)
-    }
-}
-
-/// Checks and plans, and keeps the log that settings ask for.
-fn minimize_observed<T: Real>(
+/// Minimises as [`minimize`] does, for a problem that neither multiplies by its Jacobian nor has it in blocks.
+pub(super) fn minimize_rows<T: Real, D: DampingPolicy<T>>(
     settings: &Settings<T>,
-    damping: AnyPolicy<'_, T>,
+    damping: D,
     problem: &mut dyn LeastSquares<T>,
     start: &[T],
     observer: &mut dyn Observer<T>,
 ) -> Result<Report<T>, SolveError> {
-    let rank_sync = settings.open(problem, start)?;
-    rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, start))?;
-    let plan = settings.plan_for(problem, rank_sync.as_ref(), settings.scaling, Ridge::None)?;
-    let start = start.to_vec();
-    if !settings.log {
-        return descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, rank_sync, start, observer);
-    }
-    let mut log = Log { records: Vec::new(), observer };
-    let observer: &mut dyn Observer<T> = &mut log;
-    let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, plan, rank_sync, start, observer)?;
-    Ok(Report { log: log.records, ..report })
+    solve_rows(SolveRows(Solve { settings, damping: AnyPolicy::new(damping), problem, start, observer }))
 }
 
-/// Descends, polishes, and reports.
+impl<T: Real> Solve<'_, T> {
+    fn run(self) -> Result<Report<T>, SolveError> {
+        self.in_forms(Forms::ALL)
+    }
+
+    /// Checks and plans, and keeps the log that settings ask for.
+    pub(super) fn in_forms(self, forms: Forms<T>) -> Result<Report<T>, SolveError> {
+        let Solve { settings, damping, problem, start, observer } = self;
+        let rank_sync = settings.open(problem, start)?;
+        rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, start))?;
+        let plan = settings.plan_for(problem, rank_sync.as_ref(), settings.scaling, Ridge::None)?;
+        let blocks = problem.blocks().map(|blocks| &*blocks);
+        let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
+        let (planned, start) = ((plan, model), start.to_vec());
+        if !settings.log {
+            return descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, observer);
+        }
+        let mut log = Log { records: Vec::new(), observer };
+        let observer: &mut dyn Observer<T> = &mut log;
+        let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, observer)?;
+        Ok(Report { log: log.records, ..report })
+    }
+}
+
+impl<T: Real> SolveRows<'_, T> {
+    fn run(self) -> Result<Report<T>, SolveError> {
+        self.0.in_forms(Forms::ROWS)
+    }
+}
+
+/// Descends with the model that is planned, polishes, and reports.
 #[inline]
 pub(super) fn descend<T, S, D, P, O>(
     settings: &Settings<T>,
     damping: D,
     problem: &mut P,
-    plan: Plan,
+    (plan, model): (Plan, S::Model),
     rank_sync: Option<RankSync<T>>,
     start: S::Vector,
     observer: &mut O,
@@ -104,8 +123,6 @@ where
     O: Observer<T> + ?Sized,
 {
     let begun = Instant::now();
-    let blocks = problem.blocks().map(|blocks| &*blocks);
-    let model = S::model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
     let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
     iteration.rank_sync = rank_sync;
     iteration.use_all_cores();

@@ -528,7 +528,7 @@ where
         problem: &mut P,
     ) -> Result<(), EvaluationError> {
         self.plan.may_orthogonalize = false;
-        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan }, None).map_err(|_| "QR takes no blocks")?;
+        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan }).map_err(|_| "QR takes rows")?;
         let normal = std::mem::replace(&mut self.model, qr);
         let outcome = self.linearize_again(problem);
         if !matches!(outcome, Ok(Some(_))) {

@@ -9,7 +9,7 @@ use nalgebra::SVector;
 use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
-use crate::linear::shape::Fixed;
+use crate::linear::shape::{Fixed, Shape};
 use crate::linear::{LinearSolver, Plan, Truncation};
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -290,6 +290,17 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         engine::minimize(&self.settings, self.damping.clone(), problem, start, observer)
     }
 
+    /// [`minimize_observed`](Self::minimize_observed) for a problem that neither multiplies by its Jacobian nor has it in blocks: a
+    /// program that calls nothing else does not contain the forms for those.
+    pub(crate) fn minimize_rows(
+        &self,
+        problem: &mut dyn LeastSquares<T>,
+        start: &[T],
+        observer: &mut dyn Observer<T>,
+    ) -> Result<Report<T>, SolveError> {
+        engine::minimize_rows(&self.settings, self.damping.clone(), problem, start, observer)
+    }
+
     /// Minimises over a number of parameters that is known at compile time, without touching the heap.
     ///
     /// Meant for small problems in large numbers; `problem` is best a [`FixedAutoDiff`](crate::problem::FixedAutoDiff). Rows
@@ -349,9 +360,11 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let (settings, damping) = (&self.settings, self.damping.clone());
+        let model =
+            Fixed::<N>::model(&plan).map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
+        let (settings, damping, planned) = (&self.settings, self.damping.clone(), (plan, model));
         let report =
-            engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, plan, rank_sync, start, &mut ())?;
+            engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, planned, rank_sync, start, &mut ())?;
         Ok(report.map(SVector::from))
     }
 }

@@ -2,8 +2,10 @@
 
 use super::damping::AnyPolicy;
 use super::damping::DampingPolicy;
+use super::engine::Solve;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
+use crate::linear::Forms;
 use crate::precision::compile_once;
 use crate::problem::{EvaluationError, LeastSquares, Separable, SeparableError, linear_parameters};
 use crate::real::Real;
@@ -67,30 +69,69 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         mut problem: &mut P,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        project(Projection { solver: self.with_any_policy(), problem: &mut problem, start })
+    }
+
+    /// [`minimize_separable`](Self::minimize_separable) for a problem as of [`minimize_rows`](Self::minimize_rows).
+    pub(crate) fn minimize_separable_rows(
+        &self,
+        problem: &mut dyn LeastSquares<T>,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
+        project_rows(ProjectionOfRows(Projection { solver: self.with_any_policy(), problem, start }))
+    }
+
+    fn with_any_policy(&self) -> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
         let damping = AnyPolicy::new(self.damping.clone());
-        let solver = LevenbergMarquardt { damping, settings: self.settings.clone(), carried: None };
-        solve(Solve { solver, problem: &mut problem, start })
+        LevenbergMarquardt { damping, settings: self.settings.clone(), carried: None }
     }
 }
 
 /// Arguments of a solve by variable projection.
-struct Solve<'a, T: Real> {
+struct Projection<'a, T: Real> {
     solver: LevenbergMarquardt<T, AnyPolicy<'a, T>>,
     problem: &'a mut (dyn LeastSquares<T> + 'a),
     start: &'a [T],
 }
 
-compile_once!(solve(Solve) -> Result<Report, SolveError>);
+compile_once!(project(Projection) -> Result<Report, SolveError>);
 
-impl<T: Real> Solve<'_, T> {
+/// The same for a problem of rows.
+struct ProjectionOfRows<'a, T: Real>(Projection<'a, T>);
+
+compile_once!(project_rows(ProjectionOfRows) -> Result<Report, SolveError>);
+
+impl<T: Real> Projection<'_, T> {
     fn run(self) -> Result<Report<T>, SolveError> {
-        self.solver.eliminate(self.problem, self.start)
+        self.solver.eliminate(self.problem, self.start, Forms::ALL)
+    }
+}
+
+impl<T: Real> ProjectionOfRows<'_, T> {
+    fn run(self) -> Result<Report<T>, SolveError> {
+        self.0.solver.eliminate(self.0.problem, self.0.start, Forms::ROWS)
     }
 }
 
 impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
+    /// A solve in these forms.
+    fn minimize_in(
+        &self,
+        forms: Forms<T>,
+        problem: &mut dyn LeastSquares<T>,
+        start: &[T],
+    ) -> Result<Report<T>, SolveError> {
+        let (settings, damping) = (&self.settings, self.damping.clone());
+        Solve { settings, damping, problem, start, observer: &mut () }.in_forms(forms)
+    }
+
     /// Variable projection, and a solve for all parameters where it fails.
-    fn eliminate(&self, problem: &mut dyn LeastSquares<T>, start: &[T]) -> Result<Report<T>, SolveError> {
+    fn eliminate(
+        &self,
+        problem: &mut dyn LeastSquares<T>,
+        start: &[T],
+        forms: Forms<T>,
+    ) -> Result<Report<T>, SolveError> {
         if let Some(rank_sync) = self.settings.open(problem, start)? {
             return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: rank_sync.ranks() });
         }
@@ -101,15 +142,15 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
             Err(_) => Vec::new(),
         };
         if linear.is_empty() {
-            return self.minimize(problem, start);
+            return self.minimize_in(forms, problem, start);
         }
         let mut separable = Separable::without(&mut *problem, linear);
         let alpha = separable.reduced(start);
         if alpha.is_empty() {
             let x = separable.full(&alpha).map_err(SolveError::Evaluation)?;
-            return self.minimize(problem, &x);
+            return self.minimize_in(forms, problem, &x);
         }
-        let report = self.minimize(&mut separable, &alpha)?;
+        let report = self.minimize_in(forms, &mut separable, &alpha)?;
         // Another evaluation that fails now must not lose what was found.
         let (x, completed) = match separable.full(&report.x) {
             Ok(x) => (x, Ok(())),
@@ -126,7 +167,7 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
             Ok(false) => {
                 let mut rest = self.clone();
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
-                Ok(rest.minimize(problem, start)?.after(report))
+                Ok(rest.minimize_in(forms, problem, start)?.after(report))
             }
             Err(error) => {
                 Ok(Report { status: Status::EvaluationFailed, error: report.error.or(Some(error)), ..report })

@@ -1,5 +1,7 @@
 //! The report on a fit.
 
+use std::marker::PhantomData;
+
 use super::FittedCurve;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
@@ -8,6 +10,7 @@ use crate::curve::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary,
 };
+use crate::precision::Compiled;
 use crate::real::Real;
 
 /// The confidence of the intervals in a report.
@@ -16,7 +19,23 @@ const LEVEL: f64 = 0.95;
 /// Correlations weaker than this are not worth a line in the report.
 const WORTH_PRINTING: f64 = 0.1;
 
-impl<T: Real> FittedCurve<'_, T> {
+/// Summaries are compiled in this crate, for each float once.
+struct Summaries<'f, 'a>(PhantomData<&'f &'a ()>);
+
+impl<'f, 'a: 'f> Compiled for Summaries<'f, 'a> {
+    type Call<T: Real> = &'f FittedCurve<'a, T>;
+    type Output<T: Real> = FitSummary;
+
+    fn in_single(fit: &FittedCurve<'_, f32>) -> FitSummary {
+        fit.summarize()
+    }
+
+    fn in_double(fit: &FittedCurve<'_, f64>) -> FitSummary {
+        fit.summarize()
+    }
+}
+
+impl<'a, T: Real> FittedCurve<'a, T> {
     /// Content of the report, as plain numbers and texts: to print, to write as Markdown or, with the feature `json`, as JSON.
     ///
     /// ```
@@ -28,6 +47,10 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn summary(&self) -> FitSummary {
+        T::run_compiled::<Summaries<'_, 'a>>(self)
+    }
+
+    fn summarize(&self) -> FitSummary {
         let report = self.report();
         let mut warnings = Vec::new();
         if !self.covariance.undetermined().is_empty() {

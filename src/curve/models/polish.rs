@@ -41,7 +41,8 @@ pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part
     let [first, second] = grids.map(|axes| {
         let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);
         let mut curve_problem = AutoDiff(CurveProblem { look, model: PhantomData::<F> });
-        match LevenbergMarquardt::new().with_max_iterations(ITERATIONS).minimize(&mut curve_problem, &start) {
+        let solver = LevenbergMarquardt::new().with_max_iterations(ITERATIONS);
+        match solver.minimize_rows(&mut curve_problem, &start, &mut ()) {
             Ok(report) => (report.sum_of_squares(), report.x),
             Err(_) => (f64::INFINITY, start),
         }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::hyperparameters::HyperparameterError;
 use crate::kernels::triangular::lost_digits;
 use crate::kernels::vector::add_scaled;
-use crate::linear::shape::{Dynamic, Shape};
-use crate::linear::{BoxedModel, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
+use crate::linear::shape::Dynamic;
+use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
@@ -339,7 +339,7 @@ impl<T: Real> Training<T> {
         iteration.plan = plan;
         if iteration.model.form() != plan.form {
             let next = self.spare.take().filter(|spare| spare.form() == plan.form);
-            let next = next.map_or_else(|| Dynamic::model(&plan, None), Ok);
+            let next = next.map_or_else(|| Forms::ALL.model(&plan, None), Ok);
             let next = next.map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
             self.spare = Some(std::mem::replace(&mut iteration.model, next));
         }
@@ -480,7 +480,7 @@ fn iteration_over<T: Real>(
 ) -> Iteration<T, Dynamic, AnyPolicy<'static, T>> {
     // The form is planned with each batch; this is the smallest until then.
     let plan = Plan { truncation: settings.truncation, ..Plan::of_rows(LinearForm::FactoredDual, false, (1, n), 1) };
-    let model = Dynamic::model(&plan, None).expect("this form takes no blocks");
+    let model = Forms::ALL.model(&plan, None).expect("this form takes no blocks");
     let mut iteration = Iteration::new(settings, damping, plan, model, vec![T::ZERO; n]);
     iteration.arrival = Arrival::Leave;
     iteration
