@@ -1,6 +1,7 @@
 //! What is said of parameters before a fit: starts, names, fixed values, ties, priors, scales.
 
 use marquardt::curve::NanPolicy;
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::solver::Scaling;
 use marquardt::{CurveError, CurveFit, Dual, LevenbergMarquardt, SolveError, Tie};
 use ndarray::{Array2, array};
@@ -219,6 +220,31 @@ fn variable_projection_changes_the_path_but_not_the_fit() {
     }
     let refused = decay().variable_projection(true).counts().fit().unwrap_err();
     assert!(refused.to_string().starts_with("counts and variable projection exclude each other"), "{refused}");
+}
+
+/// A curve has rows of a Jacobian, and a form that takes anything else says so, whichever way the fit goes.
+#[test]
+fn linear_forms_of_other_problems_are_refused() {
+    let fit = |form: LinearForm, eliminates: bool| {
+        let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+        decay().solver(solver).variable_projection(eliminates).fit()
+    };
+    for eliminates in [false, true] {
+        let rate = |form| fit(form, eliminates).unwrap().parameter("k").unwrap().value;
+        let expected = rate(LinearForm::Cholesky);
+        for form in [LinearForm::Qr, LinearForm::Dual] {
+            assert!((rate(form) / expected - 1.0).abs() < 1e-8, "{form}");
+        }
+        for form in [LinearForm::FactoredDual, LinearForm::ConjugateGradients, LinearForm::TruncatedConjugateGradients]
+        {
+            let error = fit(form, eliminates).unwrap_err().to_string();
+            assert!(error.contains("needs a problem that multiplies by its Jacobian"), "{form}: {error}");
+        }
+        for form in [LinearForm::SparseCholesky, LinearForm::Schur, LinearForm::Cgnr, LinearForm::IterativeSchur] {
+            let error = fit(form, eliminates).unwrap_err().to_string();
+            assert!(error.contains("needs a problem whose Jacobian is made of blocks"), "{form}: {error}");
+        }
+    }
 }
 
 #[test]

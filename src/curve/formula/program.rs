@@ -106,7 +106,7 @@ impl Program {
 
     /// The value, in any scalar; NaN where the row has too few predictors.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
+    pub(in crate::curve) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
         let real = |value: f64| S::Real::from_f64(value);
         let (mut few, mut many) = ([S::constant(real(0.0)); FEW], Vec::new());
         let slots = room_for(self.instructions.len(), &mut few, &mut many);

@@ -64,6 +64,13 @@ impl AnyModel {
             AnyModel::Formula(formula) => formula.predictors().len(),
         }
     }
+
+    fn program(&self) -> &Program {
+        match self {
+            AnyModel::Named(model) => model.program(),
+            AnyModel::Formula(formula) => formula.program(),
+        }
+    }
 }
 
 impl From<Named> for AnyModel {
@@ -97,17 +104,11 @@ impl<T: Real> Model<T> for AnyModel {
     }
 
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        match self {
-            AnyModel::Named(model) => model.response(x, b),
-            AnyModel::Formula(formula) => formula.response(x, b),
-        }
+        self.program().value(x, b)
     }
 
     fn as_program(&self) -> Option<&Program> {
-        match self {
-            AnyModel::Named(model) => Model::<T>::as_program(model),
-            AnyModel::Formula(formula) => Model::<T>::as_program(formula),
-        }
+        Some(self.program())
     }
 
     fn to_any_model(&self) -> Option<AnyModel> {

@@ -86,6 +86,11 @@ impl Named {
         &self.parameters
     }
 
+    /// The record of the model.
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
     fn of_terms(terms: Vec<Kind>) -> Named {
         let (mut names, mut formulas, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
         for (index, term) in terms.iter().enumerate() {
@@ -209,9 +214,8 @@ impl<T: Real> Model<T> for Named {
         self.parameters[index].clone()
     }
 
-    #[inline(always)]
     fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        Terms(&self.terms).response(x, b)
+        self.program.value(x, b)
     }
 
     fn as_program(&self) -> Option<&Program> {
