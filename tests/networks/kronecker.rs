@@ -489,6 +489,35 @@ fn all_layers_train() {
 }
 
 /// Rows that are not looked up stay as they are, and the others learn.
+/// Beside inputs that large, the column of ones for the bias is rounding.
+#[test]
+fn inputs_of_any_size_train() {
+    fn train<T: Real>(size: f64, step: KroneckerStep) -> [f64; 2] {
+        let mut variables = Variables::new();
+        let layers = Sequential::new(3).dense(4).dense(2);
+        let mut network = layers.compile(&mut variables, 5, MeanSquaredError).unwrap();
+        let x = inputs(64, 3).mapv(|x| T::from_f64(size * x));
+        let y = Array2::from_shape_fn((64, 2), |(i, k)| T::from_f64((i as f64 * 0.37 + k as f64).sin()));
+        let mut optimizer = KroneckerLevenbergMarquardt::<T>::new().with_step(step);
+        let mut losses = [0.0; 2];
+        for step in 0..60 {
+            let report = optimizer.step(network.batch(&[x.view()], &[y.view()]).unwrap(), &mut variables);
+            let loss = report.unwrap_or_else(|error| panic!("{size:e}, step {step}: {error}")).loss.to_f64();
+            losses[usize::from(step > 0)] = loss;
+        }
+        losses
+    }
+    for step in [KroneckerStep::Averaged, KroneckerStep::Quadratic] {
+        for size in [1.0, 1e6, 1e8, 1e9, 1e12] {
+            for [first, last] in [train::<f32>(size, step), train::<f64>(size, step)] {
+                assert!(last < 0.5 * first, "{step:?} {size:e}: {first} {last}");
+            }
+        }
+        let [first, last] = train::<f64>(1e20, step);
+        assert!(last < 0.5 * first, "{step:?}: {first} {last}");
+    }
+}
+
 #[test]
 fn rows_of_a_table_move_where_they_are_looked_up() {
     let mut variables = Variables::new();

@@ -358,7 +358,9 @@ fn invert_factor<T: Real>(
         copy.iter_mut().for_each(|number| *number = (*number + more).recip());
         return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, 1, damping));
     }
-    let mut damping = damping;
+    // Less would be lost in the rounding of the factor.
+    let trace: f64 = factor.iter().step_by(size + 1).map(|number| number.to_f64()).sum();
+    let mut damping = damping.max(T::EPSILON.to_f64() * trace / size as f64);
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);
         copy.iter_mut().step_by(size + 1).for_each(|number| *number += more);
