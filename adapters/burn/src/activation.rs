@@ -11,6 +11,8 @@ use crate::element::dtype;
 /// Numbers that are not finite are left to burn, as are those of half precision. Tensors on other devices are copied to the processor
 /// and back: there, burn's own is the faster one.
 ///
+/// The gradient is exact, but is a constant to burn: where it is differentiated once more, take burn's own.
+///
 /// ```
 /// use burn::tensor::{Device, Tensor, activation};
 ///
