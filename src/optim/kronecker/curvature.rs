@@ -332,13 +332,15 @@ fn scatter<T: Real>(
 /// Returns the shares of the damping: `π √λ` for the input factor and `√λ / π` for the output factor, where `π` makes up for
 /// their scales.
 fn shares<T: Real>(a: &[T], (n, full_a): (usize, bool), g: &[T], (m, full_g): (usize, bool), damping: f64) -> [f64; 2] {
-    let mean = |numbers: &[T], size: usize, is_full: bool| {
-        let stride = if is_full { size + 1 } else { 1 };
-        numbers.iter().step_by(stride).map(|number| number.to_f64()).sum::<f64>() / size as f64
-    };
-    let ratio = mean(a, n, full_a) / mean(g, m, full_g);
+    let ratio = (trace(a, (n, full_a)) / n as f64) / (trace(g, (m, full_g)) / m as f64);
     let pi = if ratio > 0.0 && ratio.is_finite() { ratio.sqrt() } else { 1.0 };
     [pi * damping.sqrt(), damping.sqrt() / pi]
+}
+
+/// The sum of the diagonal of a factor, which may be all that there is of it.
+fn trace<T: Real>(factor: &[T], (size, is_full): (usize, bool)) -> f64 {
+    let stride = if is_full { size + 1 } else { 1 };
+    factor.iter().step_by(stride).map(|number| number.to_f64()).sum()
 }
 
 /// Overwrites a copy of a factor with its damped inverse. Returns the factor's effective rank, `n − damping · tr(inverse)`.
@@ -349,23 +351,19 @@ fn invert_factor<T: Real>(
     damping: f64,
     memory: &mut [T],
 ) -> Option<f64> {
-    let rank = |inverse: &[T], stride: usize, damping: f64| {
-        let trace: f64 = inverse.iter().step_by(stride).map(|number| number.to_f64()).sum();
-        size as f64 - damping * trace
-    };
+    let rank = |inverse: &[T], damping: f64| size as f64 - damping * trace(inverse, (size, is_full));
     if !is_full {
         let more = T::from_f64(damping);
         copy.iter_mut().for_each(|number| *number = (*number + more).recip());
-        return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, 1, damping));
+        return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, damping));
     }
     // Less would be lost in the rounding of the factor.
-    let trace: f64 = factor.iter().step_by(size + 1).map(|number| number.to_f64()).sum();
-    let mut damping = damping.max(T::EPSILON.to_f64() * trace / size as f64);
+    let mut damping = damping.max(T::EPSILON.to_f64() * trace(factor, (size, is_full)) / size as f64);
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);
         copy.iter_mut().step_by(size + 1).for_each(|number| *number += more);
         if invert(copy, size, memory) {
-            return Some(rank(copy, size + 1, damping));
+            return Some(rank(copy, damping));
         }
         damping *= 10.0;
         copy.copy_from_slice(factor);
