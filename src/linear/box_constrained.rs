@@ -192,8 +192,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::linear::shape::{Dynamic, Shape};
-    use crate::linear::{BoxedModel, LinearForm, LinearModel, Plan};
+    use crate::linear::shape::Dynamic;
+    use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, Plan};
 
     /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
     #[derive(Debug)]
@@ -233,7 +233,7 @@ mod tests {
         fn solve(&self, form: LinearForm) -> (Vec<f64>, Vec<Option<BoundSide>>) {
             let (m, n) = (self.n + 2, self.n);
             let plan = Plan::of_rows(form, false, (m, n), 1);
-            let mut model: BoxedModel<f64> = Dynamic::model(&plan).unwrap();
+            let mut model: BoxedModel<f64> = Forms::ROWS.model(&plan, None).unwrap();
             model.begin();
             model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
             model.swap();

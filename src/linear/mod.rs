@@ -81,7 +81,7 @@ pub(crate) use cgls::Truncation;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
 pub(crate) use cost::{Ridge, Size};
-pub(crate) use dispatch::{BoxedModel, Forms};
+pub(crate) use dispatch::{BoxedModel, Forms, Stacked};
 pub use form::LinearForm;
 pub use model::IllConditioned;
 pub(crate) use model::{LinearModel, Products, SpansRanks};

@@ -2,9 +2,9 @@
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
-use super::choice::{Plan, PlanError};
-use super::dispatch::{BoxedModel, Forms, Stacked};
+use super::dispatch::{BoxedModel, Stacked};
 use super::model::LinearModel;
+use super::orthogonal::Orthogonal;
 use crate::problem::BoundSide;
 use crate::real::Real;
 
@@ -37,8 +37,8 @@ pub trait Shape<T: Real>: Sized {
     fn tile() -> Self::Tile;
     /// A zero column.
     fn column() -> Self::Column;
-    /// A linear model with room for a problem as planned, in a form for a Jacobian of rows.
-    fn model(plan: &Plan) -> Result<Self::Model, PlanError>;
+    /// A linear model that solves by QR.
+    fn orthogonal(n: usize) -> Self::Model;
 }
 
 /// Any number of parameters, on the heap.
@@ -75,8 +75,8 @@ impl<T: Real> Shape<T> for Dynamic {
         []
     }
 
-    fn model(plan: &Plan) -> Result<BoxedModel<T>, PlanError> {
-        Forms::ROWS.model(plan, None)
+    fn orthogonal(n: usize) -> BoxedModel<T> {
+        Box::new(Orthogonal::<T, Self>::new(n))
     }
 }
 
@@ -120,8 +120,8 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     }
 
     #[inline]
-    fn model(plan: &Plan) -> Result<Stacked<T, Self>, PlanError> {
-        Ok(Stacked::new(plan))
+    fn orthogonal(n: usize) -> Stacked<T, Self> {
+        Stacked::Orthogonal(Orthogonal::new(n))
     }
 }
 

@@ -13,7 +13,7 @@ use super::trace::Trace;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
-use crate::linear::{BoxConstrained, LinearForm, LinearModel, Plan, RowSums, Tiles};
+use crate::linear::{BoxConstrained, LinearModel, Plan, RowSums, Tiles};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
@@ -528,8 +528,7 @@ where
         problem: &mut P,
     ) -> Result<(), EvaluationError> {
         self.plan.may_orthogonalize = false;
-        let qr = S::model(&Plan { form: LinearForm::Qr, ..self.plan }).map_err(|_| "QR takes rows")?;
-        let normal = std::mem::replace(&mut self.model, qr);
+        let normal = std::mem::replace(&mut self.model, S::orthogonal(self.plan.n));
         let outcome = self.linearize_again(problem);
         if !matches!(outcome, Ok(Some(_))) {
             self.model = normal;

@@ -9,8 +9,8 @@ use nalgebra::SVector;
 use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
-use crate::linear::shape::{Fixed, Shape};
-use crate::linear::{LinearSolver, Plan, Truncation};
+use crate::linear::shape::Fixed;
+use crate::linear::{LinearSolver, Plan, Stacked, Truncation};
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
@@ -360,9 +360,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let bounded = bounds_of(problem)?.is_some();
         let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let model =
-            Fixed::<N>::model(&plan).map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let (settings, damping, planned) = (&self.settings, self.damping.clone(), (plan, model));
+        let (settings, damping, planned) = (&self.settings, self.damping.clone(), (plan, Stacked::new(&plan)));
         let report =
             engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, planned, rank_sync, start, &mut ())?;
         Ok(report.map(SVector::from))

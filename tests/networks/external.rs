@@ -6,6 +6,7 @@ use marquardt::nn::{
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, KroneckerStep, Optimizer, OptimizerError};
+use marquardt::solver::Acceleration;
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, Variables};
 use ndarray::Array2;
 
@@ -400,4 +401,57 @@ fn bad_input_is_refused_by_name() {
     assert_eq!(message, ModelError::NonFiniteOutput { sample: 0, output: 1, value }.to_string());
     // The model is as it was to the next batch.
     assert!(external.bind(&mut model, (&at, 2), values(7, 2).view(), None).unwrap().is_recorded());
+}
+
+/// `√p₀ x + p₁`, which has no value where `p₀` is negative.
+struct Root {
+    x: Vec<f64>,
+    at: Vec<f64>,
+    has_left: bool,
+}
+
+impl ExternalModel<f64> for Root {
+    fn parameter_count(&self) -> usize {
+        2
+    }
+
+    fn outputs(&mut self, p: &[f64], outputs: &mut [f64]) -> Result<(), EvaluationError> {
+        self.has_left |= p[0] < 0.0;
+        outputs.iter_mut().zip(&self.x).for_each(|(output, x)| *output = p[0].sqrt() * x + p[1]);
+        Ok(())
+    }
+
+    fn linearize(&mut self, p: &[f64], outputs: &mut [f64]) -> Result<(), EvaluationError> {
+        self.at = p.to_vec();
+        self.outputs(p, outputs)
+    }
+
+    fn pull(&mut self, cotangents: &[f64], gradient: &mut [f64]) -> Result<(), EvaluationError> {
+        let slope = 0.5 / self.at[0].sqrt();
+        gradient[0] = cotangents.iter().zip(&self.x).map(|(c, x)| c * x * slope).sum();
+        gradient[1] = cotangents.iter().sum();
+        Ok(())
+    }
+}
+
+/// A symmetric difference looks behind the point, too, where the model may end.
+#[test]
+fn steps_at_the_edge_of_a_model_are_plain() {
+    let x: Vec<f64> = (0..20).map(|i| f64::from(i) * 0.1).collect();
+    let y = Array2::from_shape_fn((20, 1), |(i, _)| 1.5 * x[i] + 0.3);
+    let mut model = Root { x, at: Vec::new(), has_left: false };
+    let mut variables = Variables::new();
+    variables.add("p", ndarray::arr1(&[1e-9, 0.0]).view()).unwrap();
+    let mut loss = External::new(MeanSquaredError);
+    let mut optimizer = LevenbergMarquardt::new().with_acceleration(Acceleration::Always);
+    let mut last = f64::INFINITY;
+    for step in 0..60 {
+        let start = variables.values().to_vec();
+        let mut batch = loss.bind(&mut model, (&start, 1), y.view(), None).unwrap();
+        let report = optimizer.step(&mut batch, &mut variables).unwrap();
+        assert!(report.loss.is_finite() && report.loss <= last, "step {step}: {report:?}");
+        last = report.loss;
+    }
+    assert!(model.has_left, "the edge was not met");
+    assert!(last < 1e-12, "{last} {:?}", variables.values());
 }
