@@ -1,7 +1,7 @@
 //! A loss with a weight, on rows of outputs: its value, its gradient, and how Levenberg–Marquardt sees it.
 
 use super::arithmetic::put;
-use super::losses::{CentredRoot, CurvatureRoot, Loss, Reduction};
+use super::losses::{CentredRoots, CurvatureRoot, Loss, Reduction, RowPart};
 use crate::kernels::vector::{add_rows_times, dot};
 use crate::real::Real;
 
@@ -143,15 +143,20 @@ impl<T: Real> WeightedLoss<'_, T> {
             adjoint.copy_from_slice(roots);
             return;
         }
-        for (adjoint, root) in adjoint.chunks_exact_mut(width).zip(roots.chunks_exact(root_width)) {
-            match form {
-                CurvatureRoot::Diagonal => {
+        let samples = roots.chunks_exact(root_width);
+        match form {
+            CurvatureRoot::Diagonal => {
+                for (adjoint, root) in adjoint.chunks_exact_mut(width).zip(samples) {
                     adjoint.fill(T::ZERO);
                     adjoint[row] = root[row];
                 }
-                CurvatureRoot::Full => adjoint.copy_from_slice(&root[row * width..(row + 1) * width]),
-                CurvatureRoot::Centred => CentredRoot::new(root).row(row, adjoint),
             }
+            CurvatureRoot::Full => {
+                for (adjoint, root) in adjoint.chunks_exact_mut(width).zip(samples) {
+                    adjoint.copy_from_slice(&root[row * width..(row + 1) * width]);
+                }
+            }
+            CurvatureRoot::Centred => CentredRoots::new(roots, width).row(row, adjoint),
         }
     }
 
@@ -168,18 +173,26 @@ impl<T: Real> WeightedLoss<'_, T> {
         if width == group && form == CurvatureRoot::Diagonal {
             return put(adjoint, add, buffers.roots.iter().zip(factors).map(|(&s, &u)| s * u));
         }
-        let rows = adjoint.chunks_exact_mut(width).zip(factors.chunks_exact(group));
-        for ((adjoint, factors), root) in rows.zip(buffers.roots.chunks_exact(root_width)) {
-            let factors = &factors[first_row..first_row + width];
-            match form {
-                CurvatureRoot::Diagonal => put(adjoint, add, root.iter().zip(factors).map(|(&s, &u)| s * u)),
-                CurvatureRoot::Full => {
+        let of_loss = RowPart { stride: group, first: first_row };
+        let roots = &buffers.roots[..adjoint.len() / width * root_width];
+        let rows = adjoint.chunks_exact_mut(width).zip(of_loss.of(factors, width)).zip(roots.chunks_exact(root_width));
+        match form {
+            CurvatureRoot::Diagonal => {
+                for ((adjoint, factors), root) in rows {
+                    put(adjoint, add, root.iter().zip(factors).map(|(&s, &u)| s * u));
+                }
+            }
+            CurvatureRoot::Full => {
+                for ((adjoint, factors), root) in rows {
                     if !add {
                         adjoint.fill(T::ZERO);
                     }
                     add_rows_times(adjoint, root, factors);
                 }
-                CurvatureRoot::Centred => CentredRoot::new(root).transposed_times(factors, adjoint, add),
+            }
+            CurvatureRoot::Centred => {
+                let to = (adjoint, RowPart::whole(width));
+                CentredRoots::new(roots, width).transposed_times((factors, of_loss), to, add);
             }
         }
     }
@@ -197,21 +210,21 @@ impl<T: Real> WeightedLoss<'_, T> {
         if let Some(change) = change.filter(|_| width == group && form == CurvatureRoot::Diagonal) {
             return put(derivatives, false, buffers.roots.iter().zip(change).map(|(&s, &d)| s * d));
         }
-        let columns = first_row..first_row + width;
-        let rows = derivatives.chunks_exact_mut(group);
+        let of_loss = RowPart { stride: group, first: first_row };
         let Some(change) = change else {
-            rows.for_each(|derivatives| derivatives[columns.clone()].fill(T::ZERO));
-            return;
+            return of_loss.of_mut(derivatives, width).for_each(|derivatives| derivatives.fill(T::ZERO));
         };
-        let products = buffers.roots.chunks_exact(root_width).zip(change.chunks_exact(width));
-        for (derivatives, (root, change)) in rows.zip(products) {
-            let derivatives = &mut derivatives[columns.clone()];
-            match form {
-                CurvatureRoot::Diagonal => put(derivatives, false, root.iter().zip(change).map(|(&s, &d)| s * d)),
-                CurvatureRoot::Full => {
-                    put(derivatives, false, root.chunks_exact(width).map(|row| dot(row, change)));
-                }
-                CurvatureRoot::Centred => CentredRoot::new(root).times(change, derivatives),
+        let roots = &buffers.roots[..change.len() / width * root_width];
+        if form == CurvatureRoot::Centred {
+            let change = (change, RowPart::whole(width));
+            return CentredRoots::new(roots, width).times(change, (derivatives, of_loss));
+        }
+        let samples = roots.chunks_exact(root_width).zip(change.chunks_exact(width));
+        for (derivatives, (root, change)) in of_loss.of_mut(derivatives, width).zip(samples) {
+            if form == CurvatureRoot::Full {
+                put(derivatives, false, root.chunks_exact(width).map(|row| dot(row, change)));
+            } else {
+                put(derivatives, false, root.iter().zip(change).map(|(&s, &d)| s * d));
             }
         }
     }

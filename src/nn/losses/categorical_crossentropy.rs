@@ -1,6 +1,6 @@
 //! Categorical cross-entropy.
 
-use super::softmax::{self, Softmax};
+use super::softmax::{RowTargets, Rows};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -34,19 +34,15 @@ impl<T: Real> Loss<T> for CategoricalCrossentropy {
     }
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
-        for (to, (logits, targets)) in losses.iter_mut().zip(rows) {
-            *to = loss(logits, targets, &Softmax::new(logits));
-        }
+        rows(outputs, width, targets).losses(losses);
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        softmax::gradients(outputs, width, of(targets, width), gradients, |_, _, _| {});
+        rows(outputs, width, targets).gradients(gradients, None);
     }
 
     fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
-        let see = |row: usize, logits: &[T], softmax| losses[row] = loss(logits, &targets[row * width..], &softmax);
-        softmax::gradients(outputs, width, of(targets, width), gradients, see);
+        rows(outputs, width, targets).gradients(gradients, Some(losses));
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -60,20 +56,12 @@ impl<T: Real> GaussNewton<T> for CategoricalCrossentropy {
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        softmax::residuals(outputs, width, of(targets, width), residuals, roots);
+        rows(outputs, width, targets).residuals(residuals, roots);
     }
 }
 
-/// The sum of a row's targets, and each of them.
-fn of<T: Real>(targets: &[T], width: usize) -> (impl Fn(usize) -> T, impl Fn(usize, usize) -> T) {
-    let row = move |row: usize| &targets[row * width..(row + 1) * width];
-    (move |index| row(index).iter().copied().sum(), move |index, class| row(index)[class])
-}
-
-fn loss<T: Real>(logits: &[T], targets: &[T], softmax: &Softmax<T>) -> T {
-    // A class without a target may be infinitely improbable.
-    let pairs = logits.iter().zip(targets).filter(|&(_, &t)| t > T::ZERO);
-    pairs.map(|(&z, &t)| t * softmax.surprise(z)).sum()
+fn rows<'a, T>(logits: &'a [T], width: usize, probabilities: &'a [T]) -> Rows<'a, T> {
+    Rows { logits, width, targets: RowTargets::Probabilities(probabilities) }
 }
 
 #[cfg(test)]

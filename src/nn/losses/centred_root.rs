@@ -1,98 +1,232 @@
 //! Roots of second derivatives under which constant changes vanish.
 
-use crate::nn::arithmetic::put;
+use super::side_by_side::{Columns, NARROW, RowPart, select_class};
+use crate::kernels::lanes::{LaneKernel, Register};
+use crate::kernels::simd::{self, Kernel};
+use crate::number::Number;
 use crate::real::Real;
+use crate::scalar::Scalar;
 
-/// `R = diag(s) (I − 𝟙pᵀ)` of one sample, where `p` sums to one.
+/// `R = diag(s) (I − 𝟙pᵀ)` of each sample, where `p` sums to one.
 ///
 /// Every product is computed without `1 − p` of the largest `p`, which may be nearly one.
-pub(crate) struct CentredRoot<'a, T> {
-    s: &'a [T],
-    p: &'a [T],
+pub(crate) struct CentredRoots<'a, T> {
+    /// `s` and then `p` of each sample.
+    numbers: &'a [T],
+    width: usize,
 }
 
-impl<'a, T: Real> CentredRoot<'a, T> {
-    /// From `s` and `p`, one after the other.
-    pub(crate) fn new(numbers: &'a [T]) -> Self {
-        let (s, p) = numbers.split_at(numbers.len() / 2);
-        CentredRoot { s, p }
+impl<'a, T: Real> CentredRoots<'a, T> {
+    pub(crate) fn new(numbers: &'a [T], width: usize) -> Self {
+        CentredRoots { numbers, width }
     }
 
-    /// Row `k` of `R`.
+    /// Row `k` of every sample's `R`.
     pub(crate) fn row(&self, k: usize, to: &mut [T]) {
-        let s = self.s[k];
-        let others = sum_without(k, self.p.iter().copied());
-        to.iter_mut().zip(self.p).for_each(|(to, &p)| *to = -s * p);
-        to[k] = s * others;
-    }
-
-    /// `R v`.
-    pub(crate) fn times(&self, v: &[T], to: &mut [T]) {
-        let shift = v[self.peak()];
-        let mean: T = self.p.iter().zip(v).map(|(&p, &v)| p * (v - shift)).sum();
-        for ((to, &s), &v) in to.iter_mut().zip(self.s).zip(v) {
-            *to = s * ((v - shift) - mean);
+        for (to, numbers) in to.chunks_exact_mut(self.width).zip(self.numbers.chunks_exact(2 * self.width)) {
+            let (s, p) = numbers.split_at(self.width);
+            let others = p.iter().enumerate().map(|(j, &p)| if j == k { T::ZERO } else { p }).sum::<T>();
+            to.iter_mut().zip(p).for_each(|(to, &p)| *to = -s[k] * p);
+            to[k] = s[k] * others;
         }
     }
 
-    /// `Rᵀ u`, in place of what is there or added to it.
-    pub(crate) fn transposed_times(&self, u: &[T], to: &mut [T], add: bool) {
-        let peak = self.peak();
-        let others = sum_without(peak, self.s.iter().zip(u).map(|(&s, &u)| s * u));
-        let improbable = sum_without(peak, self.p.iter().copied());
-        let of_peak = self.s[peak] * u[peak];
-        let (before, sum) = (to[peak], others + of_peak);
-        put(to, add, self.s.iter().zip(self.p).zip(u).map(|((&s, &p), &u)| s * u - p * sum));
-        let product = of_peak * improbable - self.p[peak] * others;
-        to[peak] = if add { before + product } else { product };
+    /// `R v` for parts of rows.
+    pub(crate) fn times(&self, (v, of): (&[T], RowPart), (to, part): (&mut [T], RowPart)) {
+        let CentredRoots { numbers, width } = *self;
+        Product { numbers, width, factors: (v, of), to: (to, part), is_transposed: false, adds: false }.form();
     }
 
-    /// Index of the largest `p`.
-    fn peak(&self) -> usize {
-        (1..self.p.len()).fold(0, |at, k| if self.p[k] > self.p[at] { k } else { at })
+    /// `Rᵀ u` for parts of rows, in place of what is there or added to it.
+    pub(crate) fn transposed_times(&self, (u, of): (&[T], RowPart), (to, part): (&mut [T], RowPart), adds: bool) {
+        let CentredRoots { numbers, width } = *self;
+        Product { numbers, width, factors: (u, of), to: (to, part), is_transposed: true, adds }.form();
     }
 }
 
-/// The sum of all numbers but one.
-fn sum_without<T: Real>(place: usize, numbers: impl Iterator<Item = T>) -> T {
-    numbers.enumerate().map(|(k, number)| if k == place { T::ZERO } else { number }).sum()
+/// The product of every sample's root, or its transpose.
+struct Product<'a, T> {
+    numbers: &'a [T],
+    width: usize,
+    factors: (&'a [T], RowPart),
+    to: (&'a mut [T], RowPart),
+    is_transposed: bool,
+    adds: bool,
+}
+
+impl<T: Real> Product<'_, T> {
+    fn form(self) {
+        if self.width > NARROW {
+            simd::run(self);
+        } else {
+            T::run_in_lanes(self);
+        }
+    }
+}
+
+/// Samples one by one.
+impl<T: Real> Kernel for Product<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let Product { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
+        let rows = numbers.chunks_exact(2 * width).zip(of.of(factors, width)).zip(part.of_mut(to, width));
+        for ((numbers, factors), to) in rows {
+            let (s, p) = numbers.split_at(width);
+            Root { s, p }.product(factors, to, is_transposed, adds);
+        }
+    }
+}
+
+/// Samples side by side.
+impl<T: Real> LaneKernel<T> for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Register<T>>(self) {
+        let Product { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
+        let (mut s_columns, mut p_columns) = (Columns::<T, R>::new(), Columns::<T, R>::new());
+        let (mut factor_columns, mut product) = (Columns::<T, R>::new(), Columns::<T, R>::new());
+        let [s_part, p_part] = [0, width].map(|first| RowPart { stride: 2 * width, first });
+        let blocks = numbers.chunks(2 * width * R::LANES).zip(factors.chunks(of.stride * R::LANES));
+        for ((numbers, factors), to) in blocks.zip(to.chunks_mut(part.stride * R::LANES)) {
+            let s = s_columns.load(s_part.of(numbers, width), width);
+            let p = p_columns.load(p_part.of(numbers, width), width);
+            let factors = factor_columns.load(of.of(factors, width), width);
+            if adds {
+                product.load(part.of(to, width), width);
+            }
+            Root { s, p }.product(factors, product.first(width), is_transposed, adds);
+            product.store(part.of_mut(to, width));
+        }
+    }
+}
+
+/// The root of a sample, or those of samples side by side.
+struct Root<'a, N> {
+    s: &'a [N],
+    p: &'a [N],
+}
+
+impl<N: Number> Root<'_, N> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn product(&self, factors: &[N], to: &mut [N], is_transposed: bool, adds: bool) {
+        if is_transposed {
+            self.transposed_times(factors, to, adds);
+        } else {
+            self.times(factors, to);
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn times(&self, v: &[N], to: &mut [N]) {
+        let (peak, zero) = (self.peak(), N::from_f64(0.0));
+        let of_peak = v.iter().enumerate().fold(zero, |found, (class, &v)| select_class(peak, class, v, found));
+        let mean = self.p.iter().zip(v).fold(zero, |sum, (&p, &v)| sum + p * (v - of_peak));
+        for ((to, &s), &v) in to.iter_mut().zip(self.s).zip(v) {
+            *to = s * ((v - of_peak) - mean);
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn transposed_times(&self, u: &[N], to: &mut [N], adds: bool) {
+        let (peak, zero) = (self.peak(), N::from_f64(0.0));
+        // Of the largest `p`, and sums over all others.
+        let [mut p_of_peak, mut product_of_peak, mut improbable, mut others] = [zero; 4];
+        let numbers = || self.s.iter().zip(self.p).zip(u).enumerate();
+        for (class, ((&s, &p), &u)) in numbers() {
+            let product = s * u;
+            p_of_peak = select_class(peak, class, p, p_of_peak);
+            product_of_peak = select_class(peak, class, product, product_of_peak);
+            improbable = improbable + select_class(peak, class, zero, p);
+            others = others + select_class(peak, class, zero, product);
+        }
+        let (at_peak, sum) = (product_of_peak * improbable - p_of_peak * others, others + product_of_peak);
+        for (to, (class, ((&s, &p), &u))) in to.iter_mut().zip(numbers()) {
+            let product = select_class(peak, class, at_peak, s * u - p * sum);
+            *to = if adds { *to + product } else { product };
+        }
+    }
+
+    /// Index of the largest `p`, the first if there are several.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn peak(&self) -> N {
+        let (mut at, mut largest) = (N::from_f64(0.0), self.p[0]);
+        for (class, &p) in self.p.iter().enumerate() {
+            at = largest.select_less(p, N::from_f64(class as f64), at);
+            largest = Scalar::max(largest, p);
+        }
+        at
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::registers::tests::in_all;
 
+    /// All products of samples with these numbers: rows of `R`, `R v`, and `1 + Rᵀ u`.
+    fn products(numbers: &[f64], width: usize, v: &[f64], u: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) {
+        let (roots, part) = (CentredRoots::new(numbers, width), RowPart::whole(width));
+        let mut rows = vec![vec![f64::NAN; v.len()]; width];
+        (0..width).for_each(|k| roots.row(k, &mut rows[k]));
+        let (mut product, mut transposed) = (vec![f64::NAN; v.len()], vec![1.0; v.len()]);
+        roots.times((v, part), (&mut product, part));
+        roots.transposed_times((u, part), (&mut transposed, part), true);
+        (rows, product, transposed)
+    }
+
+    /// Rows side by side and alone, and a last block that is not full.
     #[test]
     fn products_are_those_with_the_matrix() {
-        let numbers = [0.5, 0.7, 0.1, 0.25, 0.6, 0.15];
-        let root = CentredRoot::new(&numbers);
-        let entry = |k: usize, j: usize| numbers[k] * (f64::from(u8::from(k == j)) - numbers[3 + j]);
-        let (v, u) = ([1.0, -2.0, 0.5], [0.3, 0.4, -0.9]);
-        let (mut rows, mut product, mut transposed) = ([[0.0; 3]; 3], [0.0; 3], [1.0; 3]);
-        (0..3).for_each(|k| root.row(k, &mut rows[k]));
-        root.times(&v, &mut product);
-        root.transposed_times(&u, &mut transposed, true);
-        let close = |a: f64, b: f64| (a - b).abs() < 1e-15;
-        for k in 0..3 {
-            assert!((0..3).all(|j| close(rows[k][j], entry(k, j))));
-            assert!(close(product[k], (0..3).map(|j| entry(k, j) * v[j]).sum()));
-            assert!(close(transposed[k], 1.0 + (0..3).map(|j| entry(j, k) * u[j]).sum::<f64>()));
-        }
+        in_all(|| {
+            for (width, samples) in [(1, 3), (3, 1), (3, 16), (10, 37), (NARROW, 17), (NARROW + 1, 5), (100, 2)] {
+                let number = |k: usize| (1.0 + (k as f64 * 0.7).sin()) / width as f64;
+                let mut numbers: Vec<f64> = (0..2 * width * samples).map(number).collect();
+                for p in numbers.chunks_exact_mut(width).skip(1).step_by(2) {
+                    let sum: f64 = p.iter().sum();
+                    p.iter_mut().for_each(|p| *p /= sum);
+                }
+                let v: Vec<f64> = (0..width * samples).map(|k| (k as f64).cos()).collect();
+                let u: Vec<f64> = (0..width * samples).map(|k| (2.0 * k as f64).sin()).collect();
+                let (rows, product, transposed) = products(&numbers, width, &v, &u);
+                let close = |a: f64, b: f64| (a - b).abs() < 1e-14;
+                for sample in 0..samples {
+                    let at = sample * width;
+                    let s = &numbers[2 * at..2 * at + width];
+                    let p = &numbers[2 * at + width..2 * at + 2 * width];
+                    let entry = |k: usize, j: usize| s[k] * (f64::from(u8::from(k == j)) - p[j]);
+                    for k in 0..width {
+                        assert!((0..width).all(|j| close(rows[k][at + j], entry(k, j))));
+                        assert!(close(product[at + k], (0..width).map(|j| entry(k, j) * v[at + j]).sum()));
+                        let expected = 1.0 + (0..width).map(|j| entry(j, k) * u[at + j]).sum::<f64>();
+                        assert!(close(transposed[at + k], expected));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Rows of two losses beside each other.
+    #[test]
+    fn other_parts_of_rows_are_left_alone() {
+        let (numbers, width) = ([0.5, 0.7, 0.75, 0.25].repeat(20), 2);
+        let part = RowPart { stride: 5, first: 2 };
+        let (mut to, ones) = (vec![7.0; 100], [1.0; 40]);
+        CentredRoots::new(&numbers, width).times((&ones, RowPart::whole(2)), (&mut to, part));
+        assert!(to.chunks(5).all(|row| row == [7.0, 7.0, 0.0, 0.0, 7.0]));
     }
 
     /// A class that is certain but for `1e-40` leaves products of that size, in all digits.
     #[test]
     fn nothing_cancels_where_one_probability_is_nearly_one() {
         let (p, s) = (1e-40, 1e-20);
-        let numbers = [1.0, s, 1.0, p];
-        let root = CentredRoot::new(&numbers);
-        let (mut product, mut transposed, mut row) = ([0.0; 2], [0.0; 2], [0.0; 2]);
-        root.times(&[1.0, 3.0], &mut product);
-        root.transposed_times(&[1.0, 0.0], &mut transposed, false);
-        root.row(0, &mut row);
+        let (rows, product, _) = products(&[1.0, s, 1.0, p], 2, &[1.0, 3.0], &[1.0, 0.0]);
+        let mut transposed = [0.0; 2];
+        let part = RowPart::whole(2);
+        CentredRoots::new(&[1.0, s, 1.0, p], 2).transposed_times((&[1.0, 0.0], part), (&mut transposed, part), false);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
         assert!(close(product[0], -2.0 * p) && close(product[1], 2.0 * s), "{product:?}");
         assert!(close(transposed[0], p) && close(transposed[1], -p), "{transposed:?}");
-        assert!(close(row[0], p) && close(row[1], -p), "{row:?}");
+        assert!(close(rows[0][0], p) && close(rows[0][1], -p), "{rows:?}");
     }
 }

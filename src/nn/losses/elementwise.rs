@@ -1,5 +1,6 @@
 //! Losses that are a mean over the outputs.
 
+use crate::number::Number;
 use crate::problem::RobustRow;
 use crate::real::Real;
 
@@ -79,6 +80,7 @@ pub(super) fn curved<T: Real>(
 
 /// The least root, where a target pulls with this gradient: smaller ones would only blow the residual up, which is the
 /// gradient over the root, and their square is lost to rounding beside the second derivative's largest value.
-pub(super) fn least_root<T: Real>(pull: T) -> T {
-    (T::EPSILON * pull).sqrt()
+#[inline(always)]
+pub(super) fn least_root<N: Number>(pull: N) -> N {
+    (N::splat(N::Element::EPSILON) * pull).sqrt()
 }

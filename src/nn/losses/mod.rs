@@ -12,12 +12,13 @@ mod loss;
 mod mean_absolute_error;
 mod mean_squared_error;
 mod poisson;
+mod side_by_side;
 mod softmax;
 mod sparse_categorical_crossentropy;
 
 pub use binary_crossentropy::BinaryCrossentropy;
 pub use categorical_crossentropy::CategoricalCrossentropy;
-pub(crate) use centred_root::CentredRoot;
+pub(crate) use centred_root::CentredRoots;
 pub use gauss_newton::{CurvatureRoot, GaussNewton};
 pub use half_sum_of_squares::HalfSumOfSquares;
 pub use huber::Huber;
@@ -26,12 +27,13 @@ pub use loss::{Loss, Reduction, Targets};
 pub use mean_absolute_error::MeanAbsoluteError;
 pub use mean_squared_error::MeanSquaredError;
 pub use poisson::Poisson;
+pub(crate) use side_by_side::RowPart;
 pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 
 /// Properties of every loss.
 #[cfg(test)]
 mod testing {
-    use super::{CentredRoot, CurvatureRoot, Loss};
+    use super::{CentredRoots, CurvatureRoot, Loss};
     use crate::real::Real;
 
     /// Gradients against central differences of the values.
@@ -80,7 +82,7 @@ mod testing {
             }
             CurvatureRoot::Centred => {
                 for (k, row) in full.chunks_exact_mut(width).enumerate() {
-                    CentredRoot::new(&roots[k / width * 2 * width..][..2 * width]).row(k % width, row);
+                    CentredRoots::new(&roots[k / width * 2 * width..][..2 * width], width).row(k % width, row);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Categorical cross-entropy from class numbers.
 
-use super::softmax::{self, Softmax};
+use super::softmax::{RowTargets, Rows};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -34,20 +34,15 @@ impl<T: Real> Loss<T> for SparseCategoricalCrossentropy {
     }
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        for (loss, (logits, label)) in losses.iter_mut().zip(outputs.chunks_exact(width).zip(targets)) {
-            *loss = Softmax::new(logits).surprise(logits[class_of(*label)]);
-        }
+        rows(outputs, width, targets).losses(losses);
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        softmax::gradients(outputs, width, of(targets), gradients, |_, _, _| {});
+        rows(outputs, width, targets).gradients(gradients, None);
     }
 
     fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
-        let see = |row: usize, logits: &[T], softmax: Softmax<T>| {
-            losses[row] = softmax.surprise(logits[class_of(targets[row])]);
-        };
-        softmax::gradients(outputs, width, of(targets), gradients, see);
+        rows(outputs, width, targets).gradients(gradients, Some(losses));
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -61,17 +56,12 @@ impl<T: Real> GaussNewton<T> for SparseCategoricalCrossentropy {
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        softmax::residuals(outputs, width, of(targets), residuals, roots);
+        rows(outputs, width, targets).residuals(residuals, roots);
     }
 }
 
-/// One, which a row's targets sum to, and each of them: one for the class that was given.
-fn of<T: Real>(labels: &[T]) -> (impl Fn(usize) -> T, impl Fn(usize, usize) -> T) {
-    (|_| T::ONE, |row, class| if class == class_of(labels[row]) { T::ONE } else { T::ZERO })
-}
-
-fn class_of<T: Real>(label: T) -> usize {
-    label.to_f64() as usize
+fn rows<'a, T>(logits: &'a [T], width: usize, labels: &'a [T]) -> Rows<'a, T> {
+    Rows { logits, width, targets: RowTargets::Labels(labels) }
 }
 
 #[cfg(test)]

@@ -78,9 +78,9 @@ impl<T: Real> Network<T> {
         gradient_work(&self.tape, self.terms.iter().map(|term| term.output), &needed, &mut reached).of(rows)
     }
 
-    /// Average cost of a step with Kronecker factors, and its bytes: the gradient; factors of half of the rows in every
-    /// fifth step, by one more reverse sweep; products with inverses, by rows of the batch in all other steps; inverses in every tenth; a
-    /// tangent sweep, about two forward sweeps, in every fifth.
+    /// Average cost of a step with Kronecker factors, and its bytes: the gradient; in every tenth step
+    /// factors of half of the rows, by one more reverse sweep, their inverses, and a tangent sweep, about two forward sweeps; products
+    /// with inverses, by rows of the batch in all other steps.
     fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
         if self.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
             return None;
@@ -90,11 +90,11 @@ impl<T: Real> Network<T> {
         let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
         let work = forward
             + self.backward_work(rows)
-            + sample * 0.2
+            + sample * 0.1
             + cost::inverse_work(&blocks) * 0.1
-            + cost::precondition_work(&blocks, Some(rows)) * 0.8
-            + cost::precondition_work(&blocks, None) * 0.2
-            + forward * 0.4
+            + cost::precondition_work(&blocks, Some(rows)) * 0.9
+            + cost::precondition_work(&blocks, None) * 0.1
+            + forward * 0.2
             + Work::elementwise(parameters as f64, 8.0, 6.0);
         Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters) * size_of::<T>()))
     }

@@ -18,9 +18,9 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("effective_parameters", 1.0, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("factor_decay", 0.95, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("factor_share", 0.5, HyperparameterDomain::Positive),
-    HyperparameterSpec::new("factor_interval", 5.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("factor_interval", 10.0, HyperparameterDomain::Count),
     HyperparameterSpec::new("inverse_interval", 10.0, HyperparameterDomain::Count),
-    HyperparameterSpec::new("model_interval", 5.0, HyperparameterDomain::Count),
+    HyperparameterSpec::new("model_interval", 10.0, HyperparameterDomain::Count),
 ];
 
 /// Rule for the length of a step, and the damping.
@@ -189,7 +189,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("factor_share", share)
     }
 
-    /// Steps from one estimate of the factors to the next; 5 unless set. The first, the second and the fourth step all have one.
+    /// Steps from one estimate of the factors to the next; 10 unless set. The first, the second and the fourth step all have one.
     pub fn with_factor_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("factor_interval", steps as f64)
     }
@@ -199,7 +199,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("inverse_interval", steps as f64)
     }
 
-    /// Steps from one evaluation of the quadratic model to the next; 5 unless set. The first, the second and the fourth step all
+    /// Steps from one evaluation of the quadratic model to the next; 10 unless set. The first, the second and the fourth step all
     /// have one.
     pub fn with_model_interval(self, steps: u64) -> Self {
         self.with_hyperparameter("model_interval", steps as f64)
