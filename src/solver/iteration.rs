@@ -415,7 +415,7 @@ where
             self.measure_point(problem);
             return Ok(Some(cost));
         }
-        self.tiles.forget();
+        self.tiles.take_back();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         Ok(None)
@@ -479,7 +479,7 @@ where
     #[inline]
     pub(super) fn return_from_trial(&mut self, cost: T) {
         self.move_to_trial(cost);
-        self.tiles.forget();
+        self.tiles.take_back();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
     }
