@@ -137,7 +137,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         x: &[T],
         mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
-        let (m, columns, kept) = (problem.residual_count(), self.columns, self.kept);
+        let (m, columns, kept) = (problem.residual_count(), S::size(self.columns), self.kept);
         self.second ^= Self::KEEPS_TWO;
         let ranges = ranges(m, self.rows);
         let last = self.last();
@@ -156,7 +156,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     /// Visits the rows of the Jacobian of the last [`linearize`](Self::linearize), a tile at a time; `false` where they are not here
     /// any more.
     pub(crate) fn visit_kept(&mut self, m: usize, mut visit: impl FnMut(Range<usize>, &[T])) -> bool {
-        let (ranges, columns, last) = (ranges(m, self.rows), self.columns, self.last());
+        let (ranges, columns, last) = (ranges(m, self.rows), S::size(self.columns), self.last());
         if last.complete {
             for rows in ranges {
                 visit(rows.clone(), last.jacobian.part(rows.start * columns, rows.len() * columns));
@@ -175,7 +175,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         x: &[T],
         mut visit: impl FnMut(&mut P, usize, Option<(&[T], &[T])>, &mut [T]) -> Result<bool, EvaluationError>,
     ) -> Result<bool, EvaluationError> {
-        let columns = self.columns;
+        let columns = S::size(self.columns);
         let last = &mut self.linearized[usize::from(self.second)];
         let mut asked = false;
         for Range { start: first, end } in ranges(problem.residual_count(), self.rows) {
