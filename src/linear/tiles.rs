@@ -24,10 +24,12 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     columns: usize,
     /// Rows that there is room for: those of a tile, or all.
     kept: usize,
-    /// Rows of the last linearisation, and on the stack those of the one before, to which a rejected step [returns](Self::take_back).
+    /// Rows of the last linearisation, and of the one before, to which a rejected step [returns](Self::take_back).
     linearized: [Linearized<T, S>; 2],
     /// The second of these is the last.
     second: bool,
+    /// There is room for both: one small tile has all rows.
+    keeps_two: bool,
     trial_residuals: Buffer<T, S::Column>,
 }
 
@@ -53,30 +55,35 @@ impl<T: Real, S: Shape<T>> Linearized<T, S> {
 }
 
 impl<T: Real, S: Shape<T>> Tiles<T, S> {
-    /// Rows on the stack are so few that those of two points take little room.
-    const KEEPS_TWO: bool = S::TILE_ROWS > 0;
-
     /// A buffer for `m` rows of `n` parameters that come in groups.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
-        Self::of_rows(Self::rows(m, n, group), n)
+        let rows = Self::rows(m, n, group);
+        Self::of_rows(rows, n, Self::fit_twice(rows, m, n))
     }
 
     /// A buffer for one group of rows after the other.
     pub(crate) fn of_one_group(n: usize, group: usize) -> Self {
-        Self::of_rows(group, n)
+        Self::of_rows(group, n, false)
     }
 
     #[inline]
-    fn of_rows(rows: usize, n: usize) -> Self {
+    fn of_rows(rows: usize, n: usize, keeps_two: bool) -> Self {
         Tiles {
             rows,
             columns: n,
             kept: rows,
-            linearized: [Linearized::new(rows, n), Linearized::new(if Self::KEEPS_TWO { rows } else { 0 }, n)],
+            linearized: [Linearized::new(rows, n), Linearized::new(if keeps_two { rows } else { 0 }, n)],
             second: false,
+            keeps_two,
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
         }
+    }
+
+    /// All of `m` rows are in a tile of these rows, and take so little room that there may be two of it.
+    #[inline]
+    fn fit_twice(rows: usize, m: usize, n: usize) -> bool {
+        rows == m && Self::kept_bytes(m, n) <= TILE_BYTES
     }
 
     /// Rows of the last linearisation.
@@ -90,10 +97,15 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.rows = Self::rows(m, n, group);
         self.columns = n;
         self.kept = self.rows;
-        let (rows, last) = (self.rows, self.last());
-        last.jacobian.grow(rows * n);
-        last.residuals.grow(rows);
-        last.complete = false;
+        self.keeps_two = Self::fit_twice(self.rows, m, n);
+        let rows = self.rows;
+        for (second, linearized) in [false, true].into_iter().zip(&mut self.linearized) {
+            linearized.complete = false;
+            if second == self.second || self.keeps_two {
+                linearized.jacobian.grow(rows * n);
+                linearized.residuals.grow(rows);
+            }
+        }
         self.trial_residuals.grow(rows);
     }
 
@@ -138,7 +150,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
         let (m, columns, kept) = (problem.residual_count(), S::size(self.columns), self.kept);
-        self.second ^= Self::KEEPS_TWO;
+        self.second ^= self.keeps_two;
         let ranges = ranges(m, self.rows);
         let last = self.last();
         last.complete = false;
@@ -206,7 +218,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     #[inline]
     pub(crate) fn take_back(&mut self) {
         self.forget();
-        self.second ^= Self::KEEPS_TWO;
+        self.second ^= self.keeps_two;
     }
 
     /// Visits a column of numbers for all rows, without the Jacobian.
