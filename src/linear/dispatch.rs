@@ -91,6 +91,7 @@ macro_rules! pass_on {
             ref gradient() -> &[T];
             ref column_norms(norms: &mut [T]);
             mut solve(products: Products<'_, T>, lambda: T, d: &[T], held: Held<'_>, step: &mut [T]) -> Result<(), IllConditioned>;
+            mut solve_and_measure(products: Products<'_, T>, lambda: T, d: &[T], held: Held<'_>, step: &mut [T]) -> Result<T, IllConditioned>;
             ref length(d: &[T], step: &[T]) -> T;
             ref slope(step: &[T]) -> T;
             ref quadratic_form(v: &[T]) -> T;

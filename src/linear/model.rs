@@ -63,6 +63,21 @@ pub trait LinearModel<T: Real> {
         step: &mut [T],
     ) -> Result<(), IllConditioned>;
 
+    /// [Solves](Self::solve) for the step and returns its length `‖Dδ‖`. One method, so that a step of few numbers is still in registers
+    /// when it is measured.
+    #[inline(always)]
+    fn solve_and_measure(
+        &mut self,
+        products: Products<'_, T>,
+        lambda: T,
+        d: &[T],
+        held: Held<'_>,
+        step: &mut [T],
+    ) -> Result<T, IllConditioned> {
+        self.solve(products, lambda, d, held, step)?;
+        Ok(self.length(d, step))
+    }
+
     /// `‖Dδ‖` of the step just solved for.
     #[inline(always)]
     fn length(&self, d: &[T], step: &[T]) -> T {

@@ -23,8 +23,8 @@ const FEW_PARAMETERS: usize = 16;
 pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     /// Sums at the current point and at the candidate.
     sums: [Sums<T, S>; 2],
-    /// Index of the current point's sums: 0 or 1.
-    current: usize,
+    /// The second of these are the current point's.
+    second: bool,
     factor: S::Matrix,
     inverse_pivots: S::Vector,
     work: S::Vector,
@@ -50,7 +50,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         let zero = || Sums { gram: S::matrix(n), gradient: S::vector(n) };
         NormalEquations {
             sums: [zero(), zero()],
-            current: 0,
+            second: false,
             factor: S::matrix(n),
             inverse_pivots: S::vector(n),
             work: S::vector(n),
@@ -84,37 +84,37 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
     #[inline(always)]
     fn begin(&mut self) {
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
         gram.as_mut().fill(T::ZERO);
         gradient.as_mut().fill(T::ZERO);
     }
 
     #[inline(always)]
     fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
     #[inline]
     fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
         Some((gram.as_mut(), gradient.as_mut()))
     }
 
     #[inline(always)]
     fn swap(&mut self) {
-        self.current = 1 - self.current;
+        self.second = !self.second;
     }
 
     #[inline(always)]
     fn gradient(&self) -> &[T] {
-        self.sums[self.current].gradient.as_ref()
+        self.sums[usize::from(self.second)].gradient.as_ref()
     }
 
     #[inline(always)]
     fn column_norms(&self, norms: &mut [T]) {
         for (j, norm) in norms.iter_mut().enumerate() {
-            *norm = self.sums[self.current].gram.as_ref()[j * self.n() + j].sqrt();
+            *norm = self.sums[usize::from(self.second)].gram.as_ref()[j * self.n() + j].sqrt();
         }
     }
 
@@ -128,10 +128,12 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
         step: &mut [T],
     ) -> Result<(), IllConditioned> {
         let n = self.n();
-        let Sums { gram, gradient } = &self.sums[self.current];
+        let Sums { gram, gradient } = &self.sums[usize::from(self.second)];
         let gradient = gradient.as_ref();
         let factor = self.factor.as_mut();
-        factor.copy_from_slice(gram.as_ref());
+        for (i, (to, from)) in factor.chunks_exact_mut(n).zip(gram.as_ref().chunks_exact(n)).enumerate() {
+            to[..=i].copy_from_slice(&from[..=i]);
+        }
         if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
             for (i, row) in factor.chunks_exact_mut(n).enumerate() {
                 row.iter_mut().zip(curvature.row(i)).for_each(|(entry, &more)| *entry += more);
@@ -167,7 +169,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
-        let rows = self.sums[self.current].gram.as_ref().chunks_exact(self.n());
+        let rows = self.sums[usize::from(self.second)].gram.as_ref().chunks_exact(self.n());
         let squares = rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
             let off_diagonal = dot(&row[..i], &v[..i]);
             sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
@@ -234,7 +236,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     fn learn_curvature(&mut self, step: &[T]) {
         let n = self.n();
         let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
-        let [here, before] = [self.current, 1 - self.current].map(|which| &self.sums[which]);
+        let [here, before] = [self.second, !self.second].map(|second| &self.sums[usize::from(second)]);
         let [y, z] = curvature.change.each_mut().map(|change| change.as_mut());
         symmetric_times(here.gram.as_ref(), step, z);
         for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
@@ -275,7 +277,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
 impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
     fn gram_times(&self, v: &[T], product: &mut [T]) {
-        symmetric_times(self.sums[self.current].gram.as_ref(), v, product);
+        symmetric_times(self.sums[usize::from(self.second)].gram.as_ref(), v, product);
         if let Some(curvature) = self.curvature_in_use() {
             for (i, product) in product.iter_mut().enumerate() {
                 *product += dot(curvature.row(i), v);
@@ -287,7 +289,7 @@ impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
 impl<T: Real, S: Shape<T>> TakesRidge<T> for NormalEquations<T, S> {
     fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
         for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
             gram.as_mut()[j * n + j] += weight;
             gradient.as_mut()[j] += weight * x;
@@ -297,7 +299,7 @@ impl<T: Real, S: Shape<T>> TakesRidge<T> for NormalEquations<T, S> {
 
 impl<T: Real, S: Shape<T>> SpansRanks<T> for NormalEquations<T, S> {
     fn write_candidate(&self, numbers: &mut Vec<T>) {
-        let Sums { gram, gradient } = &self.sums[1 - self.current];
+        let Sums { gram, gradient } = &self.sums[usize::from(!self.second)];
         let rows = gram.as_ref().chunks_exact(self.n()).enumerate();
         rows.for_each(|(i, row)| numbers.extend_from_slice(&row[..=i]));
         numbers.extend_from_slice(gradient.as_ref());
@@ -309,7 +311,7 @@ impl<T: Real, S: Shape<T>> SpansRanks<T> for NormalEquations<T, S> {
 
     fn read_candidate(&mut self, mut numbers: &[T]) {
         let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[1 - self.current];
+        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
         for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
             let (of_row, others) = numbers.split_at(i + 1);
             row[..=i].copy_from_slice(of_row);
@@ -339,7 +341,7 @@ mod tests {
         model.learn_curvature(&taught);
         model.use_curvature(true);
         model.gram_times(&taught, &mut product);
-        let [here, before] = [model.current, 1 - model.current].map(|which| &model.sums[which].gradient);
+        let [here, before] = [model.second, !model.second].map(|second| &model.sums[usize::from(second)].gradient);
         for j in 0..2 {
             assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
         }

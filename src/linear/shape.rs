@@ -27,6 +27,8 @@ pub trait Shape<T: Real>: Sized {
     /// Rows that [`Tile`](Self::Tile) has room for; a larger tile goes to the heap.
     const TILE_ROWS: usize;
 
+    /// `n`, by a number that the compiler knows where it can.
+    fn size(n: usize) -> usize;
     /// A zero vector.
     fn vector(n: usize) -> Self::Vector;
     /// Free variables.
@@ -54,6 +56,11 @@ impl<T: Real> Shape<T> for Dynamic {
     type Model = BoxedModel<T>;
 
     const TILE_ROWS: usize = 0;
+
+    #[inline]
+    fn size(n: usize) -> usize {
+        n
+    }
 
     fn vector(n: usize) -> Vec<T> {
         vec![T::ZERO; n]
@@ -93,6 +100,11 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     type Model = Stacked<T, Self>;
 
     const TILE_ROWS: usize = 16;
+
+    #[inline]
+    fn size(_n: usize) -> usize {
+        N
+    }
 
     #[inline]
     fn vector(_n: usize) -> [T; N] {

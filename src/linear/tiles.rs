@@ -24,36 +24,72 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
     columns: usize,
     /// Rows that there is room for: those of a tile, or all.
     kept: usize,
+    /// Rows of the last linearisation, and of the one before, to which a rejected step [returns](Self::take_back).
+    linearized: [Linearized<T, S>; 2],
+    /// The second of these is the last.
+    second: bool,
+    /// There is room for both: one small tile has all rows.
+    keeps_two: bool,
+    trial_residuals: Buffer<T, S::Column>,
+}
+
+/// Rows of a linearisation.
+struct Linearized<T: Real, S: Shape<T>> {
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
-    trial_residuals: Buffer<T, S::Column>,
-    /// All rows of the last linearisation are still here.
+    /// All rows are still here.
     complete: bool,
+}
+
+impl<T: Real, S: Shape<T>> Linearized<T, S> {
+    /// Room for rows of `n` columns.
+    #[inline]
+    fn new(rows: usize, n: usize) -> Self {
+        let fits = rows <= S::TILE_ROWS;
+        Linearized {
+            jacobian: Buffer::new(S::tile(), rows * n, fits),
+            residuals: Buffer::new(S::column(), rows, fits),
+            complete: false,
+        }
+    }
 }
 
 impl<T: Real, S: Shape<T>> Tiles<T, S> {
     /// A buffer for `m` rows of `n` parameters that come in groups.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
-        Self::of_rows(Self::rows(m, n, group), n)
+        let rows = Self::rows(m, n, group);
+        Self::of_rows(rows, n, Self::fit_twice(rows, m, n))
     }
 
     /// A buffer for one group of rows after the other.
     pub(crate) fn of_one_group(n: usize, group: usize) -> Self {
-        Self::of_rows(group, n)
+        Self::of_rows(group, n, false)
     }
 
     #[inline]
-    fn of_rows(rows: usize, n: usize) -> Self {
+    fn of_rows(rows: usize, n: usize, keeps_two: bool) -> Self {
         Tiles {
             rows,
             columns: n,
             kept: rows,
-            jacobian: Buffer::new(S::tile(), rows * n, rows <= S::TILE_ROWS),
-            residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
+            linearized: [Linearized::new(rows, n), Linearized::new(if keeps_two { rows } else { 0 }, n)],
+            second: false,
+            keeps_two,
             trial_residuals: Buffer::new(S::column(), rows, rows <= S::TILE_ROWS),
-            complete: false,
         }
+    }
+
+    /// All of `m` rows are in a tile of these rows, and take so little room that there may be two of it.
+    #[inline]
+    fn fit_twice(rows: usize, m: usize, n: usize) -> bool {
+        rows == m && Self::kept_bytes(m, n) <= TILE_BYTES
+    }
+
+    /// Rows of the last linearisation.
+    #[inline]
+    fn last(&mut self) -> &mut Linearized<T, S> {
+        &mut self.linearized[usize::from(self.second)]
     }
 
     /// Makes room for another number of rows, which forgets those that are here.
@@ -61,18 +97,25 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         self.rows = Self::rows(m, n, group);
         self.columns = n;
         self.kept = self.rows;
-        self.jacobian.grow(self.rows * n);
-        self.residuals.grow(self.rows);
-        self.trial_residuals.grow(self.rows);
-        self.complete = false;
+        self.keeps_two = Self::fit_twice(self.rows, m, n);
+        let rows = self.rows;
+        for (second, linearized) in [false, true].into_iter().zip(&mut self.linearized) {
+            linearized.complete = false;
+            if second == self.second || self.keeps_two {
+                linearized.jacobian.grow(rows * n);
+                linearized.residuals.grow(rows);
+            }
+        }
+        self.trial_residuals.grow(rows);
     }
 
     /// Makes room to keep all of `m` rows for later visits, if they take no more than [`MOST_KEPT_BYTES`].
     pub(crate) fn keep_all(&mut self, m: usize) {
         if S::TILE_ROWS == 0 && Self::kept_bytes(m, self.columns) <= MOST_KEPT_BYTES {
             self.kept = m.max(self.rows);
-            self.jacobian.grow(self.kept * self.columns);
-            self.residuals.grow(self.kept);
+            let (kept, columns, last) = (self.kept, self.columns, self.last());
+            last.jacobian.grow(kept * columns);
+            last.residuals.grow(kept);
         }
     }
 
@@ -106,30 +149,32 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         x: &[T],
         mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
-        let m = problem.residual_count();
-        self.complete = false;
-        for first in (0..m).step_by(self.rows) {
-            let rows = first..m.min(first + self.rows);
-            let place = if self.kept >= m { first } else { 0 };
-            let r = self.residuals.part(place, rows.len());
-            let jacobian = self.jacobian.part(place * self.columns, rows.len() * self.columns);
-            problem.linearize(x, first, r, jacobian)?;
+        let (m, columns, kept) = (problem.residual_count(), S::size(self.columns), self.kept);
+        self.second ^= self.keeps_two;
+        let ranges = ranges(m, self.rows);
+        let last = self.last();
+        last.complete = false;
+        for rows in ranges {
+            let place = if kept >= m { rows.start } else { 0 };
+            let r = last.residuals.part(place, rows.len());
+            let jacobian = last.jacobian.part(place * columns, rows.len() * columns);
+            problem.linearize(x, rows.start, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
-        self.complete = self.kept >= m;
+        last.complete = kept >= m;
         Ok(())
     }
 
     /// Visits the rows of the Jacobian of the last [`linearize`](Self::linearize), a tile at a time; `false` where they are not here
     /// any more.
     pub(crate) fn visit_kept(&mut self, m: usize, mut visit: impl FnMut(Range<usize>, &[T])) -> bool {
-        if self.complete {
-            for first in (0..m).step_by(self.rows) {
-                let count = self.rows.min(m - first);
-                visit(first..first + count, self.jacobian.part(first * self.columns, count * self.columns));
+        let (ranges, columns, last) = (ranges(m, self.rows), S::size(self.columns), self.last());
+        if last.complete {
+            for rows in ranges {
+                visit(rows.clone(), last.jacobian.part(rows.start * columns, rows.len() * columns));
             }
         }
-        self.complete
+        last.complete
     }
 
     /// Visits the rows of the last [`linearize`](Self::linearize), which was at `x`, with room for a second column beside
@@ -142,18 +187,19 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         x: &[T],
         mut visit: impl FnMut(&mut P, usize, Option<(&[T], &[T])>, &mut [T]) -> Result<bool, EvaluationError>,
     ) -> Result<bool, EvaluationError> {
-        let m = problem.residual_count();
+        let columns = S::size(self.columns);
+        let last = &mut self.linearized[usize::from(self.second)];
         let mut asked = false;
-        for first in (0..m).step_by(self.rows) {
-            let count = self.rows.min(m - first);
+        for Range { start: first, end } in ranges(problem.residual_count(), self.rows) {
+            let count = end - first;
             let column = self.trial_residuals.first(count);
-            if !self.complete && visit(problem, first, None, column)? {
+            if !last.complete && visit(problem, first, None, column)? {
                 continue;
             }
-            let place = if self.complete { first } else { 0 };
-            let r = self.residuals.part(place, count);
-            let jacobian = self.jacobian.part(place * self.columns, count * self.columns);
-            if !self.complete {
+            let place = if last.complete { first } else { 0 };
+            let r = last.residuals.part(place, count);
+            let jacobian = last.jacobian.part(place * columns, count * columns);
+            if !last.complete {
                 asked = true;
                 problem.linearize(x, first, r, jacobian)?;
             }
@@ -165,7 +211,14 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
     /// The rows here are not those of the current point, or have been overwritten.
     #[inline]
     pub(crate) fn forget(&mut self) {
-        self.complete = false;
+        self.last().complete = false;
+    }
+
+    /// Undoes the last [`linearize`](Self::linearize): where the rows of the one before are not here any more, none are.
+    #[inline]
+    pub(crate) fn take_back(&mut self) {
+        self.forget();
+        self.second ^= self.keeps_two;
     }
 
     /// Visits a column of numbers for all rows, without the Jacobian.
@@ -174,9 +227,8 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         problem: &mut P,
         mut visit: impl FnMut(&mut P, usize, &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
-        let m = problem.residual_count();
-        for first in (0..m).step_by(self.rows) {
-            visit(problem, first, self.trial_residuals.first(self.rows.min(m - first)))?;
+        for rows in ranges(problem.residual_count(), self.rows) {
+            visit(problem, rows.start, self.trial_residuals.first(rows.len()))?;
         }
         Ok(())
     }
@@ -187,11 +239,10 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         problem: &mut P,
         mut visit: impl FnMut(&mut P, usize, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
-        let m = problem.residual_count();
-        self.complete = false;
-        for first in (0..m).step_by(self.rows) {
-            let count = self.rows.min(m - first);
-            visit(problem, first, self.residuals.first(count), self.trial_residuals.first(count))?;
+        let last = &mut self.linearized[usize::from(self.second)];
+        last.complete = false;
+        for rows in ranges(problem.residual_count(), self.rows) {
+            visit(problem, rows.start, last.residuals.first(rows.len()), self.trial_residuals.first(rows.len()))?;
         }
         Ok(())
     }
@@ -207,6 +258,17 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         })?;
         Ok(cost)
     }
+}
+
+/// `m` rows, tile after tile.
+#[inline]
+fn ranges(m: usize, tile: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut first = 0;
+    std::iter::from_fn(move || {
+        let rows = first..m.min(first + tile);
+        first = rows.end;
+        (!rows.is_empty()).then_some(rows)
+    })
 }
 
 /// Room for numbers: on the stack if they fit there, else on the heap.

@@ -116,6 +116,7 @@ pub trait LeastSquares<T: Real> {
     /// [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a difference of them: without one of
     /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](Self::residuals) or
     /// [`linearize`](Self::linearize) for the same rows.
+    #[inline]
     fn cost_of(&mut self, first: usize, r: &[T]) -> T {
         let _ = first;
         T::from_f64(0.5) * dot(r, r)

@@ -89,11 +89,20 @@ impl<T: Real> Solve<'_, T> {
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
         let (planned, start) = ((plan, model), start.to_vec());
         if !settings.log {
-            return descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, observer);
+            return descend::<T, Dynamic, _, _, _>(
+                settings,
+                damping,
+                problem,
+                planned,
+                rank_sync,
+                start,
+                Some(observer),
+            );
         }
         let mut log = Log { records: Vec::new(), observer };
         let observer: &mut dyn Observer<T> = &mut log;
-        let report = descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, observer)?;
+        let report =
+            descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, Some(observer))?;
         Ok(Report { log: log.records, ..report })
     }
 }
@@ -113,7 +122,7 @@ pub(super) fn descend<T, S, D, P, O>(
     (plan, model): (Plan, S::Model),
     rank_sync: Option<RankSync<T>>,
     start: S::Vector,
-    observer: &mut O,
+    observer: Option<&mut O>,
 ) -> Result<Report<T, S::Vector>, SolveError>
 where
     T: Real,

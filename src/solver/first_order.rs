@@ -61,7 +61,7 @@ where
     #[inline]
     fn squared_cosine_among(&self, counts: impl Fn(usize) -> bool) -> T {
         let norms = self.column_norms.as_ref();
-        let columns = self.model.gradient()[..norms.len()].iter().zip(norms).enumerate();
+        let columns = self.model.gradient().iter().zip(norms).enumerate();
         let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
             if norm > T::ZERO && self.held_by(j).is_none() && counts(j) {
                 largest.max((gradient / norm) * (gradient / norm))

@@ -71,6 +71,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) evaluations: Evaluations,
     /// The damping of the last system, whether it could be solved or not.
     pub(super) tried: T,
+    /// `‖Dδ‖` of the last step that was solved for.
+    pub(super) length: T,
     /// The last trial went so well that the next is expected to be taken.
     pub(super) promising: bool,
     /// The next step gets a second-order correction.
@@ -135,6 +137,7 @@ where
             chord: None,
             evaluations: Evaluations::default(),
             tried: T::ZERO,
+            length: T::ZERO,
             promising: false,
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
@@ -217,7 +220,7 @@ where
             Ok(lambda) => lambda,
             Err(IllConditioned) => return Ok(self.damp_more()),
         };
-        let length = self.model.length(self.d.as_ref(), self.step.as_ref());
+        let length = self.length;
         let slope = self.model.slope(self.step.as_ref());
         let predicted = self.predicted_reduction(lambda, length, slope);
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
@@ -415,7 +418,7 @@ where
             self.measure_point(problem);
             return Ok(Some(cost));
         }
-        self.tiles.forget();
+        self.tiles.take_back();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
         Ok(None)
@@ -479,7 +482,7 @@ where
     #[inline]
     pub(super) fn return_from_trial(&mut self, cost: T) {
         self.move_to_trial(cost);
-        self.tiles.forget();
+        self.tiles.take_back();
         self.model.swap();
         self.model.column_norms(self.column_norms.as_mut());
     }

@@ -362,7 +362,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
         let (settings, damping, planned) = (&self.settings, self.damping.clone(), (plan, Stacked::new(&plan)));
         let report =
-            engine::descend::<T, Fixed<N>, D, P, _>(settings, damping, problem, planned, rank_sync, start, &mut ())?;
+            engine::descend::<T, Fixed<N>, D, P, ()>(settings, damping, problem, planned, rank_sync, start, None)?;
         Ok(report.map(SVector::from))
     }
 }

@@ -19,8 +19,9 @@ pub(super) struct System<'a, T: Real, S: Shape<T>> {
     /// `λ` is at least this.
     pub(super) minimum: T,
     pub(super) factorizations: &'a mut usize,
-    /// The damping of the last solve.
+    /// The damping of the last solve, and the length of its step.
     pub(super) tried: &'a mut T,
+    length: &'a mut T,
 }
 
 impl<T, S, D> Iteration<T, S, D>
@@ -45,6 +46,7 @@ where
             minimum: self.rule.minimum_damping,
             factorizations: &mut self.evaluations.factorizations,
             tried: &mut self.tried,
+            length: &mut self.length,
         };
         (&mut self.damping, system)
     }
@@ -58,17 +60,18 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
         // Of a length that the compiler knows where the shape does.
         let (x, d, step) = (self.x.as_ref(), self.d.as_ref(), self.step.as_mut());
         **tried = lambda;
-        match &mut self.bounds {
+        let length = match &mut self.bounds {
             None => {
                 **factorizations += 1;
-                model.solve(reborrow(products), lambda, d, &[], step)?;
+                model.solve_and_measure(reborrow(products), lambda, d, &[], step)?
             }
             Some(bounds) => {
-                let model = model.holding_variables().ok_or(IllConditioned)?;
-                bounds.solve(model, x, (lambda, d), step, factorizations)?;
+                let holding = model.holding_variables().ok_or(IllConditioned)?;
+                bounds.solve(holding, x, (lambda, d), step, factorizations)?;
+                model.length(d, step)
             }
-        }
-        let length = model.length(d, step);
+        };
+        *self.length = length;
         if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
     }
 
@@ -77,7 +80,7 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
         let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
         let (d, step) = (self.d.as_ref(), self.step.as_ref());
         let squared = self.model.inverse_form(reborrow(&mut self.products), d, held, step);
-        squared / self.model.length(d, step)
+        squared / *self.length
     }
 
     #[inline]

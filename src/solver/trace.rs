@@ -10,7 +10,7 @@ use crate::real::Real;
 
 /// Keeps count of the trials and passes each on to the observer.
 pub(super) struct Trace<'o, T, O: ?Sized> {
-    observer: &'o mut O,
+    observer: Option<&'o mut O>,
     pub(super) iterations: usize,
     pub(super) accepted: usize,
     /// The damping of the last trial.
@@ -18,7 +18,7 @@ pub(super) struct Trace<'o, T, O: ?Sized> {
 }
 
 impl<'o, T: Real, O: Observer<T> + ?Sized> Trace<'o, T, O> {
-    pub(super) fn new(observer: &'o mut O) -> Self {
+    pub(super) fn new(observer: Option<&'o mut O>) -> Self {
         Trace { observer, iterations: 0, accepted: 0, damping: T::ZERO }
     }
 
@@ -33,6 +33,7 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Trace<'o, T, O> {
         self.iterations += 1;
         self.accepted += usize::from(trial.accepted);
         self.damping = trial.lambda;
+        let Some(observer) = &mut self.observer else { return ControlFlow::Continue(()) };
         let record = IterationRecord {
             iteration: self.iterations,
             cost: if trial.accepted { iteration.cost } else { iteration.cost - trial.actual },
@@ -43,7 +44,7 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Trace<'o, T, O> {
             accepted: trial.accepted,
             polish,
         };
-        self.observer.observe(&record, iteration.x.as_ref())
+        observer.observe(&record, iteration.x.as_ref())
     }
 }
 
