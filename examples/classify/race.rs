@@ -24,7 +24,7 @@ const RATES: [f64; 3] = [0.003, 0.01, 0.02];
 const ADAM_BATCHES: [usize; 3] = [32, 64, 128];
 /// Effective parameters for each row of a minibatch, of which the best is taken as well.
 const EFFECTIVE: [f64; 3] = [0.5, 1.0, 2.0];
-const KRONECKER_BATCHES: [usize; 3] = [128, 192, 256];
+const KRONECKER_BATCHES: [usize; 3] = [128, 256, 512];
 const CLASSES: usize = 10;
 const HIDDEN: usize = 64;
 /// Units of the first layer's inputs in the table of steps, of hidden layers, and images in a minibatch.

@@ -40,7 +40,7 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// 4. the direction `U = A⁻¹ g G⁻¹`,
 /// 5. every [`model_interval`](Self::with_model_interval) steps: the length `α = gᵀU / (Uᵀ F U + λ ‖U‖²)` with the exact
 ///    Gauss–Newton matrix `F` of the whole minibatch, and `κ ← min(0.7 κ + 0.3 α, 1.5 α)`; for the step alone, too, if `L` is
-///    more than twice the average before, or `gᵀU` more than four times that of the last `α`: directions of more curvature have
+///    more than twice the average before, or `gᵀU` more than twice that of the last `α`: directions of more curvature have
 ///    come to the fore, for which `κ` may be far too long,
 /// 6. `v ← μ v − (1 − μ) κ U`, or `v ← −(1 − μ) κ U` where the former would go uphill; `x ← x + v`.
 ///
@@ -49,8 +49,8 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// computed from does not see that its noise was fitted. If `L` is more than twice `e`, or not finite, and at least half of the excess is
 /// due to the last step, that step is taken back: the variables are what they were before it, `v` is zero, `λ` is eight times as large,
 /// and the next step renews factors, inverses and `κ`. [`StepReport::loss_after`](super::StepReport::loss_after) is then the loss without
-/// the step. If `e` comes to twice its lowest value, little by little, `λ` increases as well. The factor of eight, up to 10,000 in all,
-/// decays by a tenth with every step.
+/// the step. If `e` comes to twice its lowest value, little by little, `λ` increases as well. The factor decays by a tenth with every step;
+/// where another one comes while it is above two, that one is 512, and all together are at most 10,000.
 ///
 /// [`KroneckerStep::Quadratic`] replaces 1, 5 and 6 by Martens and Grosse's own rules.
 ///

@@ -7,17 +7,20 @@ const LOSS_KEPT: f64 = 0.9;
 /// Exponent of the ratio of effective parameters to those aimed at in the factor of the damping, and bounds of the product of all
 /// factors.
 const CAUTION_EXPONENT: f64 = 1.5;
-const CAUTION_BOUNDS: [f64; 2] = [1.0 / 30.0, 10.0];
+const CAUTION_BOUNDS: [f64; 2] = [0.05, 30.0];
 
 /// Samples of a minibatch below which the upper bound rises: the noise of a gradient is in inverse proportion to them.
 const FULL_BATCH: f64 = 64.0;
 /// A loss of more than this many times the average is a surprise, of a minibatch, and of the average itself beside its lowest.
 pub(super) const SURPRISE: f64 = 2.0;
 /// A slope of more than this many times that of the last length is a surprise: it is the square of a norm of the gradient, which has
-/// then doubled.
-const STEEP: f64 = 4.0;
-/// Factor of the damping where the quadratic model has failed, the part of it that is kept in every step after, and its bound.
+/// then increased by more than 40 %.
+const STEEP: f64 = 2.0;
+/// Factor of the damping where the quadratic model has failed, and where it fails again while that factor is still above a limit; the
+/// part of it that is kept in every step after, and its bound.
 const INCREASE: f64 = 8.0;
+const INCREASE_AGAIN: f64 = 512.0;
+const RECENT: f64 = 2.0;
 const INCREASE_KEPT: f64 = 0.9;
 const LARGEST_INCREASE: f64 = 1e4;
 
@@ -116,7 +119,8 @@ impl Scalars {
 
     /// Increases the damping, since the quadratic model has failed.
     pub(super) fn distrust(&mut self) {
-        self.increase = (self.increase * INCREASE).min(LARGEST_INCREASE);
+        let factor = if self.increase > RECENT { INCREASE_AGAIN } else { INCREASE };
+        self.increase = (self.increase * factor).min(LARGEST_INCREASE);
         // Of the quadratic form, which keeps its damping.
         self.damping = (self.damping * INCREASE).min(self.damping.max(self.loss));
         self.is_distrusted = true;
@@ -185,6 +189,11 @@ mod tests {
             scalars = scalars.at_loss(1.0, &now, false);
         }
         assert_eq!((scalars.damping, scalars.is_distrusted), (damping, false));
+        scalars.distrust();
+        (0..10).for_each(|_| scalars = scalars.at_loss(1.0, &now, false));
+        let increase = scalars.increase;
+        scalars.distrust();
+        assert!(increase > RECENT && scalars.increase == increase * INCREASE_AGAIN);
         (0..20).for_each(|_| scalars.distrust());
         assert_eq!(scalars.increase, LARGEST_INCREASE);
     }
@@ -192,7 +201,7 @@ mod tests {
     #[test]
     fn tiny_minibatches_may_be_damped_more() {
         let now = Settings::default().at(0).unwrap();
-        for (batch, most) in [(256.0, 10.0), (64.0, 10.0), (8.0, 80.0), (1.0, 640.0)] {
+        for (batch, most) in [(256.0, 30.0), (64.0, 30.0), (8.0, 240.0), (1.0, 1920.0)] {
             let mut scalars = Scalars { batch, ..Scalars::default() };
             (0..9).for_each(|_| scalars.adjust(1e6, &now));
             assert_eq!(scalars.caution, most);

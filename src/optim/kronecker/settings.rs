@@ -11,7 +11,7 @@ pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
     HyperparameterSpec::new("momentum", 0.3, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
-    HyperparameterSpec::new("loss_damping", 0.03, HyperparameterDomain::NonNegative),
+    HyperparameterSpec::new("loss_damping", 0.01, HyperparameterDomain::NonNegative),
     HyperparameterSpec::new("minimum_damping", 1e-6, HyperparameterDomain::Positive),
     HyperparameterSpec::new("damping", 0.003, HyperparameterDomain::Positive),
     HyperparameterSpec::new("global_clipnorm", 0.0, HyperparameterDomain::NonNegative),
@@ -150,9 +150,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
     }
 
-    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.03 unless set. The factor of
+    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.01 unless set. The factor of
     /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
-    /// thirtieth of this to ten times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
+    /// twentieth of this to thirty times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
     pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("loss_damping", share)
     }
