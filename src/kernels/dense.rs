@@ -1,5 +1,7 @@
 //! Dense products and factorisations over one float type.
 
+use std::ops::Range;
+
 use super::cholesky::{self, Panel};
 use super::gram::{FewProducts, NarrowProducts, Products};
 use super::matrix_product::{Matrix, MatrixProduct, multiply};
@@ -19,6 +21,10 @@ const PANEL: usize = 64;
 
 /// Fewer rows than this are worked out at once.
 const LAST_PANEL: usize = 144;
+
+/// Number of unknowns from which the rest of the matrix loses the products of four panels at once, and not of two: it is too large for
+/// caches.
+const MANY_UNKNOWNS: usize = 600;
 
 /// Number of unknowns up to which the widest registers do not pay in Cholesky factors.
 const FEW_UNKNOWNS: usize = 64;
@@ -242,22 +248,28 @@ macro_rules! float_kernels {
 float_kernels!(f32, 16, simd::run_in_256_bits);
 float_kernels!(f64, 8, simd::run);
 
-/// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time; the products that the rest of the
-/// matrix loses are a [`MatrixProduct`].
+/// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time. The products of a few panels are subtracted
+/// together, a [`MatrixProduct`] from the rest of the matrix, and before from each of these panels, of the ones above it.
 fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: &mut Scratch<T>) -> bool {
     let n = inverse_pivots.len();
     let pivots = inverse_pivots;
     for (pivot, &diagonal) in pivots.iter_mut().zip(a.iter().step_by(n + 1)) {
         *pivot = diagonal;
     }
+    let together = if n < MANY_UNKNOWNS { 2 * PANEL } else { 4 * PANEL };
+    // Row of the first panel whose products only the panels after it have lost.
+    let mut first = 0;
     let mut end = 0;
     while end < n {
         let start = end;
         end = if n < start + LAST_PANEL { n } else { start + PANEL };
         let (rows, room) = (start..end, cholesky::room(end - start));
-        let needed = room + rows.len() * (n - end);
+        let needed = room + (end - first) * (n - first);
         scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
-        let (work, scaled) = scratch.0[..needed].split_at_mut(room);
+        let (scaled, work) = scratch.0[..needed].split_at_mut(needed - room);
+        if start > first {
+            subtract_products(a, n, scaled, first..start, end);
+        }
         let mut sound = false;
         let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
         match n {
@@ -268,23 +280,33 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         if !sound {
             return false;
         }
-        if end < n {
-            let (above, below) = a.split_at_mut(end * n);
-            let above = &above[start * n..];
-            let scaled_rows = scaled.chunks_exact_mut(n - end);
-            for ((scaled, row), &pivot) in scaled_rows.zip(above.chunks_exact(n)).zip(&pivots[rows.clone()]) {
-                for (scaled, &l) in scaled.iter_mut().zip(&row[end..]) {
-                    *scaled = -(l * pivot);
-                }
+        if end == n {
+            break;
+        }
+        let scaled_rows = scaled.chunks_exact_mut(n - first).skip(start - first);
+        for ((scaled, row), &pivot) in scaled_rows.zip(a.chunks_exact(n).skip(start)).zip(&pivots[rows]) {
+            for (scaled, &l) in scaled[end - first..].iter_mut().zip(&row[end..]) {
+                *scaled = -(l * pivot);
             }
-            let a = Matrix { numbers: &above[end..], stride: n, transposed: true };
-            let b = Matrix { numbers: scaled, stride: n - end, transposed: false };
-            let (c, shape) = (&mut below[end..], [n - end, rows.len(), n - end]);
-            multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: true, a, b });
+        }
+        if end - first >= together {
+            subtract_products(a, n, scaled, first..end, n);
+            first = end;
         }
     }
     for pivot in pivots {
         *pivot = pivot.recip();
     }
     true
+}
+
+/// Subtracts the products of these rows of `Lᵀ` from the columns below them, up to `end`. `scaled` holds them times `−D`, from the column of
+/// the first row on.
+fn subtract_products<T: Vectors>(a: &mut [T], n: usize, scaled: &[T], rows: Range<usize>, end: usize) {
+    let Range { start, end: top } = rows;
+    let (above, below) = a.split_at_mut(top * n);
+    let a = Matrix { numbers: &above[start * n + top..], stride: n, transposed: true };
+    let b = Matrix { numbers: &scaled[top - start..], stride: n - start, transposed: false };
+    let (c, shape) = (&mut below[top..], [n - top, top - start, end - top]);
+    multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: end == n, a, b });
 }
