@@ -66,6 +66,18 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         self.work.as_ref().len()
     }
 
+    /// Sums at the current point.
+    #[inline(always)]
+    fn current(&self) -> &Sums<T, S> {
+        &self.sums[usize::from(self.second)]
+    }
+
+    /// Sums at the candidate.
+    #[inline(always)]
+    fn candidate(&mut self) -> &mut Sums<T, S> {
+        &mut self.sums[usize::from(!self.second)]
+    }
+
     fn curvature_in_use(&self) -> Option<&Curvature<T, S>> {
         self.curvature.as_ref().filter(|curvature| curvature.is_used)
     }
@@ -84,20 +96,20 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
     #[inline(always)]
     fn begin(&mut self) {
-        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
+        let Sums { gram, gradient } = self.candidate();
         gram.as_mut().fill(T::ZERO);
         gradient.as_mut().fill(T::ZERO);
     }
 
     #[inline(always)]
     fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
-        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
+        let Sums { gram, gradient } = self.candidate();
         T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
     }
 
     #[inline]
     fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
-        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
+        let Sums { gram, gradient } = self.candidate();
         Some((gram.as_mut(), gradient.as_mut()))
     }
 
@@ -108,13 +120,13 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
     #[inline(always)]
     fn gradient(&self) -> &[T] {
-        self.sums[usize::from(self.second)].gradient.as_ref()
+        self.current().gradient.as_ref()
     }
 
     #[inline(always)]
     fn column_norms(&self, norms: &mut [T]) {
         for (j, norm) in norms.iter_mut().enumerate() {
-            *norm = self.sums[usize::from(self.second)].gram.as_ref()[j * self.n() + j].sqrt();
+            *norm = self.current().gram.as_ref()[j * self.n() + j].sqrt();
         }
     }
 
@@ -169,7 +181,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
-        let rows = self.sums[usize::from(self.second)].gram.as_ref().chunks_exact(self.n());
+        let rows = self.current().gram.as_ref().chunks_exact(self.n());
         let squares = rows.zip(v).enumerate().fold(T::ZERO, |sum, (i, (row, &vi))| {
             let off_diagonal = dot(&row[..i], &v[..i]);
             sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
@@ -277,7 +289,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
 
 impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
     fn gram_times(&self, v: &[T], product: &mut [T]) {
-        symmetric_times(self.sums[usize::from(self.second)].gram.as_ref(), v, product);
+        symmetric_times(self.current().gram.as_ref(), v, product);
         if let Some(curvature) = self.curvature_in_use() {
             for (i, product) in product.iter_mut().enumerate() {
                 *product += dot(curvature.row(i), v);
@@ -289,7 +301,7 @@ impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
 impl<T: Real, S: Shape<T>> TakesRidge<T> for NormalEquations<T, S> {
     fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
+        let Sums { gram, gradient } = self.candidate();
         for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
             gram.as_mut()[j * n + j] += weight;
             gradient.as_mut()[j] += weight * x;
@@ -311,7 +323,7 @@ impl<T: Real, S: Shape<T>> SpansRanks<T> for NormalEquations<T, S> {
 
     fn read_candidate(&mut self, mut numbers: &[T]) {
         let n = self.n();
-        let Sums { gram, gradient } = &mut self.sums[usize::from(!self.second)];
+        let Sums { gram, gradient } = self.candidate();
         for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
             let (of_row, others) = numbers.split_at(i + 1);
             row[..=i].copy_from_slice(of_row);

@@ -208,16 +208,17 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Ok(asked)
     }
 
-    /// The rows here are not those of the current point, or have been overwritten.
+    /// The rows here are not those of the points that count, or have been overwritten.
     #[inline]
     pub(crate) fn forget(&mut self) {
-        self.last().complete = false;
+        self.linearized.iter_mut().for_each(|linearized| linearized.complete = false);
     }
 
-    /// Undoes the last [`linearize`](Self::linearize): where the rows of the one before are not here any more, none are.
+    /// Undoes the last [`linearize`](Self::linearize): where the rows of the one before are not here any more, none are. If rows have been
+    /// linearised elsewhere since, those here must have been [forgotten](Self::forget).
     #[inline]
     pub(crate) fn take_back(&mut self) {
-        self.forget();
+        self.last().complete = false;
         self.second ^= self.keeps_two;
     }
 
@@ -374,6 +375,53 @@ mod tests {
             tiles.forget();
             assert!(!tiles.visit_kept(ROWS, |_, _| panic!("the rows are forgotten")));
         }
+    }
+
+    /// Of few rows, those before the last linearisation are here, too, until they are forgotten.
+    #[test]
+    fn a_linearisation_is_taken_back() {
+        const FEW: usize = 20;
+        struct Few;
+        impl LeastSquares<f64> for Few {
+            fn parameter_count(&self) -> usize {
+                1
+            }
+            fn residual_count(&self) -> usize {
+                FEW
+            }
+            fn residuals(&mut self, x: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+                r.fill(x[0]);
+                Ok(())
+            }
+            fn linearize(&mut self, x: &[f64], _: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+                r.fill(x[0]);
+                j.fill(x[0]);
+                Ok(())
+            }
+        }
+        let mut tiles = Tiles::<f64, Dynamic>::new(FEW, 1, 1);
+        let linearize = |tiles: &mut Tiles<f64, Dynamic>, x: f64| {
+            tiles.linearize(&mut Few, &[x], |_, _, _, _| Ok(())).unwrap();
+        };
+        let here = |tiles: &mut Tiles<f64, Dynamic>| {
+            let mut found = None;
+            tiles.visit_kept(FEW, |_, jacobian| found = Some(jacobian[0]));
+            found
+        };
+        linearize(&mut tiles, 1.0);
+        tiles.take_back();
+        assert_eq!(here(&mut tiles), None);
+        linearize(&mut tiles, 2.0);
+        linearize(&mut tiles, 3.0);
+        assert_eq!(here(&mut tiles), Some(3.0));
+        tiles.take_back();
+        assert_eq!(here(&mut tiles), Some(2.0));
+        linearize(&mut tiles, 4.0);
+        tiles.take_back();
+        assert_eq!(here(&mut tiles), Some(2.0));
+        tiles.forget();
+        tiles.take_back();
+        assert_eq!(here(&mut tiles), None);
     }
 
     #[test]

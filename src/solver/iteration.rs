@@ -439,6 +439,7 @@ where
     #[inline]
     fn add_rows<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(T, T), EvaluationError> {
         if let (Some(model), Some(blocks)) = (self.model.taking_blocks(), problem.blocks()) {
+            self.tiles.forget();
             return model.add_blocks(blocks, self.trial.as_ref());
         }
         if let Some(sums) = &mut self.row_sums

@@ -137,8 +137,8 @@ impl<N: Number> Root<'_, N> {
             let product = s * u;
             p_of_peak = select_class(peak, class, p, p_of_peak);
             product_of_peak = select_class(peak, class, product, product_of_peak);
-            improbable = improbable + select_class(peak, class, zero, p);
-            others = others + select_class(peak, class, zero, product);
+            improbable += select_class(peak, class, zero, p);
+            others += select_class(peak, class, zero, product);
         }
         let (at_peak, sum) = (product_of_peak * improbable - p_of_peak * others, others + product_of_peak);
         for (to, (class, ((&s, &p), &u))) in to.iter_mut().zip(numbers()) {

@@ -240,7 +240,7 @@ impl<N: Number> Block<'_, N> {
             *s = zero.select_less(target, least, root);
             let pulled = softmax.derivative(class, *p, share, total, target) / least;
             *residual = zero.select_less(target, pulled, root);
-            *p = *p * share;
+            *p *= share;
         }
     }
 }
@@ -280,7 +280,7 @@ impl<N: Number> Softmax<N> {
             let is_open = self.at.select_less(zero, one, zero);
             let is_peak = numerator.select_less(one, zero, is_open);
             self.at = zero.select_less(is_peak, N::from_f64(class as f64), self.at);
-            self.rest = self.rest + (numerator - is_peak);
+            self.rest += numerator - is_peak;
         }
     }
 
@@ -306,7 +306,7 @@ impl<N: Number> Softmax<N> {
         for (class, &logit) in block.logits.iter().enumerate() {
             let target = block.targets.of(class);
             let surprise = target * ((self.peak - logit) + logarithm);
-            sum = sum + zero.select_less(target, surprise, zero);
+            sum += zero.select_less(target, surprise, zero);
         }
         sum
     }
