@@ -93,6 +93,34 @@ mod tests {
         assert_eq!(sparse, residuals(&CategoricalCrossentropy, &LOGITS, 3, &probabilities));
     }
 
+    /// Narrow rows, side by side with others, and wide ones.
+    #[test]
+    fn logits_that_are_no_numbers_are_not_hidden() {
+        for width in [2, 10, 32, 33, 100] {
+            for at in [0, 1, width - 1] {
+                let mut logits: Vec<f64> = (0..40 * width).map(|k| (k as f64).sin()).collect();
+                logits[7 * width + at] = f64::NAN;
+                logits[20 * width + at] = f64::NEG_INFINITY;
+                let labels = vec![at as f64; 40];
+                let (mut losses, mut gradients) = (vec![0.0; 40], vec![0.0; 40 * width]);
+                let (mut residuals, mut roots) = (vec![0.0; 40 * width], vec![0.0; 80 * width]);
+                let loss = SparseCategoricalCrossentropy;
+                loss.values_and_gradients(&logits, width, &labels, &mut losses, &mut gradients);
+                loss.residuals(&logits, width, &labels, &mut residuals, &mut roots);
+                for row in 0..40 {
+                    let of_row = row * width..(row + 1) * width;
+                    let are_finite = |numbers: &[f64]| numbers[of_row.clone()].iter().all(|number| number.is_finite());
+                    assert_eq!(
+                        (losses[row].is_nan(), losses[row].is_infinite()),
+                        (row == 7, row == 20),
+                        "{width}, {row}"
+                    );
+                    assert_eq!([are_finite(&gradients), are_finite(&residuals)], [row != 7; 2], "{width}, {row}");
+                }
+            }
+        }
+    }
+
     /// Also for more classes than are worked on at a time.
     #[test]
     fn both_at_once_are_the_same_as_one_after_the_other() {
