@@ -17,7 +17,7 @@ pub(crate) mod hadamard;
 mod hyperbolic;
 pub(crate) mod inverse;
 pub mod lanes;
-pub(crate) mod logarithm;
+mod logarithm;
 mod matrix_product;
 mod power;
 pub(crate) mod product;

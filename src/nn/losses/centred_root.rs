@@ -1,6 +1,6 @@
 //! Roots of second derivatives under which constant changes vanish.
 
-use super::side_by_side::{Columns, NARROW, RowPart, select_class};
+use super::columns::{Columns, NARROW, RowPart, select_class};
 use crate::kernels::lanes::{LaneKernel, Register};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::Number;
@@ -152,7 +152,7 @@ impl<N: Number> Root<'_, N> {
     fn peak(&self) -> N {
         let (mut at, mut largest) = (N::from_f64(0.0), self.p[0]);
         for (class, &p) in self.p.iter().enumerate() {
-            at = largest.select_less(p, N::from_f64(class as f64), at);
+            at = largest.select_less(p, N::from_f64(f64::from(class as i32)), at);
             largest = Scalar::max(largest, p);
         }
         at

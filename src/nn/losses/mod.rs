@@ -3,6 +3,7 @@
 mod binary_crossentropy;
 mod categorical_crossentropy;
 mod centred_root;
+mod columns;
 mod elementwise;
 mod gauss_newton;
 mod half_sum_of_squares;
@@ -12,13 +13,14 @@ mod loss;
 mod mean_absolute_error;
 mod mean_squared_error;
 mod poisson;
-mod side_by_side;
+
 mod softmax;
 mod sparse_categorical_crossentropy;
 
 pub use binary_crossentropy::BinaryCrossentropy;
 pub use categorical_crossentropy::CategoricalCrossentropy;
 pub(crate) use centred_root::CentredRoots;
+pub(crate) use columns::RowPart;
 pub use gauss_newton::{CurvatureRoot, GaussNewton};
 pub use half_sum_of_squares::HalfSumOfSquares;
 pub use huber::Huber;
@@ -27,7 +29,6 @@ pub use loss::{Loss, Reduction, Targets};
 pub use mean_absolute_error::MeanAbsoluteError;
 pub use mean_squared_error::MeanSquaredError;
 pub use poisson::Poisson;
-pub(crate) use side_by_side::RowPart;
 pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 
 /// Properties of every loss.

@@ -72,5 +72,5 @@ impl<T: Real, R: Register<T>> Columns<T, R> {
 /// `then` where `number` is this class, `otherwise` elsewhere.
 #[inline(always)]
 pub(super) fn select_class<N: Number>(number: N, class: usize, then: N, otherwise: N) -> N {
-    (number - N::from_f64(class as f64)).abs().select_less(N::from_f64(0.5), then, otherwise)
+    (number - N::from_f64(f64::from(class as i32))).abs().select_less(N::from_f64(0.5), then, otherwise)
 }
