@@ -15,7 +15,7 @@ pub(super) struct Rows<'a, T> {
     pub(super) targets: RowTargets<'a, T>,
 }
 
-/// What the probabilities of rows should be.
+/// Probabilities that rows should have.
 #[derive(Clone, Copy)]
 pub(super) enum RowTargets<'a, T> {
     /// One for the class of this number.

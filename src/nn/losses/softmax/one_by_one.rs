@@ -35,8 +35,7 @@ pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], mut los
     exponentiate(gradients);
     for (row, (gradient, logits)) in gradients.chunks_exact_mut(width).zip(rows.logits.chunks_exact(width)).enumerate()
     {
-        let mut softmax = Softmax::before(largest(logits));
-        softmax.add(gradient, 0);
+        let softmax = Softmax::of_numerators(logits, gradient);
         let share = softmax.share();
         match rows.targets {
             // Without a target, the derivative is the probability.
@@ -78,8 +77,7 @@ pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: 
     let of_rows = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(2 * width));
     for (row, ((residuals, root), logits)) in of_rows.zip(rows.logits.chunks_exact(width)).enumerate() {
         let (s, p) = root.split_at_mut(width);
-        let mut softmax = Softmax::before(largest(logits));
-        softmax.add(p, 0);
+        let softmax = Softmax::of_numerators(logits, p);
         let (share, total) = (softmax.share(), rows.total(row));
         let root_share = (total * share).sqrt();
         // Of a class that has a target, and a numerator for its `p`.
@@ -135,6 +133,12 @@ impl<T: Real> Softmax<T> {
     /// Before any numerator is known.
     fn before(peak: T) -> Self {
         Softmax { peak, at: -T::ONE, rest: T::ZERO }
+    }
+
+    fn of_numerators(logits: &[T], numerators: &[T]) -> Self {
+        let mut softmax = Softmax::before(T::ZERO);
+        softmax.add(numerators, 0);
+        Softmax { peak: logits[class_of(softmax.at)], ..softmax }
     }
 
     /// Finds the peak's numerator, which is one, and adds all others.

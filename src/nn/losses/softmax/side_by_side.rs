@@ -17,7 +17,7 @@ pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], losses:
     T::run_in_lanes(Work { rows, gradients: Some(gradients), losses });
 }
 
-/// What is to be computed, and of which rows.
+/// Rows, and results that are asked for of them.
 struct Work<'a, T> {
     rows: Rows<'a, T>,
     gradients: Option<&'a mut [T]>,
