@@ -165,6 +165,28 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Ok(())
     }
 
+    /// Visits the residuals and Jacobian rows at `x`, where the last [`linearize`](Self::linearize) was, if there was any: the problem is
+    /// asked only for rows that are not here any more. `visit` may overwrite them.
+    pub(crate) fn linearize_or_reuse(
+        &mut self,
+        problem: &mut dyn LeastSquares<T>,
+        x: &[T],
+        mut visit: impl FnMut(&mut [T], &mut [T]),
+    ) -> Result<(), EvaluationError> {
+        let (ranges, columns, last) = (ranges(problem.residual_count(), self.rows), S::size(self.columns), self.last());
+        let are_here = std::mem::take(&mut last.complete);
+        for rows in ranges {
+            let place = if are_here { rows.start } else { 0 };
+            let r = last.residuals.part(place, rows.len());
+            let jacobian = last.jacobian.part(place * columns, rows.len() * columns);
+            if !are_here {
+                problem.linearize(x, rows.start, r, jacobian)?;
+            }
+            visit(r, jacobian);
+        }
+        Ok(())
+    }
+
     /// Visits the rows of the Jacobian of the last [`linearize`](Self::linearize), a tile at a time; `false` where they are not here
     /// any more.
     pub(crate) fn visit_kept(&mut self, m: usize, mut visit: impl FnMut(Range<usize>, &[T])) -> bool {

@@ -3,11 +3,8 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use thiserror::Error;
 
-use crate::distributed::Communicator;
-use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
-use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot, safe_norm};
-use crate::linear::Tiles;
-use crate::linear::shape::Dynamic;
+use super::triangle::Triangle;
+use crate::kernels::vector::{all_finite, safe_norm};
 use crate::precision::compile_once;
 use crate::problem::{Bounds, EvaluationError, LeastSquares};
 use crate::real::Real;
@@ -15,8 +12,11 @@ use crate::real::Real;
 /// Covariance of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
 /// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, and the singular values of
-/// `R` with its columns scaled to length one decide the rank; `JᵀJ` is never formed, so half of the digits are not
-/// lost. `2mn² + O(n³)` flops.
+/// `R` with its columns scaled to length one decide the rank: half of the digits would be lost if `JᵀJ` were formed.
+/// `2mn² + O(n³)` flops. Where `J` has a million numbers, `JᵀJ` is formed first, on all cores and in `mn²` flops, and its Cholesky
+/// factor is taken for `R` if standard errors keep nine digits that way (four in single precision), as the variance inflation
+/// factors tell. If not, reflections follow, for which the problem is evaluated a second time unless all of its rows are
+/// one group.
 ///
 /// # Likelihoods
 ///
@@ -283,76 +283,4 @@ pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Arr
         }
         root.row(i).iter().zip(root.row(j)).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
     })
-}
-
-/// The Jacobian at a point, reduced.
-struct Triangle<T> {
-    /// The triangle of `QR = J`.
-    triangle: Vec<T>,
-    /// `Qᵀr`.
-    rotated: Vec<T>,
-    /// `Jᵀr`.
-    gradient: Vec<T>,
-    /// `‖r‖²`.
-    sum_of_squares: T,
-    /// Rows of the Jacobian.
-    rows: usize,
-}
-
-impl<T: Real> Triangle<T> {
-    /// Returns the triangle of a matrix without rows.
-    fn new(n: usize) -> Self {
-        let zero = |count| vec![T::ZERO; count];
-        Triangle { triangle: zero(n * n), rotated: zero(n), gradient: zero(n), sum_of_squares: T::ZERO, rows: 0 }
-    }
-
-    /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
-    fn at<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
-        let here = Self::here(problem, x);
-        match problem.communicator().filter(|ranks| ranks.size() > 1) {
-            None => here,
-            Some(ranks) => Self::of_all(ranks, problem.column_count(), here),
-        }
-    }
-
-    /// Returns the triangle of this rank's rows.
-    fn here<P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> Result<Self, EvaluationError> {
-        let n = problem.column_count();
-        let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
-        let mut work = vec![T::ZERO; n];
-        let mut tiles = Tiles::<T, Dynamic>::new(here.rows, n, problem.row_group());
-        tiles.linearize(problem, x, |_, _, r, jacobian| {
-            here.sum_of_squares += dot(r, r);
-            add_rows_times(&mut here.gradient, jacobian, r);
-            absorb_rows(&mut here.triangle, &mut here.rotated, jacobian, r, &mut work);
-            Ok(())
-        })?;
-        Ok(here)
-    }
-
-    /// Combines the triangles of all ranks into that of all rows: a triangle is absorbed as the rows that it stands for.
-    fn of_all(ranks: &Communicator, n: usize, here: Result<Self, EvaluationError>) -> Result<Self, EvaluationError> {
-        let mut rows = [here.as_ref().map_or(0.0, |here| here.rows as f64)];
-        ranks.all_sum(&mut rows).map_err(EvaluationError::new)?;
-        let message = here.map(|here| {
-            let mut message = vec![here.sum_of_squares];
-            message.extend_from_slice(&here.gradient);
-            message.extend_from_slice(&here.rotated);
-            write_triangle(&here.triangle, n, &mut message);
-            message
-        });
-        let message = message.as_ref().map(Vec::as_slice);
-        let mut all = Triangle { rows: rows[0] as usize, ..Self::new(n) };
-        let (mut rows, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n]);
-        for message in &mut ranks.try_all_gather(message).map_err(EvaluationError::new)? {
-            let (sum_of_squares, message) = message.split_at_mut(1);
-            let (gradient, message) = message.split_at_mut(n);
-            let (rotated, triangle) = message.split_at_mut(n);
-            all.sum_of_squares += sum_of_squares[0];
-            add_scaled(&mut all.gradient, T::ONE, gradient);
-            read_triangle(triangle, n, &mut rows);
-            absorb_rows(&mut all.triangle, &mut all.rotated, &mut rows, rotated, &mut work);
-        }
-        Ok(all)
-    }
 }

@@ -51,6 +51,7 @@ mod system;
 mod termination;
 mod trace;
 mod training;
+mod triangle;
 
 pub use acceleration::Acceleration;
 pub use bounded::ActiveBound;

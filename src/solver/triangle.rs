@@ -1,0 +1,274 @@
+//! The triangle of a Jacobian.
+
+use crate::distributed::Communicator;
+use crate::kernels::Scratch;
+use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot};
+use crate::linear::shape::Dynamic;
+use crate::linear::{RowSums, Tiles};
+use crate::problem::{EvaluationError, LeastSquares};
+use crate::real::Real;
+
+/// Numbers in a Jacobian from which its normal equations are formed first.
+const MANY_NUMBERS: usize = 1_000_000;
+
+/// Share of the digits that the normal equations may lose: nine are left in double precision, and four in single.
+const DIGITS_LOST: f64 = 0.4;
+
+/// The Jacobian at a point, reduced.
+pub(super) struct Triangle<T> {
+    /// The triangle `R` of `QR = J`.
+    pub(super) triangle: Vec<T>,
+    /// `Jᵀr`.
+    pub(super) gradient: Vec<T>,
+    /// `‖r‖²`.
+    pub(super) sum_of_squares: T,
+    /// Rows of the Jacobian.
+    pub(super) rows: usize,
+}
+
+impl<T: Real> Triangle<T> {
+    /// Returns the triangle of a matrix without rows.
+    fn new(n: usize) -> Self {
+        Triangle { triangle: vec![T::ZERO; n * n], gradient: vec![T::ZERO; n], sum_of_squares: T::ZERO, rows: 0 }
+    }
+
+    /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
+    pub(super) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
+        let here = Self::here(problem, x);
+        match problem.communicator().filter(|ranks| ranks.size() > 1) {
+            None => here,
+            Some(ranks) => Self::of_all(ranks, problem.column_count(), here),
+        }
+    }
+
+    /// Returns the triangle of this rank's rows.
+    fn here(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
+        let (m, n) = (problem.residual_count(), problem.column_count());
+        let mut tiles = Tiles::new(m, n, problem.row_group());
+        if m.saturating_mul(n) >= MANY_NUMBERS
+            && let Some(here) = Self::by_normal_equations(&mut tiles, problem, x)?
+        {
+            return Ok(here);
+        }
+        Self::by_reflections(&mut tiles, problem, x)
+    }
+
+    /// Reflects a tile of rows after the other.
+    fn by_reflections(
+        tiles: &mut Tiles<T, Dynamic>,
+        problem: &mut dyn LeastSquares<T>,
+        x: &[T],
+    ) -> Result<Self, EvaluationError> {
+        let n = problem.column_count();
+        let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
+        let (mut rotated, mut work) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+        tiles.linearize_or_reuse(problem, x, |r, jacobian| {
+            here.sum_of_squares += dot(r, r);
+            add_rows_times(&mut here.gradient, jacobian, r);
+            absorb_rows(&mut here.triangle, &mut rotated, jacobian, r, &mut work);
+        })?;
+        Ok(here)
+    }
+
+    /// Factorises `JᵀJ`; `None` where that may lose more than [its share](DIGITS_LOST) of the digits.
+    fn by_normal_equations(
+        tiles: &mut Tiles<T, Dynamic>,
+        problem: &mut dyn LeastSquares<T>,
+        x: &[T],
+    ) -> Result<Option<Self>, EvaluationError> {
+        let (n, group) = (problem.column_count(), problem.row_group());
+        let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
+        let Triangle { triangle: gram, gradient, sum_of_squares, rows } = &mut here;
+        let are_shared = problem.communicator().is_some_and(|ranks| ranks.size() > 1);
+        if let Some(mut sums) = RowSums::new(*rows, n, group).filter(|_| !are_shared)
+            && let Some(concurrent) = problem.concurrent(x)
+        {
+            *sum_of_squares = sums.linearize(concurrent, gram, gradient)?.1;
+        } else {
+            tiles.linearize(problem, x, |_, _, r, jacobian| {
+                *sum_of_squares += dot(r, r);
+                T::add_products(gram, gradient, jacobian, r);
+                Ok(())
+            })?;
+        }
+        Ok(factorize(gram, n).then_some(here))
+    }
+
+    /// Combines the triangles of all ranks into that of all rows: a triangle is absorbed as the rows that it stands for.
+    fn of_all(ranks: &Communicator, n: usize, here: Result<Self, EvaluationError>) -> Result<Self, EvaluationError> {
+        let mut rows = [here.as_ref().map_or(0.0, |here| here.rows as f64)];
+        ranks.all_sum(&mut rows).map_err(EvaluationError::new)?;
+        let message = here.map(|here| {
+            let mut message = vec![here.sum_of_squares];
+            message.extend_from_slice(&here.gradient);
+            write_triangle(&here.triangle, n, &mut message);
+            message
+        });
+        let message = message.as_ref().map(Vec::as_slice);
+        let mut all = Triangle { rows: rows[0] as usize, ..Self::new(n) };
+        let mut rows = vec![T::ZERO; n * n];
+        let [mut rotated, mut work, mut r] = [const { Vec::new() }; 3].map(|mut room: Vec<T>| {
+            room.resize(n, T::ZERO);
+            room
+        });
+        for message in ranks.try_all_gather(message).map_err(EvaluationError::new)? {
+            let (sum_of_squares, message) = message.split_at(1);
+            let (gradient, triangle) = message.split_at(n);
+            all.sum_of_squares += sum_of_squares[0];
+            add_scaled(&mut all.gradient, T::ONE, gradient);
+            read_triangle(triangle, n, &mut rows);
+            absorb_rows(&mut all.triangle, &mut rotated, &mut rows, &mut r, &mut work);
+        }
+        Ok(all)
+    }
+}
+
+/// Overwrites `A`, of which the lower triangle is read, by the upper triangle `R` of `RᵀR = A`. Returns `false` where too many digits
+/// may be lost: the sum of the variance inflation factors is the trace of `A⁻¹` for an `A` with a diagonal of ones, so no less than its
+/// largest eigenvalue, and the relative errors of variances are `ε` times that, about.
+fn factorize<T: Real>(a: &mut [T], n: usize) -> bool {
+    let squares: Vec<T> = a.iter().step_by(n + 1).copied().collect();
+    let smallest = T::MIN_POSITIVE / T::EPSILON;
+    if !squares.iter().all(|square| *square >= smallest && square.is_finite()) {
+        return false;
+    }
+    let lengths: Vec<T> = squares.into_iter().map(T::sqrt).collect();
+    for (i, row) in a.chunks_exact_mut(n).enumerate() {
+        row.iter_mut().zip(&lengths).for_each(|(entry, &length)| *entry = *entry / length / lengths[i]);
+    }
+    let mut inverse_pivots = vec![T::ZERO; n];
+    if !T::cholesky(a, &mut inverse_pivots, &mut Scratch::default()) {
+        return false;
+    }
+    let mut unit = vec![T::ZERO; n];
+    let inflation = (0..n).fold(T::ZERO, |sum, j| {
+        unit.fill(T::ZERO);
+        unit[j] = T::ONE;
+        sum + cholesky_inverse_form(a, &inverse_pivots, &mut unit)
+    });
+    if !(inflation <= T::EPSILON.powf(T::from_f64(-DIGITS_LOST))) {
+        return false;
+    }
+    for (i, row) in a.chunks_exact_mut(n).enumerate() {
+        let pivot = inverse_pivots[i].recip().sqrt();
+        row[..i].fill(T::ZERO);
+        row[i] = pivot * lengths[i];
+        row[i + 1..].iter_mut().zip(&lengths[i + 1..]).for_each(|(entry, &length)| *entry *= pivot * length);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    const ROWS: usize = 100_000;
+    const COLUMNS: usize = 10;
+
+    /// Residuals of one, and columns that are functions of evenly spaced `t` in `0..1`.
+    struct Columns<F> {
+        of: F,
+        group: usize,
+        rows_asked: usize,
+    }
+
+    impl<F: Fn(f64, usize) -> f64> LeastSquares<f64> for Columns<F> {
+        fn parameter_count(&self) -> usize {
+            COLUMNS
+        }
+
+        fn residual_count(&self) -> usize {
+            ROWS
+        }
+
+        fn row_group(&self) -> usize {
+            self.group
+        }
+
+        fn residuals(&mut self, _: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+            r.fill(1.0);
+            Ok(())
+        }
+
+        fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+            self.rows_asked += r.len();
+            for (i, row) in j.chunks_exact_mut(COLUMNS).enumerate() {
+                let t = ((first + i) as f64 + 0.5) / ROWS as f64;
+                row.iter_mut().enumerate().for_each(|(j, entry)| *entry = (self.of)(t, j));
+            }
+            self.residuals(x, first, r)
+        }
+    }
+
+    fn columns<F: Fn(f64, usize) -> f64>(of: F) -> Columns<F> {
+        Columns { of, group: 1, rows_asked: 0 }
+    }
+
+    fn both_ways(problem: &mut dyn LeastSquares<f64>) -> [Option<Triangle<f64>>; 2] {
+        let (tiles, x) = (|| Tiles::new(ROWS, COLUMNS, 1), [0.0; COLUMNS]);
+        let reflected = Triangle::by_reflections(&mut tiles(), problem, &x).unwrap();
+        [Triangle::by_normal_equations(&mut tiles(), problem, &x).unwrap(), Some(reflected)]
+    }
+
+    /// Cosines at these points are orthogonal: `R` is the diagonal of their lengths.
+    #[test]
+    fn cosines_need_one_evaluation() {
+        in_all(|| {
+            let mut problem = columns(|t, j| (PI * j as f64 * t).cos());
+            let found = Triangle::here(&mut problem, &[0.0; COLUMNS]).unwrap();
+            assert_eq!((problem.rows_asked, found.rows, found.sum_of_squares), (ROWS, ROWS, ROWS as f64));
+            for (i, row) in found.triangle.chunks_exact(COLUMNS).enumerate() {
+                for (j, entry) in row.iter().enumerate() {
+                    let length = if j == 0 { ROWS as f64 } else { 0.5 * ROWS as f64 }.sqrt();
+                    let expected = if i == j { length } else { 0.0 };
+                    assert!((entry - expected).abs() < 1e-10 * length, "({i}, {j}): {entry}");
+                }
+            }
+            assert!((found.gradient[0] - ROWS as f64).abs() < 1e-6 && found.gradient[1].abs() < 1e-6);
+        });
+    }
+
+    /// Powers of `t` are almost dependent. A problem whose rows are all in one tile is not asked for them again.
+    #[test]
+    fn powers_are_reflected() {
+        for (group, rows_asked) in [(1, 2 * ROWS), (ROWS, ROWS)] {
+            let mut problem = Columns { group, ..columns(|t, j| t.powi(j as i32)) };
+            let found = Triangle::here(&mut problem, &[0.0; COLUMNS]).unwrap();
+            assert_eq!(problem.rows_asked, rows_asked);
+            let [None, Some(reflected)] = both_ways(&mut problem) else { panic!("the normal equations are refused") };
+            // The signs of rows depend on the number of tiles.
+            let pairs = found.triangle.iter().zip(&reflected.triangle);
+            assert!(
+                pairs.fold(0.0, |largest: f64, (found, other)| largest.max((found.abs() - other.abs()).abs())) < 1e-6
+            );
+        }
+    }
+
+    /// The nearer to one `a` is, the more of each column is in the others.
+    #[test]
+    fn what_is_accepted_has_nine_digits() {
+        let close_to_ones = |a: f64| columns(move |t, j| a + (1.0 - a) * (PI * j as f64 * t).cos());
+        for a in [0.0, 0.9, 0.99] {
+            let [Some(normal), Some(reflected)] = both_ways(&mut close_to_ones(a)) else { panic!("{a} is refused") };
+            for i in 0..COLUMNS {
+                let [found, other] = [&normal, &reflected].map(|by| by.triangle[i * COLUMNS + i].abs());
+                assert!((found - other).abs() < 1e-9 * other, "a = {a}, row {i}: {found} is not {other}");
+            }
+        }
+        assert!(matches!(both_ways(&mut close_to_ones(0.999)), [None, Some(_)]));
+    }
+
+    #[test]
+    fn what_cannot_be_factorised_is_refused() {
+        for a in [[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, f64::NAN, 1.0], [1.0, 0.0, 0.0, f64::INFINITY]] {
+            assert!(!factorize(&mut a.clone(), 2), "{a:?}");
+        }
+        assert!(!factorize(&mut [1.0, 0.0, 0.0, 1e-300], 2), "squares of almost nothing have lost digits");
+        assert!(!factorize(&mut [1.0, 0.0, 1.0, 1.0 + 1e-9], 2), "the columns are almost dependent");
+        assert!(factorize(&mut [1e-200, 0.0, 0.0, 1e200], 2), "of whatever size they are");
+    }
+}
