@@ -23,6 +23,9 @@ pub(super) const LAST_DIGITS: f64 = 64.0;
 /// Continue only while the predicted reduction at least halves.
 pub(super) const WORTHWHILE: f64 = 0.5;
 
+/// A predicted reduction that falls to no less than this share is that of steps which are short by about the same share each time.
+const SLOW: f64 = 1e-3;
+
 impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
@@ -30,8 +33,8 @@ where
     D: DampingPolicy<T>,
 {
     /// Takes Gauss–Newton steps for as long as they shrink the reduction that the gradient predicts and keep the cost below the start's,
-    /// but for rounding; where that comes to an end before rounding does, steps are [mixed](Self::mix). Where the data do not
-    /// determine all parameters there is no such step, and the point is left as it is.
+    /// but for rounding; where they do so slowly, or come to an end before rounding does, steps are [mixed](Self::mix). Where the
+    /// data do not determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
@@ -50,6 +53,7 @@ where
             reduction = self.gauss_newton(problem);
         }
         let Some(mut reduction) = reduction else { return Ok(status) };
+        let mut has_mixed = false;
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
             let mut moves = self.step.as_ref().iter().zip(self.sizes());
@@ -73,13 +77,22 @@ where
             if let Some(status) = self.enter(trace, &trial, true) {
                 return Ok(status);
             }
-            let is_worthwhile = left <= T::from_f64(WORTHWHILE) * reduction;
+            let is_at_least = |share: f64| left > T::from_f64(share) * reduction;
+            let (is_worthwhile, is_slow) = (!is_at_least(WORTHWHILE), is_at_least(SLOW));
             reduction = left;
             if !is_worthwhile {
                 break;
             }
+            if is_slow && !has_mixed {
+                has_mixed = true;
+                if let Some(status) = self.mix(settings, problem, trace, reduction)? {
+                    return Ok(status);
+                }
+                let Some(left) = self.gauss_newton(problem) else { return Ok(status) };
+                reduction = left;
+            }
         }
-        self.mix(settings, problem, trace, status, reduction)
+        Ok(self.mix(settings, problem, trace, reduction)?.unwrap_or(status))
     }
 
     /// Solves for the undamped step and returns the reduction it predicts.
