@@ -37,7 +37,7 @@ pub(in crate::solver) const INITIAL: f64 = 0.1;
 ///
 /// Measured with the default scaling and acceleration: all 54 NIST runs are solved with an initial `λ` of 0.003, 0.01, 0.03, 0.05,
 /// 0.07, 0.1 or 0.2; with 0.02 and 0.15 MGH17's far start takes more than 1,000 iterations. Hard starts of 20 overlapping
-/// Gaussians take 26 trials in the median, easy ones 20.
+/// Gaussians take 24 trials in the median.
 #[derive(Debug, Clone, Copy)]
 pub struct GainRatio<T> {
     initial: T,
