@@ -45,7 +45,7 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
         let is_whole = self.numbers == (0..self.m * self.n);
         // Loops whose length the compiler knows run in whole registers.
         match self.n {
-            1 if is_whole => self.narrow::<1, FUSED>(),
+            1 => self.with_one_input::<FUSED>(),
             2 if is_whole => self.narrow::<2, FUSED>(),
             3 if is_whole => self.narrow::<3, FUSED>(),
             4 if is_whole => self.narrow::<4, FUSED>(),
@@ -55,42 +55,41 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
     }
 }
 
-impl<'a, T: Real> OuterProducts<'a, T> {
-    /// The adjoints and inputs of a sample, use by use.
+impl<T: Real> OuterProducts<'_, T> {
+    /// A `W` with rows of one number: the transposed products have one long row.
     #[inline(always)]
-    fn of_sample(&self, sample: usize) -> [(&'a [T], &'a [T]); MOST_USES] {
-        let mut uses = [(&[][..], &[][..]); MOST_USES];
-        for (sides, LayerUse { delta, x }) in uses.iter_mut().zip(self.uses) {
-            *sides = (&delta[sample * self.m..][..self.m], &x[sample * self.n..][..self.n]);
+    fn with_one_input<const FUSED: bool>(self) {
+        let mut uses = [LayerUse { delta: &[], x: &[] }; MOST_USES];
+        for (transposed, &LayerUse { delta, x }) in uses.iter_mut().zip(self.uses) {
+            *transposed = LayerUse { delta: x, x: delta };
         }
-        uses
+        OuterProducts { uses: &uses[..self.uses.len()], m: 1, n: self.m, ..self }.wide::<FUSED>();
     }
 
     /// Rows of `W` that are long, or asked for in part.
     #[inline(always)]
     fn wide<const FUSED: bool>(self) {
         let Range { start, end } = self.numbers;
-        let (add, n, count, stride) = (self.add, self.n, self.uses.len(), self.stride);
-        for sample in 0..self.rows.len().div_ceil(stride) {
-            let sides = self.of_sample(sample);
-            let uses = &sides[..count];
-            let row = &mut self.rows[sample * stride..][..end - start];
+        let (add, m, n, uses) = (self.add, self.m, self.n, self.uses);
+        for (sample, row) in self.rows.chunks_mut(self.stride).enumerate() {
+            let row = &mut row[..end - start];
             for i in start / n..end.div_ceil(n) {
                 let (from, to) = (start.max(i * n), end.min((i + 1) * n));
-                let (sums, first) = (&mut row[from - start..to - start], from - i * n);
+                let sums = &mut row[from - start..to - start];
+                // Places of a factor among the adjoints, and of the first number among the inputs.
+                let (factor, mut at) = (sample * m + i, sample * n + from - i * n);
                 let (blocks, rest) = sums.as_chunks_mut::<LANES>();
-                let mut at = first;
                 for block in blocks {
-                    add_block::<T, LANES, FUSED>(block, add, uses, i, at);
+                    add_block::<T, LANES, FUSED>(block, add, uses, factor, at);
                     at += LANES;
                 }
                 let (few, rest) = rest.as_chunks_mut::<FEW_LANES>();
                 for block in few {
-                    add_block::<T, FEW_LANES, FUSED>(block, add, uses, i, at);
+                    add_block::<T, FEW_LANES, FUSED>(block, add, uses, factor, at);
                     at += FEW_LANES;
                 }
                 for number in rest.as_chunks_mut::<1>().0 {
-                    add_block::<T, 1, FUSED>(number, add, uses, i, at);
+                    add_block::<T, 1, FUSED>(number, add, uses, factor, at);
                     at += 1;
                 }
             }
@@ -100,15 +99,15 @@ impl<'a, T: Real> OuterProducts<'a, T> {
     /// All of a `W` with rows of `N` numbers.
     #[inline(always)]
     fn narrow<const N: usize, const FUSED: bool>(self) {
-        let (add, m, count, stride) = (self.add, self.m, self.uses.len(), self.stride);
-        for sample in 0..self.rows.len().div_ceil(stride) {
-            let sides = self.of_sample(sample);
-            let uses = &sides[..count];
-            let row = &mut self.rows[sample * stride..][..m * N];
-            for (block, row) in row.chunks_mut(LANES * N).enumerate() {
+        let (add, m, uses) = (self.add, self.m, self.uses);
+        for (sample, row) in self.rows.chunks_mut(self.stride).enumerate() {
+            for (block, row) in row[..m * N].chunks_mut(LANES * N).enumerate() {
                 let first = block * LANES;
                 let mut sums = [[T::ZERO; LANES]; N];
-                for (delta, x) in uses {
+                for LayerUse { delta, x } in uses {
+                    let (delta, Some(x)) = (&delta[sample * m..][..m], x[sample * N..].first_chunk::<N>()) else {
+                        break;
+                    };
                     let mut few = [T::ZERO; LANES];
                     let delta = match delta[first..].first_chunk::<LANES>() {
                         Some(delta) => delta,
@@ -131,20 +130,21 @@ impl<'a, T: Real> OuterProducts<'a, T> {
     }
 }
 
-/// `Σ δᵢ x` over the uses, for `COUNT` numbers of `x` from a place on. Only the whole sum is added, as rows of few numbers add theirs.
+/// `Σ δᵢ x` over the uses, with `δᵢ` and `COUNT` numbers of `x` from these places on. Only the whole sum is added, as rows of few
+/// numbers add theirs.
 #[inline(always)]
 fn add_block<T: Real, const COUNT: usize, const FUSED: bool>(
     to: &mut [T; COUNT],
     add: bool,
-    uses: &[(&[T], &[T])],
-    i: usize,
+    uses: &[LayerUse<'_, T>],
+    factor: usize,
     at: usize,
 ) {
     let mut sums = [T::ZERO; COUNT];
-    for (delta, x) in uses {
-        let Some(x) = x[at..].first_chunk::<COUNT>() else { continue };
+    for LayerUse { delta, x } in uses {
+        let (Some(&factor), Some(x)) = (delta.get(factor), x[at..].first_chunk::<COUNT>()) else { continue };
         for k in 0..COUNT {
-            sums[k] = multiply_add::<T, FUSED>(delta[i], x[k], sums[k]);
+            sums[k] = multiply_add::<T, FUSED>(factor, x[k], sums[k]);
         }
     }
     put(to, add, sums.into_iter());
