@@ -160,7 +160,7 @@ impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
     fn run<R: Register<T>>(self) {
         let (n, width) = (self.b.len(), self.x.width);
         let varies = !self.jacobian.is_empty();
-        let mut tile = ReverseTile::<T, R>::new(width, n, if varies { n } else { 0 });
+        let mut tile = ReverseTile::<T, R>::take(width, n, if varies { n } else { 0 });
         for (lanes, &b) in tile.b.iter_mut().zip(self.b) {
             *lanes = Lanes::splat(b);
         }
@@ -172,7 +172,7 @@ impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
                 let count = R::LANES.min(y.len() - row * R::LANES);
                 self.x.gather(first + row * R::LANES, count, lanes);
             }
-            self.model.evaluate(self.registers, &mut tile);
+            self.model.evaluate(self.registers, &mut *tile);
             for (row, y) in y.chunks_mut(R::LANES).enumerate() {
                 y.copy_from_slice(&tile.responses[row].as_slice()[..y.len()]);
                 if varies {
@@ -182,6 +182,7 @@ impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
                 }
             }
         }
+        tile.leave();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows of a model, differentiated in reverse: the number of parameters is known at run time only.
 
 use std::any::Any;
+use std::cell::Cell;
 
 use crate::autodiff::adjoint::Adjoint;
 use crate::autodiff::tape::Tape;
@@ -14,6 +15,12 @@ use crate::scalar::Scalar;
 
 /// Rows of a tile at most: their derivatives stay in the nearest cache.
 pub(super) const TILE: usize = 8;
+
+thread_local! {
+    /// The last [`ReverseTile`] that is no longer in use. With wide registers one is so large that the system takes its memory back
+    /// each time it is freed, and hands it out again page by page: that took as long as the evaluation.
+    static LAST: Cell<Option<Box<dyn Any>>> = const { Cell::new(None) };
+}
 
 /// A tile of rows to be evaluated, and memory that evaluations reuse.
 pub(super) struct ReverseTile<T, R> {
@@ -54,6 +61,23 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             tape: Tape::new(parameters),
             adjoints: Vec::new(),
         }
+    }
+
+    /// Takes the last tile of this thread if it is of this kind; creates one otherwise.
+    pub(super) fn take(width: usize, parameters: usize, derivatives: usize) -> Box<Self> {
+        let last = LAST.take().and_then(|last| last.downcast::<Self>().ok());
+        let mut tile = last
+            .filter(|last| (last.width, last.b.len()) == (width, parameters))
+            .unwrap_or_else(|| Box::new(Self::new(width, parameters, derivatives)));
+        tile.derivatives.resize(derivatives, [Lanes::splat(T::ZERO); TILE]);
+        // It begins with the constants of another formula.
+        tile.memory.clear();
+        tile
+    }
+
+    /// Leaves a tile for the next evaluation of this thread.
+    pub(super) fn leave(self: Box<Self>) {
+        LAST.set(Some(self));
     }
 
     /// Evaluates the rows, by one function for each model and kind of registers.

@@ -151,6 +151,14 @@ fn all_functions_are_differentiated() {
     }
 }
 
+/// A thread's evaluations have memory in common, but nothing in it.
+#[test]
+fn formulas_of_equal_length_keep_their_constants() {
+    for text in ["2*a*x + b", "3*a*x + b", "7*x*b - a"] {
+        is_differentiated(text, &[0.5, 1.5], [0.6, 0.7], 1e-15);
+    }
+}
+
 /// A branch that is not chosen may have no value.
 #[test]
 fn what_is_not_chosen_has_no_part_in_the_derivatives() {
