@@ -33,6 +33,13 @@ struct AndersonMixing<T: Real, S: Shape<T>> {
     past: [Option<(S::Vector, S::Vector)>; DEPTH],
 }
 
+/// How far a point is from the current one, how the steps there differ, and the square of that.
+struct Difference<T: Real, S: Shape<T>> {
+    x: S::Vector,
+    step: S::Vector,
+    square: T,
+}
+
 impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
     fn new() -> Self {
         AndersonMixing { past: [const { None }; DEPTH] }
@@ -63,14 +70,14 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
             }
         };
         let (mut way, mut left) = (S::vector(d.len()), f.clone());
-        let mut basis: [Option<(S::Vector, S::Vector, T)>; DEPTH] = [const { None }; DEPTH];
+        let mut basis: [Option<Difference<T, S>>; DEPTH] = [const { None }; DEPTH];
         for (k, (point, step)) in self.past.iter().rev().flatten().enumerate() {
             let (mut dx, mut df) = (step_to(point), difference(step, f));
             let size = dot(&df, &df);
-            for (other_x, other_f, square) in basis.iter().flatten() {
-                let share = -dot(&df, other_f) / *square;
-                add_scaled(dx.as_mut(), share, other_x.as_ref());
-                add_scaled(df.as_mut(), share, other_f.as_ref());
+            for other in basis.iter().flatten() {
+                let share = -dot(&df, &other.step) / other.square;
+                add_scaled(dx.as_mut(), share, other.x.as_ref());
+                add_scaled(df.as_mut(), share, other.step.as_ref());
             }
             let square = dot(&df, &df);
             // What is left of a column that depends on the others is noise.
@@ -78,7 +85,7 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
                 let share = -dot(&left, &df) / square;
                 add_scaled(way.as_mut(), share, dx.as_ref());
                 add_scaled(left.as_mut(), share, df.as_ref());
-                basis[k] = Some((dx, df, square));
+                basis[k] = Some(Difference { x: dx, step: df, square });
             }
         }
         add_scaled(way.as_mut(), T::ONE, left.as_ref());
