@@ -31,11 +31,10 @@ const FIRST_ORDER: [Make; 7] = [
     },
 ];
 
-const DAMPED: [Make; 6] = [
+const DAMPED: [Make; 5] = [
     || Box::new(forced(LinearForm::Cholesky)),
     || Box::new(forced(LinearForm::FactoredDual)),
     || Box::new(forced(LinearForm::Qr)),
-    || Box::new(forced(LinearForm::ConjugateGradients)),
     || Box::new(forced(LinearForm::FactoredDual).with_acceleration(Acceleration::Always)),
     || Box::new(LevenbergMarquardt::new().with_damping(TrustRegion::default()).with_momentum(0.2)),
 ];
@@ -77,6 +76,8 @@ fn first_order_steps_are_those_of_one_rank() {
 #[test]
 fn damped_steps_are_those_of_one_rank() {
     DAMPED.into_iter().for_each(|make| compare(make, &CUTS[2..4], 1e-12));
+    // They end at half of the digits, and rounding decides in which round.
+    compare(|| Box::new(forced(LinearForm::ConjugateGradients)), &CUTS[2..4], 1e-8);
 }
 
 /// From all rows, as the parts that factors are estimated from are each rank's own.
