@@ -86,6 +86,11 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         rows == m && Self::kept_bytes(m, n) <= TILE_BYTES
     }
 
+    /// Rows in a tile.
+    pub(crate) fn rows_at_a_time(&self) -> usize {
+        self.rows
+    }
+
     /// Rows of the last linearisation.
     #[inline]
     fn last(&mut self) -> &mut Linearized<T, S> {

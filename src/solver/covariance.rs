@@ -13,8 +13,8 @@ use crate::real::Real;
 ///
 /// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, and the singular values of
 /// `R` with its columns scaled to length one decide the rank: half of the digits would be lost if `JᵀJ` were formed.
-/// `2mn² + O(n³)` flops. Where `J` has a million numbers, `JᵀJ` is formed first, on all cores and in `mn²` flops, and its Cholesky
-/// factor is taken for `R` if standard errors keep nine digits that way (four in single precision), as the variance inflation
+/// `2mn² + O(n³)` flops. Where `J` has a million numbers in double precision, `JᵀJ` is formed first, on all cores and in `mn²`
+/// flops, and its Cholesky factor is taken for `R` if standard errors keep nine digits that way, as the variance inflation
 /// factors tell. If not, reflections follow, for which the problem is evaluated a second time unless all of its rows are
 /// one group.
 ///
@@ -103,6 +103,9 @@ pub enum CovarianceError {
     NoConvergence,
 }
 
+/// Distance to which a random walk is taken to lead, in its standard deviations.
+const FARTHEST: f64 = 16.0;
+
 /// Arguments of [`Covariance::at`].
 struct Evaluation<'a, T: Real> {
     problem: &'a mut (dyn LeastSquares<T> + 'a),
@@ -155,7 +158,7 @@ impl<T: Real> Covariance<T> {
         let scaled: Vec<T> = triangle.iter().enumerate().map(|(k, &r)| r / lengths[k % n]).collect();
         let (values, vectors) = T::singular_values(&scaled, n).ok_or(CovarianceError::NoConvergence)?;
 
-        let noise = values[0] * T::EPSILON * T::from_f64(m.max(n) as f64);
+        let noise = values[0] * T::EPSILON * T::from_f64(rounding_errors(m).max(n as f64));
         let rank = values.iter().filter(|&&value| value > noise).count();
         let (seen, unseen) = vectors.split_at(rank * n);
         let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
@@ -272,6 +275,12 @@ impl<T: Real> Covariance<T> {
     pub fn held(&self) -> &[String] {
         &self.held
     }
+}
+
+/// Units of rounding in sums over `m` rows: no more than one a row, and of many rows no more than a random walk leads to.
+fn rounding_errors(m: usize) -> f64 {
+    let m = m as f64;
+    m.min(FARTHEST * m.sqrt())
 }
 
 /// `F Fᵀ`, with infinite variances for undetermined parameters.

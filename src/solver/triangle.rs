@@ -9,10 +9,10 @@ use crate::linear::{RowSums, Tiles};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// Numbers in a Jacobian from which its normal equations are formed first.
+/// Numbers in a Jacobian in double precision from which its normal equations are formed first.
 const MANY_NUMBERS: usize = 1_000_000;
 
-/// Share of the digits that the normal equations may lose: nine are left in double precision, and four in single.
+/// Share of the digits that the normal equations may lose: nine are left.
 const DIGITS_LOST: f64 = 0.4;
 
 /// The Jacobian at a point, reduced.
@@ -46,7 +46,8 @@ impl<T: Real> Triangle<T> {
     fn here(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
         let (m, n) = (problem.residual_count(), problem.column_count());
         let mut tiles = Tiles::new(m, n, problem.row_group());
-        if m.saturating_mul(n) >= MANY_NUMBERS
+        if size_of::<T>() == size_of::<f64>()
+            && m.saturating_mul(n) >= MANY_NUMBERS
             && let Some(here) = Self::by_normal_equations(&mut tiles, problem, x)?
         {
             return Ok(here);
@@ -54,21 +55,40 @@ impl<T: Real> Triangle<T> {
         Self::by_reflections(&mut tiles, problem, x)
     }
 
-    /// Reflects a tile of rows after the other.
+    /// Reflects a tile of rows after the other. The triangle of some tiles is absorbed by that of all, so that rounding errors of the same
+    /// sign, as those of long data are, add up over no more than the square root of their number.
     fn by_reflections(
         tiles: &mut Tiles<T, Dynamic>,
         problem: &mut dyn LeastSquares<T>,
         x: &[T],
     ) -> Result<Self, EvaluationError> {
-        let n = problem.column_count();
-        let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
-        let (mut rotated, mut work) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+        let (m, n) = (problem.residual_count(), problem.column_count());
+        let mut room = Room::new(n);
+        let (mut all, mut some) = (Self::new(n), Self::new(n));
+        let most = (m as f64 * tiles.rows_at_a_time() as f64).sqrt() as usize;
         tiles.linearize_or_reuse(problem, x, |r, jacobian| {
-            here.sum_of_squares += dot(r, r);
-            add_rows_times(&mut here.gradient, jacobian, r);
-            absorb_rows(&mut here.triangle, &mut rotated, jacobian, r, &mut work);
+            some.rows += r.len();
+            some.sum_of_squares += dot(r, r);
+            add_rows_times(&mut some.gradient, jacobian, r);
+            room.absorb(&mut some.triangle, jacobian, r);
+            if some.rows >= most && all.rows + some.rows < m {
+                all.absorb(&mut some, &mut room);
+                some = Self::new(n);
+            }
         })?;
-        Ok(here)
+        if all.rows > 0 {
+            some.absorb(&mut all, &mut room);
+        }
+        Ok(some)
+    }
+
+    /// Takes over the rows of another, whose triangle stands for them and is overwritten.
+    fn absorb(&mut self, other: &mut Self, room: &mut Room<T>) {
+        self.rows += other.rows;
+        self.sum_of_squares += other.sum_of_squares;
+        add_scaled(&mut self.gradient, T::ONE, &other.gradient);
+        let mut r = vec![T::ZERO; other.gradient.len()];
+        room.absorb(&mut self.triangle, &mut other.triangle, &mut r);
     }
 
     /// Factorises `JᵀJ`; `None` where that may lose more than [its share](DIGITS_LOST) of the digits.
@@ -106,21 +126,34 @@ impl<T: Real> Triangle<T> {
             message
         });
         let message = message.as_ref().map(Vec::as_slice);
-        let mut all = Triangle { rows: rows[0] as usize, ..Self::new(n) };
-        let mut rows = vec![T::ZERO; n * n];
-        let [mut rotated, mut work, mut r] = [const { Vec::new() }; 3].map(|mut room: Vec<T>| {
-            room.resize(n, T::ZERO);
-            room
-        });
+        let (mut all, mut rank, mut room) = (Self::new(n), Self::new(n), Room::new(n));
         for message in ranks.try_all_gather(message).map_err(EvaluationError::new)? {
             let (sum_of_squares, message) = message.split_at(1);
             let (gradient, triangle) = message.split_at(n);
-            all.sum_of_squares += sum_of_squares[0];
-            add_scaled(&mut all.gradient, T::ONE, gradient);
-            read_triangle(triangle, n, &mut rows);
-            absorb_rows(&mut all.triangle, &mut rotated, &mut rows, &mut r, &mut work);
+            rank.sum_of_squares = sum_of_squares[0];
+            rank.gradient.copy_from_slice(gradient);
+            read_triangle(triangle, n, &mut rank.triangle);
+            all.absorb(&mut rank, &mut room);
         }
+        all.rows = rows[0] as usize;
         Ok(all)
+    }
+}
+
+/// Room for reflections; their right-hand sides are of no interest.
+struct Room<T> {
+    rotated: Vec<T>,
+    work: Vec<T>,
+}
+
+impl<T: Real> Room<T> {
+    fn new(n: usize) -> Self {
+        Room { rotated: vec![T::ZERO; n], work: vec![T::ZERO; n] }
+    }
+
+    /// Absorbs rows into a triangle.
+    fn absorb(&mut self, triangle: &mut [T], jacobian: &mut [T], r: &mut [T]) {
+        absorb_rows(triangle, &mut self.rotated, jacobian, r, &mut self.work);
     }
 }
 

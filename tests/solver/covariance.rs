@@ -1,7 +1,7 @@
 //! Uncertainties against closed forms, and what becomes of them where the data say nothing.
 
 use marquardt::problem::{Analytic, FiniteDifference};
-use marquardt::{AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar};
+use marquardt::{AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -67,6 +67,29 @@ fn a_straight_line_is_as_in_the_textbook() {
     // With known noise the scatter of the residuals does not matter.
     assert!((covariance.unscaled()[[1, 1]] - 1.0 / spread).abs() < 1e-13);
     assert!((covariance.matrix()[[0, 1]] - variance * covariance.unscaled()[[0, 1]]).abs() < 1e-12);
+}
+
+/// Columns that have nine tenths in common, in single precision: what rounding can do over so many rows is far from a dependence.
+#[test]
+fn many_rows_in_single_precision_determine_what_they_do_in_double() {
+    fn errors<T: Real>() -> Vec<f64> {
+        const ROWS: usize = 100_000;
+        let mut problem = Analytic::new(3, ROWS, |_: &[T], r: &mut [T], jacobian: Option<&mut [T]>| {
+            r.fill(T::from_f64(0.3));
+            for (i, row) in jacobian.into_iter().flat_map(|rows| rows.chunks_exact_mut(3)).enumerate() {
+                let angle = std::f64::consts::PI * (i as f64 + 0.5) / ROWS as f64;
+                let column = |k: usize| T::from_f64(0.99 + 0.01 * (k as f64 * angle).cos());
+                row.iter_mut().enumerate().for_each(|(k, entry)| *entry = column(k + 1));
+            }
+            Ok(())
+        });
+        let covariance = Covariance::at(&mut problem, &[0.0; 3].map(T::from_f64)).unwrap();
+        assert!(covariance.undetermined().is_empty(), "{:?}", covariance.undetermined());
+        covariance.standard_errors().iter().map(|error| error.to_f64()).collect()
+    }
+    for (single, double) in errors::<f32>().into_iter().zip(errors::<f64>()) {
+        assert!((single - double).abs() < 1e-2 * double, "{single} and not {double}");
+    }
 }
 
 /// The slope in thousandths, the offset in millions: the errors scale, the correlation does not.
