@@ -3,7 +3,7 @@
 use crate::distributed::Communicator;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
-use crate::kernels::vector::{add_rows_times, add_scaled, dot};
+use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::linear::shape::Dynamic;
 use crate::linear::{RowSums, Tiles};
 use crate::problem::{EvaluationError, LeastSquares};
@@ -21,7 +21,7 @@ pub(super) struct Triangle<T> {
     pub(super) triangle: Vec<T>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
-    /// `‖r‖²`.
+    /// `‖r‖²`; infinite where a derivative is not finite.
     pub(super) sum_of_squares: T,
     /// Rows of the Jacobian.
     pub(super) rows: usize,
@@ -70,6 +70,10 @@ impl<T: Real> Triangle<T> {
             some.rows += r.len();
             some.sum_of_squares += dot(r, r);
             add_rows_times(&mut some.gradient, jacobian, r);
+            if !all_finite(&some.gradient) && !all_finite(jacobian) {
+                // Reflections would leave such a column out.
+                some.sum_of_squares = T::INFINITY;
+            }
             room.absorb(&mut some.triangle, jacobian, r);
             if some.rows >= most && all.rows + some.rows < m {
                 all.absorb(&mut some, &mut room);

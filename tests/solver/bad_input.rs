@@ -476,6 +476,24 @@ mod covariance {
         assert!(matches!(error, CovarianceError::Evaluation(_)), "{error}");
     }
 
+    /// One derivative among many that are finite, as the residuals all are.
+    #[test]
+    fn a_derivative_that_is_no_number_is_not_left_out() {
+        for (rows, columns) in [(5, 2), (5_000, 3), (2_000, 20), (100_000, 10)] {
+            for bad in [f64::NAN, f64::INFINITY] {
+                let evaluate = |_: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+                    r.fill(0.0);
+                    for (i, entry) in jacobian.into_iter().flatten().enumerate() {
+                        *entry = if i == rows * columns / 2 { bad } else { (0.1 * i as f64).sin() };
+                    }
+                    Ok(())
+                };
+                let error = Covariance::at(&mut Analytic::new(columns, rows, evaluate), &vec![1.0; columns]);
+                assert!(matches!(error, Err(CovarianceError::NonFinite)), "{rows} × {columns}, {bad}: {error:?}");
+            }
+        }
+    }
+
     /// An error or a covariance without information would both do; a panic would not.
     #[test]
     fn no_residuals_say_nothing() {
