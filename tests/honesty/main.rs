@@ -4,6 +4,7 @@
 //! `HONESTY_FITS=100000 cargo test --release --features full --test honesty -- --nocapture` does as many fits, or somewhat more;
 //! `HONESTY_SEED` changes them, and `HONESTY_ONLY` prints the one of that number.
 
+mod descent;
 mod draw;
 mod family;
 mod far_starts;

@@ -14,6 +14,9 @@ struct Count {
     false_claims: usize,
     gross: usize,
     vanished: usize,
+    /// Claims that rounding alone excuses, and those of them whose cost plain steps lower.
+    excused: usize,
+    lowered: usize,
 }
 
 /// All fits.
@@ -36,12 +39,19 @@ impl Count {
         self.false_claims += other.false_claims;
         self.gross += other.gross;
         self.vanished += other.vanished;
+        self.excused += other.excused;
+        self.lowered += other.lowered;
     }
 }
 
 impl Tally {
     pub fn false_claims(&self) -> usize {
         self.total.false_claims
+    }
+
+    /// Claims that rounding excuses, though plain steps lower the cost.
+    pub fn lowered(&self) -> usize {
+        self.total.lowered
     }
 
     pub fn add(&mut self, number: usize, attempt: &Attempt) {
@@ -55,8 +65,13 @@ impl Tally {
                     count.false_claims = usize::from(is_false);
                     count.gross = usize::from(is_gross);
                     count.vanished = usize::from(is_false && finding.is_vanished());
-                    if is_false {
-                        self.offenders.push((number, offence(attempt, finding)));
+                    let is_excused = claim.largest_cosine() > claim.precision.thresholds()[0];
+                    let fall = if is_excused { claim.fall() } else { 0.0 };
+                    let is_lowered = fall > claim.precision.largest_fall();
+                    count.excused = usize::from(is_excused);
+                    count.lowered = usize::from(is_lowered);
+                    if is_false || is_lowered {
+                        self.offenders.push((number, offence(attempt, finding, fall)));
                     }
                 }
                 claim.status.clone()
@@ -90,7 +105,7 @@ fn name(sort: &str, of: impl Debug) -> String {
     format!("{sort} {of:?}")
 }
 
-fn offence(attempt: &Attempt, finding: Finding) -> String {
+fn offence(attempt: &Attempt, finding: Finding, fall: f64) -> String {
     let (sample, claim) = (&attempt.sample, attempt.claim.as_ref().expect("only claims are false"));
     let (points, start) = (sample.x.len(), &sample.start);
     let finding = match finding {
@@ -102,18 +117,25 @@ fn offence(attempt: &Attempt, finding: Finding) -> String {
     };
     let (way, family, data, distance) = (attempt.way, sample.family, sample.data, sample.distance);
     format!(
-        "{way:?} {family:?} {data:?} {distance:?}, {points} points: {}; {finding}\n    from {start:?}\n    to   {:?}",
+        "{way:?} {family:?} {data:?} {distance:?}, {points} points: {}; {finding}; falls by {fall:.1e}\n    from {start:?}\n    to   {:?}",
         claim.status, claim.x
     )
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<28} {:>8} {:>10} {:>8} {:>8} {:>9}", "", "fits", "converged", "false", "gross", "vanished")?;
+        writeln!(
+            f,
+            "{:<28} {:>8} {:>10} {:>8} {:>8} {:>9} {:>8}",
+            "", "fits", "converged", "false", "gross", "vanished", "lowered"
+        )?;
         let total = [("all".to_owned(), self.total)];
         for (sort, count) in total.iter().map(|(sort, count)| (sort, count)).chain(&self.sorts) {
-            let Count { fits, converged, false_claims, gross, vanished } = count;
-            writeln!(f, "{sort:<28} {fits:>8} {converged:>10} {false_claims:>8} {gross:>8} {vanished:>9}")?;
+            let Count { fits, converged, false_claims, gross, vanished, excused, lowered } = count;
+            writeln!(
+                f,
+                "{sort:<28} {fits:>8} {converged:>10} {false_claims:>8} {gross:>8} {vanished:>9} {excused:>8} {lowered:>8}"
+            )?;
         }
         writeln!(f, "\nendings")?;
         self.endings.iter().try_for_each(|(ending, count)| writeln!(f, "{count:>8}  {ending}"))?;
