@@ -97,7 +97,7 @@ where
         let renewed = self.correction.as_mut();
         for (j, (renewed, &d)) in renewed.iter_mut().zip(self.d.as_ref()).enumerate() {
             *renewed = match norms[j] {
-                _ if holds_lost && is_lost(j) => d.max(influences.largest / sizes[j].abs()),
+                _ if holds_lost && is_lost(j) => d.max(influences.hold(sizes[j])),
                 norm if norm > T::ZERO => norm,
                 _ => d,
             };

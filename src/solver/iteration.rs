@@ -188,25 +188,6 @@ where
         }
     }
 
-    /// The end of a solve whose descent found nothing more to gain: the polish, another descent if the polish led to a point that is
-    /// not stationary, and the first-order test of the last point.
-    pub(super) fn finish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-        trace: &mut Trace<'_, T, O>,
-        begun: Instant,
-        mut status: Status,
-    ) -> Result<Status, EvaluationError> {
-        if settings.polish && status.is_at_an_end() {
-            status = self.polish(settings, problem, trace, status)?;
-            if status.is_at_an_end() && status.is_converged() && !self.is_stationary(settings) {
-                status = self.descend(settings, problem, trace, begun)?;
-            }
-        }
-        if status.is_at_an_end() { self.verdict(settings, problem, status) } else { Ok(status) }
-    }
-
     /// One iteration: solve the damped system, try the step, take it or damp more.
     #[inline]
     pub(crate) fn iterate<P: LeastSquares<T> + ?Sized>(
@@ -513,7 +494,8 @@ where
     #[inline]
     pub(super) fn rescale(&mut self) {
         if !self.plan.form.multiplies() {
-            self.scaling.update(self.d.as_mut(), self.column_norms.as_ref());
+            let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
+            self.scaling.update(self.d.as_mut(), self.column_norms.as_ref(), sizes);
         }
     }
 

@@ -30,9 +30,11 @@ impl Scaling {
     /// instead of 2e-5.
     pub(crate) const OF_WEIGHTS: Scaling = Scaling::RunningMaximum;
 
-    /// Brings `d` up to date at a point with these column norms; `d` is zero before the first point.
+    /// Brings `d` up to date at a point of these sizes with these column norms; `d` is zero before the first point. A column that is
+    /// [lost](Influences::is_lost) among the others may consist of rounding errors: a fading scale holds its parameter in proportion to
+    /// its size.
     #[inline]
-    pub(crate) fn update<T: Real>(self, d: &mut [T], column_norms: &[T]) {
+    pub(crate) fn update<T: Real>(self, d: &mut [T], column_norms: &[T], sizes: &[T]) {
         for (d, &norm) in d.iter_mut().zip(column_norms) {
             *d = match self {
                 Scaling::Identity => T::ONE,
@@ -44,13 +46,21 @@ impl Scaling {
                 Scaling::FadingMaximum => (T::from_f64(FADE) * *d).max(norm),
             };
         }
+        if matches!(self, Scaling::Marquardt | Scaling::FadingMaximum) {
+            let influences = Influences::of(column_norms, sizes);
+            for (j, d) in d.iter_mut().enumerate() {
+                if influences.is_lost(column_norms[j], sizes[j]) {
+                    *d = d.max(influences.hold(sizes[j]));
+                }
+            }
+        }
     }
 }
 
 /// The influences of all parameters, `‖J_j‖·|x_j|`: how far a change of a parameter by its own size moves the residuals.
 pub(super) struct Influences<T> {
     /// The largest.
-    pub(super) largest: T,
+    largest: T,
     /// The largest `‖J_j‖`.
     largest_norm: T,
     /// `ε^¾`: 1.8e-12 in double precision, 6.4e-6 in single.
@@ -67,6 +77,11 @@ impl<T: Real> Influences<T> {
             largest_norm: column_norms.iter().copied().fold(T::ZERO, T::max),
             share: root * root.sqrt(),
         }
+    }
+
+    /// The scale that holds a parameter of this size in proportion to it.
+    pub(super) fn hold(&self, size: T) -> T {
+        self.largest / size.abs()
     }
 
     /// The influence of a parameter that is not zero is lost among the others', and so is its column. Such a column may be rounding
