@@ -127,7 +127,8 @@ impl<T: Real> CheckedFit<'_, T> {
             search.add(&report);
             let judged = self.judge_scale(tuning, &report.x)?.max(search.least);
             let change = judged - scale;
-            let is_exhausted = !(report.is_converged() || report.status == Status::NoProgress);
+            let is_exhausted =
+                !(report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley));
             if is_exhausted || change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
                 return Ok((scale, report));
             }

@@ -63,6 +63,13 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
         self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
     }
 
+    /// Moves a point to the nearest one within the box.
+    pub(crate) fn clamp(&self, x: &mut [T]) {
+        for (x, (&lower, &upper)) in x.iter_mut().zip(self.lower.as_ref().iter().zip(self.upper.as_ref())) {
+            *x = x.max(lower).min(upper);
+        }
+    }
+
     /// Writes `x + step` to `trial`: held parameters are exactly at their bounds, and rounding moves none out of the box.
     #[inline]
     pub(crate) fn arrive(&self, x: &[T], step: &[T], trial: &mut [T]) {

@@ -10,8 +10,8 @@ use crate::linear::shape::Shape;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// Descents from points that a second look found to be none to end at, at most.
-const SECOND_LOOKS: usize = 20;
+/// Largest number of times that a second look may find a lower point.
+const SECOND_LOOKS: usize = 50;
 
 impl<T, S, D> Iteration<T, S, D>
 where
@@ -20,7 +20,7 @@ where
     D: DampingPolicy<T>,
 {
     /// Ends a solve whose descent found nothing more to gain: polishes, and descends again from where a second look finds a
-    /// lower point, be it [beside a saddle](Self::leave_saddle) or by [plain steps](Self::take_plain_steps).
+    /// lower point.
     pub(super) fn finish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
@@ -29,7 +29,8 @@ where
         begun: Instant,
         mut status: Status,
     ) -> Result<Status, EvaluationError> {
-        for _ in 0..SECOND_LOOKS {
+        let mut looks = 0;
+        loop {
             if settings.polish && status.is_at_an_end() {
                 status = self.polish(settings, problem, trace, status)?;
                 if status.is_at_an_end() && status.is_converged() && !self.is_stationary(settings) {
@@ -39,20 +40,19 @@ where
             if !status.is_at_an_end() {
                 return Ok(status);
             }
-            let (moved, stop) = if self.is_stationary(settings) {
-                self.leave_saddle(problem, trace)?
-            } else {
-                self.take_plain_steps(settings, problem, trace, begun)?
-            };
+            let (moved, stop) = self.look_again(settings, problem, trace)?;
             if let Some(stop) = stop {
                 return Ok(stop);
             }
             if !moved {
-                break;
+                return self.verdict(settings, problem, status);
+            }
+            looks += 1;
+            if looks == SECOND_LOOKS {
+                return Ok(Status::NoProgress);
             }
             self.start_damping();
             status = self.descend(settings, problem, trace, begun)?;
         }
-        if status.is_at_an_end() { self.verdict(settings, problem, status) } else { Ok(status) }
     }
 }

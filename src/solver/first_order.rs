@@ -23,6 +23,9 @@ const STATIONARY: f64 = 0.41;
 /// the square of its cosine as a share of the cost.
 const SHARE_OF_FTOL: f64 = 0.0625;
 
+/// A share of the cost is noticeable if it is more than `ε` to this power: 4e-10 in double precision, 7e-5 in single.
+const NOTICEABLE: f64 = 0.6;
+
 /// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit: in double and in
 /// single precision. Formulas err by several units, for which single precision leaves no room between rounding and tolerance.
 const DISPLACEMENTS: [f64; 2] = [2.0, 16.0];
@@ -32,6 +35,22 @@ const ROUNDING: f64 = 4.0;
 
 /// `D` is out of date for a parameter once it is this many times larger, or smaller, than the norm of its column.
 const OUT_OF_DATE: f64 = 2.0;
+
+impl<T: Real> Settings<T> {
+    /// The largest cosine that counts as zero.
+    #[inline]
+    fn largest_cosine(&self) -> T {
+        let resolvable = T::EPSILON.powf(T::from_f64(STATIONARY));
+        let allowed = T::from_f64(SHARE_OF_FTOL) * self.ftol.sqrt();
+        self.gtol.max(resolvable).max(allowed)
+    }
+
+    /// A point with this largest cosine counts as stationary.
+    #[inline]
+    pub(super) fn is_stationary(&self, gradient_cosine: T) -> bool {
+        gradient_cosine <= self.largest_cosine()
+    }
+}
 
 impl<T, S, D> Iteration<T, S, D>
 where
@@ -74,8 +93,7 @@ where
 
     /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
     pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
-        let tolerance = largest_cosine(settings);
-        self.squared_gradient_cosine() <= tolerance * tolerance
+        settings.is_stationary(self.squared_gradient_cosine().sqrt())
     }
 
     /// Brings `D` to the column norms at the current point and lets the damping start afresh, with the Gauss–Newton step if it
@@ -92,7 +110,7 @@ where
         let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
         let influences = Influences::of(norms, sizes);
         let is_lost = |j: usize| influences.is_lost(norms[j], sizes[j]);
-        let tolerance = largest_cosine(settings);
+        let tolerance = settings.largest_cosine();
         let holds_lost = self.squared_cosine_among(|j| !is_lost(j)) > tolerance * tolerance;
         let renewed = self.correction.as_mut();
         for (j, (renewed, &d)) in renewed.iter_mut().zip(self.d.as_ref()).enumerate() {
@@ -126,7 +144,28 @@ where
             return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
         }
         let reach = scaled_norm(self.d.as_ref(), self.sizes());
-        Ok(if self.derivatives_are_wrong(problem, reach)? { Status::WrongDerivatives } else { Status::NoProgress })
+        Ok(if self.derivatives_are_wrong(problem, reach)? {
+            Status::WrongDerivatives
+        } else if self.is_flat(settings) {
+            Status::FlatValley
+        } else {
+            Status::NoProgress
+        })
+    }
+
+    /// Parameters that fail the first-order test would not change the cost noticeably if each changed by its own size.
+    fn is_flat(&self, settings: &Settings<T>) -> bool {
+        let (norms, sizes, tolerance) = (self.column_norms.as_ref(), self.sizes(), settings.largest_cosine());
+        let limit = tolerance * self.squares.sqrt();
+        let fails = |&(j, &gradient): &(usize, &T)| gradient.abs() > limit * norms[j] && self.held_by(j).is_none();
+        let failing = self.model.gradient().iter().enumerate().filter(fails);
+        let change = failing.fold(T::ZERO, |sum, (j, &gradient)| sum + (gradient * sizes[j]).abs());
+        change <= self.noticeable() && !self.plan.form.multiplies()
+    }
+
+    /// Reduction of the cost that is noticed: `ε^0.6` of it.
+    pub(super) fn noticeable(&self) -> T {
+        T::EPSILON.powf(T::from_f64(NOTICEABLE)) * self.cost.abs()
     }
 
     /// Returns true if the largest cosine is explained by rounding errors of the residuals. They show where the parameters are
@@ -187,7 +226,7 @@ where
                 rank_sync.sum(squares, Ok(()))?;
             }
         }
-        let tolerance = largest_cosine(settings) * self.squares.sqrt();
+        let tolerance = settings.largest_cosine() * self.squares.sqrt();
         let sums = self.step.as_ref().iter().zip(self.correction.as_ref());
         let mut columns = self.column_norms.as_ref().iter().zip(sums).enumerate();
         Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
@@ -233,12 +272,4 @@ where
         }
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }
-}
-
-/// The largest cosine that counts as zero.
-#[inline]
-fn largest_cosine<T: Real>(settings: &Settings<T>) -> T {
-    let resolvable = T::EPSILON.powf(T::from_f64(STATIONARY));
-    let allowed = T::from_f64(SHARE_OF_FTOL) * settings.ftol.sqrt();
-    settings.gtol.max(resolvable).max(allowed)
 }

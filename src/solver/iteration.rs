@@ -56,6 +56,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) trial_squares: T,
     /// The cost at the start.
     pub(super) initial_cost: T,
+    /// Sizes of the parameters there.
+    pub(super) start: S::Vector,
     /// `‖J_j‖` there.
     pub(super) column_norms: S::Vector,
     /// The scaling `D`.
@@ -130,6 +132,7 @@ where
             squares: T::INFINITY,
             trial_squares: T::INFINITY,
             initial_cost: T::INFINITY,
+            start: S::vector(n),
             column_norms: S::vector(n),
             d,
             step: S::vector(n),

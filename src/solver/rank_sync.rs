@@ -138,7 +138,11 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// As [`add_up`](Self::add_up).
-    pub(super) fn sum(&self, numbers: &mut [T], own: Result<(), EvaluationError>) -> Result<(), EvaluationError> {
+    pub(super) fn sum<N: Real>(
+        &self,
+        numbers: &mut [N],
+        own: Result<(), EvaluationError>,
+    ) -> Result<(), EvaluationError> {
         self.ranks.try_all_sum(numbers, own).map_err(EvaluationError::new)
     }
 

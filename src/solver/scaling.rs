@@ -31,28 +31,22 @@ impl Scaling {
     pub(crate) const OF_WEIGHTS: Scaling = Scaling::RunningMaximum;
 
     /// Brings `d` up to date at a point of these sizes with these column norms; `d` is zero before the first point. A column that is
-    /// [lost](Influences::is_lost) among the others may consist of rounding errors: a fading scale holds its parameter in proportion to
-    /// its size.
+    /// [lost](Influences::is_lost) among the others may consist of rounding errors. Scales that can fall treat it as zero.
     #[inline]
     pub(crate) fn update<T: Real>(self, d: &mut [T], column_norms: &[T], sizes: &[T]) {
-        for (d, &norm) in d.iter_mut().zip(column_norms) {
+        let can_fall = matches!(self, Scaling::Marquardt | Scaling::FadingMaximum);
+        let influences = Influences::of(column_norms, sizes);
+        for ((d, &norm), &size) in d.iter_mut().zip(column_norms).zip(sizes) {
             *d = match self {
                 Scaling::Identity => T::ONE,
-                // A parameter without influence is still damped, by something rather than nothing.
-                _ if norm == T::ZERO && *d == T::ZERO => T::ONE,
-                Scaling::Marquardt if norm > T::ZERO => norm,
-                Scaling::Marquardt => *d,
+                _ if norm == T::ZERO || can_fall && influences.is_lost(norm, size) => {
+                    // A parameter without influence is still damped, by something rather than nothing.
+                    if *d == T::ZERO { T::ONE } else { *d }
+                }
+                Scaling::Marquardt => norm,
                 Scaling::RunningMaximum => d.max(norm),
                 Scaling::FadingMaximum => (T::from_f64(FADE) * *d).max(norm),
             };
-        }
-        if matches!(self, Scaling::Marquardt | Scaling::FadingMaximum) {
-            let influences = Influences::of(column_norms, sizes);
-            for (j, d) in d.iter_mut().enumerate() {
-                if influences.is_lost(column_norms[j], sizes[j]) {
-                    *d = d.max(influences.hold(sizes[j]));
-                }
-            }
         }
     }
 }
@@ -96,6 +90,19 @@ impl<T: Real> Influences<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_of_rounding_errors_is_no_scale() {
+        for scaling in [Scaling::Marquardt, Scaling::FadingMaximum] {
+            let mut d = [0.0; 2];
+            scaling.update(&mut d, &[10.0, 1e-16], &[1.0, 0.5]);
+            assert_eq!(d, [10.0, 1.0]);
+            scaling.update(&mut d, &[10.0, 4.0], &[1.0, 0.5]);
+            assert_eq!(d, [10.0, 4.0]);
+            scaling.update(&mut d, &[10.0, 1e-17], &[1.0, 0.5]);
+            assert_eq!(d, [10.0, 4.0], "it is not set free");
+        }
+    }
 
     #[test]
     fn neither_a_small_column_nor_a_small_parameter_is_lost() {

@@ -163,7 +163,14 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
         // Derivatives that contradict the residuals may be those by parameters that are not linear.
         let is_consistent = report.status != Status::WrongDerivatives;
         match completed.and_then(|()| Ok(is_consistent && are_linear(problem, &report)?)) {
-            Ok(true) => Ok(report),
+            // A point that is stationary in the other parameters alone is to be looked at in all of them.
+            Ok(true) if self.settings.is_stationary(report.gradient_cosine) || !report.is_converged() => Ok(report),
+            Ok(true) => {
+                let (mut rest, x) = (self.clone(), report.x.clone());
+                rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
+                let initial_cost = report.initial_cost;
+                Ok(Report { initial_cost, ..rest.minimize_in(forms, problem, &x)?.after(report) })
+            }
             Ok(false) => {
                 let mut rest = self.clone();
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);

@@ -24,6 +24,8 @@ where
         }
         self.find_underflow(problem)?;
         self.initial_cost = self.cost;
+        let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
+        self.start.as_mut().copy_from_slice(sizes);
         self.rescale();
         Ok(())
     }

@@ -42,6 +42,9 @@ pub enum Status {
     /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or rounding hides what is left to gain,
     /// and the point passes the first-order test.
     StepTolerance,
+    /// The residuals vanish where the Jacobian is singular: each step takes about the same share of what is left, and moves each parameter
+    /// by less than the last digit of its start value.
+    ResidualsVanished,
     /// The cost fell to the target.
     TargetCost,
     /// Trials used up. More may help.
@@ -52,9 +55,11 @@ pub enum Status {
     TimeLimit,
     /// The observer or a [`CancelToken`](crate::solver::CancelToken) ended the solve.
     Cancelled,
-    /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: a parameter may have run to where
-    /// it has all but lost its influence, the derivatives may be too inexact, the residuals discontinuous, or the point at the
-    /// edge of where they are finite.
+    /// The floor of a flat valley: no step lowers the cost noticeably, and parameters that fail the first-order test have all but lost
+    /// their influence. A change of each by its own size would change the cost by less than `ε^0.6` of itself.
+    FlatValley,
+    /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: the derivatives may be too
+    /// inexact, the residuals discontinuous, or the point at the edge of where they are finite.
     NoProgress,
     /// The derivatives contradict the residuals: differences of the cost along one direction agree with each other, and are off
     /// from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
@@ -68,10 +73,10 @@ impl Status {
     /// The solve ended where it was meant to: at a minimum, or at the target cost.
     pub fn is_converged(self) -> bool {
         use Status::*;
-        matches!(self, GradientTolerance | CostTolerance | StepTolerance | TargetCost)
+        matches!(self, GradientTolerance | CostTolerance | StepTolerance | ResidualsVanished | TargetCost)
     }
 
-    /// The descent came to an end by itself: nothing asked it to stop.
+    /// The descent came to an end by itself, and the point is to be looked at: nothing asked it to stop.
     pub(super) fn is_at_an_end(self) -> bool {
         use Status::*;
         matches!(self, GradientTolerance | CostTolerance | StepTolerance | NoProgress)
@@ -84,11 +89,13 @@ impl fmt::Display for Status {
             Status::GradientTolerance => "the gradient vanished (gtol)",
             Status::CostTolerance => "the cost no longer falls (ftol)",
             Status::StepTolerance => "the steps have become negligible (xtol)",
+            Status::ResidualsVanished => "the residuals vanished",
             Status::TargetCost => "the target cost was reached",
             Status::MaxIterations => "the iterations were used up",
             Status::MaxEvaluations => "the evaluations were used up",
             Status::TimeLimit => "the time was used up",
             Status::Cancelled => "cancelled",
+            Status::FlatValley => "no step lowers the cost noticeably: parameters without influence are not determined",
             Status::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
             Status::WrongDerivatives => "the derivatives contradict the residuals",
             Status::EvaluationFailed => "the residuals could not be evaluated",
@@ -98,6 +105,9 @@ impl fmt::Display for Status {
 
 /// Largest share of the slope along a step that damping may take for the step to count as undamped: 0.5.
 pub(super) const UNDAMPED: f64 = 0.5;
+
+/// Of three reductions the first is the largest, and the last no smaller than this share of it, where convergence is linear.
+const LINEAR: f64 = 1e-6;
 
 /// Reductions of the cost by the last steps.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +143,13 @@ impl<T: Real> Decline<T> {
         let ratio = (second / first).max(third / second);
         (first > T::ZERO && ratio < T::ONE).then(|| third * ratio / (T::ONE - ratio))
     }
+
+    /// The last steps took about the same share of the cost each, and further ones will take all of it.
+    fn leads_to_zero(&self, cost: T) -> bool {
+        let [first, second, third] = self.reductions;
+        let is_slow = third > T::from_f64(LINEAR) * first && second > T::from_f64(LINEAR) * first;
+        is_slow && self.remainder().is_some_and(|remainder| remainder > T::from_f64(UNDAMPED) * cost)
+    }
 }
 
 impl<T, S, D> Iteration<T, S, D>
@@ -157,8 +174,13 @@ where
     /// scaling is renewed, or damping taken back, and the solve goes on until no step is left.
     #[inline]
     pub(super) fn settled(&mut self, settings: &Settings<T>, trial: &Trial<T>) -> Option<Status> {
-        if trial.accepted && self.cost <= T::EPSILON.sqrt() * self.initial_cost && self.vanishes_in_rounding() {
-            return Some(Status::NoProgress);
+        if trial.accepted && self.cost <= T::EPSILON.sqrt() * self.initial_cost {
+            if self.vanishes_in_rounding() {
+                return Some(Status::NoProgress);
+            }
+            if self.decline.leads_to_zero(self.cost) && self.is_short_beside_start() {
+                return Some(Status::ResidualsVanished);
+            }
         }
         let claim = self.claim(settings, trial)?;
         if self.is_stationary(settings) {
@@ -173,6 +195,15 @@ where
     fn vanishes_in_rounding(&self) -> bool {
         let rounding = T::EPSILON * scaled_norm(self.column_norms.as_ref(), self.sizes());
         !self.plan.form.multiplies() && self.squares <= rounding * rounding
+    }
+
+    /// The step moves each parameter by less than the last digit that it had at the start.
+    #[cold]
+    fn is_short_beside_start(&self) -> bool {
+        let start = self.start.as_ref();
+        let largest = start.iter().fold(T::ZERO, |largest, start| largest.max(start.abs()));
+        let size = |start: T| if start == T::ZERO { largest } else { start.abs() };
+        self.step.as_ref().iter().zip(start).all(|(step, &start)| step.abs() <= T::EPSILON * size(start))
     }
 
     /// Status that the trial alone would end the solve with, before the first-order test.
@@ -242,6 +273,14 @@ mod tests {
         // The slower of the last two ratios counts.
         let slower = entered(&[(1.0, 8.0), (0.9, 6.0), (0.8, 3.0)]);
         assert_eq!(slower.remainder(), Some(9.0));
+    }
+
+    #[test]
+    fn a_root_that_is_approached_linearly_is_foreseen() {
+        let sixteenths = entered(&[(1.0, 256.0), (0.9, 16.0), (0.8, 1.0)]);
+        assert!(sixteenths.leads_to_zero(1.0 / 15.0));
+        assert!(!sixteenths.leads_to_zero(1.0), "a cost is left in the end");
+        assert!(!entered(&[(1.0, 1.0), (0.9, 1e-4), (0.8, 1e-12)]).leads_to_zero(1e-30), "Newton's method is not slow");
     }
 
     #[test]

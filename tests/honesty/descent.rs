@@ -18,7 +18,13 @@ const STEPS: usize = 10;
 const DAMPING: [i32; 8] = [-14, -10, -7, -5, -3, -1, 1, 3];
 
 /// Units of the last digit that elementary functions and the difference from the data may be off by.
-const ROUNDINGS: f64 = 4.0;
+const ROUNDINGS: f64 = 16.0;
+
+/// Displacement of the parameters that shows what rounding does to the cost, in units of their last digits.
+const DISPLACEMENT: f64 = 2.0;
+
+/// Patterns of displacements.
+const PATTERNS: usize = 8;
 
 impl Precision {
     /// A share of the cost that no step may lower a claimed minimum by.
@@ -28,8 +34,8 @@ impl Precision {
 }
 
 impl Claim {
-    /// The share of the cost by which plain steps lower it, beyond what the rounding errors of the residuals explain: steps in all
-    /// parameters, and in all but one.
+    /// The share of the cost by which plain steps lower it: steps in all parameters, and in all but one. What rounding errors of the
+    /// residuals explain does not count, nor what the last digits of the parameters that moved change.
     pub fn fall(&self) -> f64 {
         match self.precision {
             Precision::Single => self.fall_in::<f32>(),
@@ -45,6 +51,12 @@ impl Claim {
         }
     }
 
+    pub fn twice_cost(&self) -> f64 {
+        match self.precision {
+            Precision::Single => self.evaluate::<f32>(&self.x).map_or(f64::NAN, |p| p.cost),
+            _ => self.evaluate::<f64>(&self.x).map_or(f64::NAN, |p| p.cost),
+        }
+    }
     fn cosine_in<T: Real>(&self) -> f64 {
         let Some(point) = self.evaluate::<T>(&self.x) else { return f64::INFINITY };
         let free = (0..self.x.len()).filter(|&j| !self.is_held(&point, j) && point.gram[j][j] > 0.0);
@@ -77,7 +89,20 @@ impl Claim {
             }
         }
         let end = here.map_or(start.cost, |point| point.cost);
-        ((start.cost - end - start.rounding) / start.cost).max(0.0)
+        let rounding = start.rounding + self.spread::<T>(&x, end);
+        ((start.cost - end - rounding) / start.cost).max(0.0)
+    }
+
+    /// The most that the cost at `x` changes where parameters that differ from the claim's are displaced by their last digits.
+    fn spread<T: Real>(&self, x: &[f64], cost: f64) -> f64 {
+        let unit = DISPLACEMENT * T::EPSILON.to_f64();
+        let displaced = |pattern: usize| {
+            let sign = |j: usize| if (pattern & (j + 1)).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+            let moves = |j: usize| if x[j] == self.x[j] { 0.0 } else { sign(j) * unit * x[j] };
+            let point = (0..x.len()).map(|j| <T as Number>::from_f64(x[j] + moves(j)).to_f64()).collect::<Vec<_>>();
+            self.evaluate::<T>(&point).map_or(0.0, |point| (point.cost - cost).abs())
+        };
+        (0..PATTERNS).map(displaced).fold(0.0, f64::max)
     }
 
     /// A parameter at a bound that the cost falls beyond, or between bounds that are equal.

@@ -10,6 +10,9 @@ use crate::scalar::Scalar;
 /// Units of the last digit that a gradient or a residual may be off by rounding.
 const ROUNDING: f64 = 8.0;
 
+/// Units of the last digit of the responses that explain a gradient without another look.
+const EVIDENT: f64 = 2.0;
+
 /// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
 const LAST_DIGITS: f64 = 4.0;
 
@@ -20,6 +23,14 @@ pub(super) struct FirstOrder<'p, T, R, const N: usize> {
     /// `½‖y‖²`.
     pub(super) energy: Lanes<T, R>,
     pub(super) ftol: T,
+}
+
+/// Results of the first-order test.
+pub(super) struct Verdict<T, R> {
+    /// True where every parameter passes, by rounding of the responses alone if not by its cosine.
+    pub(super) passes: Lanes<T, R>,
+    /// True where rounding of the responses and parameters may hide the gradient of those that do not pass.
+    pub(super) may_pass: Lanes<T, R>,
 }
 
 /// Limits below which there is nothing to gain.
@@ -44,26 +55,30 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
         Limits { reduction: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
     }
 
-    /// True where each parameter that no bound holds (`held` is zero) passes by itself: the cosine between the residuals and
-    /// its column is at most `√ftol`, or rounding of the responses and the parameters hides the rest of the gradient.
+    /// Results of the first-order test of each parameter that no bound holds (`held` is zero), by itself: the cosine between the
+    /// residuals and its column is at most `√ftol`, or rounding hides the rest of the gradient.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn holds(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+    pub(super) fn test(&self, held: &[Lanes<T, R>; N]) -> Verdict<T, R> {
         let (zero, unit) = (Lanes::splat(T::ZERO), T::from_f64(ROUNDING) * T::EPSILON);
         let (sums, n) = (self.sums, self.sums.count());
         let residuals = ((sums.cost + sums.cost) * self.ftol).sqrt();
         let responses = (self.energy + self.energy).sqrt();
-        let mut passes = Lanes::splat(T::ONE);
+        let evident = (responses * T::EPSILON).mul_add(Lanes::from_f64(EVIDENT), residuals);
+        let mut verdict = Verdict { passes: Lanes::splat(T::ONE), may_pass: Lanes::splat(T::ONE) };
         for j in 0..n {
             let norm = sums.gram[j][j].sqrt();
             let mut rounding = norm * responses;
             for k in 0..n {
                 rounding = sums.gram[j.max(k)][j.min(k)].abs().mul_add(self.x[k].abs(), rounding);
             }
-            let limit = norm.mul_add(residuals, rounding * unit);
-            let is_small = and(not(is_less(limit, sums.gradient[j].abs())), is_less(limit, Lanes::splat(T::INFINITY)));
-            passes = and(passes, or(is_small, is_less(zero, held[j])));
+            let is_within = |limit| {
+                let is_small = not(is_less(limit, sums.gradient[j].abs()));
+                or(and(is_small, is_less(limit, Lanes::splat(T::INFINITY))), is_less(zero, held[j]))
+            };
+            verdict.passes = and(verdict.passes, is_within(norm * evident));
+            verdict.may_pass = and(verdict.may_pass, is_within(norm.mul_add(residuals, rounding * unit)));
         }
-        passes
+        verdict
     }
 }
 
@@ -85,7 +100,7 @@ mod tests {
         }
         let x = [One::splat(0.0); 2];
         let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
-        point.holds(&held.map(One::splat)).as_slice()[0] > 0.0
+        point.test(&held.map(One::splat)).passes.as_slice()[0] > 0.0
     }
 
     #[test]
@@ -108,9 +123,11 @@ mod tests {
         let mut judge = |gradient: [f64; 2]| {
             sums.gradient = gradient.map(One::splat);
             let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
-            point.holds(&[One::splat(0.0); 2]).as_slice()[0] > 0.0
+            let Verdict { passes, may_pass } = point.test(&[One::splat(0.0); 2]);
+            [passes, may_pass].map(|lanes| lanes.as_slice()[0] > 0.0)
         };
-        assert!(judge([0.1, 0.0]));
-        assert!(!judge([0.0, 0.1]));
+        assert_eq!(judge([1e-7, 1e-7]), [true, true]);
+        assert_eq!(judge([0.1, 0.0]), [false, true]);
+        assert_eq!(judge([0.0, 0.1]), [false, false]);
     }
 }
