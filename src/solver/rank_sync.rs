@@ -138,11 +138,7 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// As [`add_up`](Self::add_up).
-    pub(super) fn sum<N: Real>(
-        &self,
-        numbers: &mut [N],
-        own: Result<(), EvaluationError>,
-    ) -> Result<(), EvaluationError> {
+    pub(super) fn sum(&self, numbers: &mut [T], own: Result<(), EvaluationError>) -> Result<(), EvaluationError> {
         self.ranks.try_all_sum(numbers, own).map_err(EvaluationError::new)
     }
 
@@ -151,11 +147,11 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// As [`add_up`](Self::add_up).
-    pub(super) fn gather(
+    pub(super) fn gather<N: Real>(
         &self,
-        numbers: &[T],
+        numbers: &[N],
         own: Result<(), EvaluationError>,
-    ) -> Result<Vec<Vec<T>>, EvaluationError> {
+    ) -> Result<Vec<Vec<N>>, EvaluationError> {
         self.ranks.try_all_gather(own.map(|()| numbers)).map_err(EvaluationError::new)
     }
 

@@ -17,8 +17,8 @@ use super::plain_model::{PlainModel, PlainStep};
 use super::trace::Trace;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::scaled_norm;
-use crate::linear::LinearModel;
 use crate::linear::shape::Shape;
+use crate::linear::{LinearForm, LinearModel};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
@@ -31,11 +31,20 @@ const FEW: usize = 16;
 /// Dampings that are tried, in units of the squared column norms.
 const DAMPINGS: [f64; 7] = [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 1e-1, 1e1];
 
+/// Shares of the undamped step that are tried: the form of the linear system may know it better than the normal equations.
+const SHARES: [f64; 3] = [1.0, 0.1, 0.01];
+
 /// A parameter is coarse if its derivative asks for a step of no more than this many units of its last digit.
 const COARSE: f64 = 8.0;
 
+/// Eigenvalues of the Gram matrix of the columns, each of length one, that count as zero, in units of `ε` and for each column.
+const LOST: f64 = 256.0;
+
 /// Directions of a null space that are tried, at most.
 const DIRECTIONS: usize = 16;
+
+/// Largest number of directions between which others are tried, too.
+const FEW_DIRECTIONS: usize = 4;
 
 /// Distances along a direction grow from `ε^¼` of the size of the point by this factor, up to that size.
 const GROWTH: f64 = 8.0;
@@ -59,14 +68,23 @@ where
             return nothing;
         }
         let noticeable = self.noticeable().max(settings.ftol * self.cost.abs());
+        let undamped = self.gauss_newton(problem);
+        let has_full_rank = undamped.is_some() && self.model.form() == LinearForm::Cholesky;
         let is_little = |left: T| left <= noticeable || !settings.polish;
-        if self.is_stationary(settings) && self.gauss_newton(problem).is_some_and(is_little) {
+        if self.is_stationary(settings) && has_full_rank && undamped.is_none_or(is_little) {
             return nothing;
         }
-        let Some(model) = self.plain_model(problem)? else { return nothing };
         let mut found =
             Found { trial: None, point: self.x.clone(), noticeable, most_evaluations: settings.max_evaluations };
-        self.try_plain_steps(problem, &model, &mut found)?;
+        if let Some(predicted) = undamped {
+            let step: Vec<f64> = self.step.as_ref().iter().map(|step| step.to_f64()).collect();
+            for share in SHARES {
+                let part: Vec<f64> = step.iter().map(|step| share * step).collect();
+                self.try_step(problem, &part, (0.0, share * predicted.to_f64()), &mut found)?;
+            }
+        }
+        let Some(mut model) = self.plain_model(problem)? else { return nothing };
+        self.try_plain_steps(problem, &mut model, &mut found)?;
         if found.trial.is_none() && !self.is_near_zero() {
             self.try_null_space(problem, &model, &mut found)?;
         }
@@ -93,47 +111,36 @@ where
         &mut self,
         problem: &mut P,
     ) -> Result<Option<PlainModel>, EvaluationError> {
-        let n = self.plan.n;
-        let (mut gram, mut gradient) = (vec![0.0; n * n], vec![0.0; n]);
-        let mut wide = vec![0.0; n];
+        let mut model = PlainModel::new((0..self.plan.n).map(|j| self.held_by(j).is_some()).collect());
+        let wide = |entries: &[T]| entries.iter().map(|entry| entry.to_f64()).collect::<Vec<_>>();
         let visited = self.tiles.linearize(problem, self.x.as_ref(), |_, _, r, jacobian| {
-            for (row, r) in jacobian.chunks_exact(n).zip(r.iter()) {
-                wide.iter_mut().zip(row).for_each(|(wide, &entry)| *wide = entry.to_f64());
-                for (i, &entry) in wide.iter().enumerate() {
-                    gradient[i] += entry * r.to_f64();
-                    gram[i * n..=i * n + i].iter_mut().zip(&wide).for_each(|(sum, &other)| *sum += entry * other);
-                }
-            }
+            model.add_rows(&mut wide(r), &mut wide(jacobian));
             Ok(())
         });
         self.tiles.forget();
         self.evaluations.jacobians += 1;
         match &self.rank_sync {
             None => visited?,
-            Some(rank_sync) => {
-                rank_sync.sum(&mut gram, visited)?;
-                rank_sync.sum(&mut gradient, Ok(()))?;
-            }
+            Some(rank_sync) => model.span_ranks(|own| rank_sync.gather(own, visited))?,
         }
-        Ok(PlainModel::new(&gram, &gradient))
+        Ok(model.complete())
     }
 
     /// Tries steps of all dampings: in all parameters, in those that are not coarse, and in all but one.
     fn try_plain_steps<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        model: &PlainModel,
+        model: &mut PlainModel,
         found: &mut Found<T, S::Vector>,
     ) -> Result<(), EvaluationError> {
         let n = self.plan.n;
-        let held: Vec<bool> = (0..n).map(|j| self.held_by(j).is_some()).collect();
         let unit = COARSE * T::EPSILON.to_f64();
         let is_coarse: Vec<bool> = (0..n).map(|j| model.own_step(j) <= unit * self.sizes()[j].to_f64().abs()).collect();
         let alone = if n <= FEW { n } else { 0 };
         for choice in 0..2 + alone {
-            let is_free = |j: usize| !held[j] && (choice != 1 || !is_coarse[j]) && choice != j + 2;
+            let is_left_out = |j: usize| choice == 1 && is_coarse[j] || choice == j + 2;
             for lambda in DAMPINGS {
-                let Some(PlainStep { step, predicted }) = model.step(lambda, is_free) else { continue };
+                let Some(PlainStep { step, predicted }) = model.step(lambda, is_left_out) else { continue };
                 if !(T::from_f64(predicted) > found.noticeable) {
                     break;
                 }
@@ -143,7 +150,7 @@ where
         Ok(())
     }
 
-    /// Tries points along the null space.
+    /// Tries points along the null space: along a basis of it, and between each two directions where they are few.
     fn try_null_space<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -151,8 +158,20 @@ where
         found: &mut Found<T, S::Vector>,
     ) -> Result<(), EvaluationError> {
         let reach = scaled_norm(self.column_norms.as_ref(), self.sizes()).max(self.squares.sqrt()).to_f64();
-        let held: Vec<bool> = (0..self.plan.n).map(|j| self.held_by(j).is_some()).collect();
-        for direction in model.null_space(|j| !held[j]).into_iter().take(DIRECTIONS) {
+        let unit = |j: usize| {
+            let size = self.sizes()[j].to_f64().abs();
+            if size > 0.0 { size / reach } else { reach.recip() }
+        };
+        let lost = LOST * T::EPSILON.to_f64();
+        let mut directions = model.null_space(lost, unit);
+        if directions.len() <= FEW_DIRECTIONS {
+            for (i, j) in (0..directions.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+                for side in [1.0, -1.0] {
+                    directions.push(directions[i].iter().zip(&directions[j]).map(|(a, b)| a + side * b).collect());
+                }
+            }
+        }
+        for direction in directions.into_iter().take(DIRECTIONS) {
             let mut length = T::EPSILON.to_f64().powf(0.25) * reach;
             while length <= reach {
                 for side in [length, -length] {

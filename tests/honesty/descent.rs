@@ -51,12 +51,6 @@ impl Claim {
         }
     }
 
-    pub fn twice_cost(&self) -> f64 {
-        match self.precision {
-            Precision::Single => self.evaluate::<f32>(&self.x).map_or(f64::NAN, |p| p.cost),
-            _ => self.evaluate::<f64>(&self.x).map_or(f64::NAN, |p| p.cost),
-        }
-    }
     fn cosine_in<T: Real>(&self) -> f64 {
         let Some(point) = self.evaluate::<T>(&self.x) else { return f64::INFINITY };
         let free = (0..self.x.len()).filter(|&j| !self.is_held(&point, j) && point.gram[j][j] > 0.0);

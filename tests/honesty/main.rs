@@ -26,6 +26,9 @@ use way::{Attempt, Way};
 const FITS: usize = 300;
 const SEED: usize = 15;
 
+/// Of so many fits, one may be excused by rounding although plain steps lower its cost.
+const EXCUSED: usize = 10_000;
+
 /// False claims that are printed.
 const PRINTED: usize = 30;
 
@@ -72,6 +75,7 @@ fn random_fits_make_no_false_claims() {
     println!("seed {seed}\n{tally}");
     assert!(tally.panics.is_empty(), "panics");
     assert_eq!(tally.false_claims(), 0, "false claims");
+    assert!(tally.lowered() <= fits / EXCUSED, "{} claims that plain steps lower", tally.lowered());
 }
 
 /// The oracle is no rubber stamp: minima of noisy data, displaced by a thousandth in one parameter, are none.

@@ -58,18 +58,6 @@ impl Tally {
         let mut count = Count { fits: 1, ..Count::default() };
         let ending = match &attempt.claim {
             Ok(claim) => {
-                if std::env::var_os("HONESTY_DUMP").is_some() {
-                    println!(
-                        "DUMP {number} {:?} {:?} {:?} {:?} {:e} {} {}",
-                        attempt.way,
-                        attempt.sample.family,
-                        attempt.sample.data,
-                        attempt.sample.distance,
-                        claim.twice_cost(),
-                        claim.is_converged,
-                        claim.status
-                    );
-                }
                 if claim.is_converged {
                     let finding = claim.examine();
                     let [is_false, is_gross] = claim.is_false(finding);

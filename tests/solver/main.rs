@@ -18,6 +18,7 @@ mod nist_data;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod robust;
+mod second_look;
 mod separable;
 mod sparsity;
 mod termination;
