@@ -29,6 +29,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         },
     )?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    curve::note_of_e(&chosen.curve, &arguments.curve.start);
+    curve::note_of_response(&table, &chosen, &arguments.data, arguments.groups.group_by.as_deref());
     if let Some(by) = &arguments.groups.group_by {
         return groups::run(arguments, &chosen, &table, by);
     }
@@ -102,7 +104,9 @@ fn note_of_groups(table: &marquardt::curve::Table) {
         }
         let groups = texts.iter().collect::<std::collections::HashSet<_>>().len();
         if 1 < groups && groups < table.rows() {
-            note(format_args!("note: column {name} has {groups} texts; --group-by {name} fits each group by itself"));
+            note(format_args!(
+                "note: column {name:?} has {groups} texts; --group-by {name:?} fits each group by itself"
+            ));
             return;
         }
     }

@@ -186,6 +186,9 @@ impl<T: Real> Specification<'_, T> {
             if self.of_counts && y < T::ZERO {
                 return Err(FitStatus::NegativeCount);
             }
+            if self.of_counts && y.is_finite() && y.to_f64().fract() != 0.0 {
+                return Err(FitStatus::FractionalCount);
+            }
             if y.is_finite() && is_deviation(sigma) && are_finite(x.iter()) {
                 count += 1;
                 each(Point { index, x, y, weight: sigma.recip() });
