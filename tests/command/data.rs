@@ -77,10 +77,10 @@ fn rows_are_chosen() {
     assert_close(value(&report, "slope"), -1.0, 1e-12);
     assert_eq!((&report["data"]["observations"], &report["data"]["omitted"]), (&4.into(), &1.into()));
     let message = line(&["--where", "plate == A"]).refused();
-    assert_eq!(message, "data.csv, line 7, column y: \"\" is a missing value; --omit-missing leaves such rows out");
+    assert_eq!(message, "data.csv, line 7, column \"y\": \"\" is a missing value; --omit-missing leaves such rows out");
     assert_eq!(line(&["--where", "t > 10"]).refused(), "data.csv: no row fulfils the condition of --where");
     let note = line(&["--omit-missing"]);
-    assert!(note.errors.contains("--group-by plate"), "{note:?}");
+    assert!(note.errors.contains("--group-by \"plate\""), "{note:?}");
 }
 
 /// One line, which names file, line, column and value.
@@ -92,19 +92,19 @@ fn bad_files_are_refused_by_name() {
         ("t,y\n", "data.csv"),
         ("t,y\n1,2\n2\n", "data.csv, line 3: 2 fields expected, 1 found"),
         ("t,y\n1,2\n2,3,4\n", "data.csv, line 3: 2 fields expected, 3 found"),
-        ("t,y\n1,2\n2,three\n", "data.csv, line 3, column y: \"three\""),
-        ("t,y\n1,2\nx,3\n", "data.csv, line 3, column t: \"x\""),
+        ("t,y\n1,2\n2,three\n", "data.csv, line 3, column \"y\": \"three\""),
+        ("t,y\n1,2\nx,3\n", "data.csv, line 3, column \"t\": \"x\""),
         ("t,y\n1,2\n2,1e999\n", "data.csv, line 3"),
         ("t,y\n1,2\n2,inf\n", "data.csv, line 3"),
-        ("t,y\n1,2\n2,\n", "data.csv, line 3, column y"),
-        ("t,y\n1,2\n2,NA\n", "data.csv, line 3, column y"),
+        ("t,y\n1,2\n2,\n", "data.csv, line 3, column \"y\""),
+        ("t,y\n1,2\n2,NA\n", "data.csv, line 3, column \"y\""),
         ("t,t\n1,2\n2,3\n", "t"),
         ("t,z\n1,2\n2,3\n", "y"),
         ("t\n1\n2\n", "y"),
         ("t,y\n1,2\n", "data.csv"),
         ("t,y\n1,2\n1,2\n", "data.csv"),
         ("t,y\n1,\"2\n2,3\n", "data.csv"),
-        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2, column t: \"1,5\" is not a number; decimal commas"),
+        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2, column \"t\": \"1,5\" is not a number; decimal commas"),
         ("t,y\n1,2\n2,0x10\n", "\"0x10\""),
         ("t,y\n1,2\n2,3 4\n", "\"3 4\""),
         ("t,y\n1,2\n2,--3\n", "\"--3\""),
@@ -199,7 +199,7 @@ fn long_files_of_many_columns_are_read() {
     let by_number = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "2", "--y", "3", "--json"]);
     assert_close(value(&by_number.json(), "slope"), 2.0, 1e-9);
     let note = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "time", "--y", "signal"]);
-    assert!(note.errors.contains("column group has 2 texts"), "{}", note.errors);
+    assert!(note.errors.contains("column \"group\" has 2 texts"), "{}", note.errors);
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "none", "--y", "signal"]).refused();
     assert!(message.contains("there is no column \"none\""), "{message}");
 }
@@ -221,11 +221,11 @@ fn bad_weights_are_refused_by_line() {
     let fit =
         |more: &[&str]| folder.run(&[&["fit", "data.csv", "--x", "t", "--y", "y", "--model", "linear"], more].concat());
     let message = fit(&["--sigma", "s"]).refused();
-    assert_eq!(message, "data.csv, line 3, column s: 0 is no standard deviation, which must be positive");
+    assert_eq!(message, "data.csv, line 3, column \"s\": 0 is no standard deviation, which must be positive");
     assert!(fit(&["--sigma", "-1"]).refused().starts_with("--sigma is -1"));
     let folder = Folder::with("t,y\n1,2\n2,-3\n3,4\n");
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--counts"]).refused();
-    assert_eq!(message, "data.csv, line 3, column y: -3 is no count, which must not be negative");
+    assert_eq!(message, "data.csv, line 3, column \"y\": -3 is no count, which must not be negative");
 }
 
 /// Ten million rows of two columns take a hundred bytes each, and no more than that.

@@ -54,9 +54,11 @@ fn priors_sigma_and_counts_change_the_likelihood() {
     assert!(field(&sigma, "a", "standard_error") != field(&relative, "a", "standard_error"));
     let prior = fit(&["--sigma", "0.01", "--absolute-sigma", "--prior", "k=0.6~0.0001"]);
     assert_close(value(&prior, "k"), 0.6, 0.01);
-    let counts = fit(&["--counts"]);
-    assert_close(value(&counts, "k"), 0.5, 0.02);
-    assert!(value(&counts, "k") != value(&relative, "k"));
+    let counts = |t: u32| (30.0 * (-0.25 * f64::from(t)).exp() + 10.0).round();
+    folder.write("data.csv", "t,y\n".to_owned() + &(0..20).map(|t| format!("{t},{}\n", counts(t))).collect::<String>());
+    let (counts, squares) = (fit(&["--counts"]), fit(&[]));
+    assert_close(value(&counts, "k"), 0.25, 0.05);
+    assert!(value(&counts, "k") != value(&squares, "k"));
 }
 
 #[test]

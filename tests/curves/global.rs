@@ -177,7 +177,7 @@ fn what_does_not_go_together_is_named() {
     let counts = GlobalFit::new().data_set("low", first().counts()).data_set("high", second());
     assert_eq!(message(counts.shared(["rate"])), "low and high must be alike: only one has counts");
     let wrong = both().data_set("third", second().fix("phase"));
-    assert_eq!(message(wrong), "third: there is no parameter phase; there are amplitude, rate");
+    assert_eq!(message(wrong), "\"third\": there is no parameter \"phase\"; there are \"amplitude\", \"rate\"");
     let unequal = CurveFit::new(decay, &T1, &Y2, [1.0, 1.0]).names(["amplitude", "rate"]);
     let error = both().data_set("third", unequal).fit().unwrap_err();
     let is_unequal = |source: &CurveError| matches!(source, CurveError::UnequalLengths { x: 6, y: 5 });

@@ -208,7 +208,7 @@ fn what_makes_no_sense_is_named() {
         "{error}"
     );
     let fixed = fit().fix("height").multi_start().range("height", 0.0..=1.0);
-    assert_eq!(message(fixed), "height is fixed or tied to others, and has no start");
+    assert_eq!(message(fixed), "\"height\" is fixed or tied to others, and has no start");
 }
 
 /// A frequency found in spite of outliers: the scale is judged once, and the objective is the same for all starts.

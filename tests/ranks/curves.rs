@@ -377,7 +377,7 @@ fn what_is_wrong_on_one_rank_is_known_to_all() {
         let name = if ranks.rank() == 1 { "rate" } else { "k" };
         decay_fit!(&x, &y, ranks).fix(name).fit().map(drop)
     }) {
-        assert_eq!(error, "rank 1: there is no parameter rate; there are a, k, b");
+        assert_eq!(error, "rank 1: there is no parameter \"rate\"; there are \"a\", \"k\", \"b\"");
     }
 
     for error in common_error(|ranks, rows| {

@@ -108,7 +108,8 @@ impl<'a> Groups<'a> {
     fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
         let Groups { arguments, curve, by, .. } = *self;
         for group in &mut self.groups {
-            let of_group = |failure: Failure| Failure::new(format!("{by:?} {:?}: {}", group.name, failure.one_line()));
+            let of_group =
+                |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
             let fit = curve_fit::build(curve, &group.data, &arguments.curve, &arguments.method)?;
             let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
