@@ -40,7 +40,7 @@ fn bad_arguments_end_with_two() {
         (&["fit", "--fix", "vmax,vmax=3"], "--fix has \"vmax\" twice"),
         (&["fit", "--json", "--csv"], "one format goes to the standard output"),
         (&["compare", "--json", "--markdown"], "one format goes to the standard output"),
-        (&["compare", "--models", "linear", "--start", "vmax=1"], "--start: no curve has a parameter vmax"),
+        (&["compare", "--models", "linear", "--start", "vmax=1"], "--start: no curve has a parameter \"vmax\""),
         (&["fit", "--y", "rate", "--formula", "a*rate"], "the formula has no predictor"),
         (&["fit", "--formula", "a*conc + b*rate"], "no column is left for the response; --y names it"),
         (&["fit", "--x", "rate"], "no column is left for the response; --y names it"),

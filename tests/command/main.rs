@@ -3,7 +3,9 @@
 mod command;
 mod compare;
 mod data;
+mod documents;
 mod endings;
+mod examples;
 mod fit;
 mod gnuplot;
 mod groups;

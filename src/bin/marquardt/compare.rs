@@ -38,9 +38,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         }
     }
     candidates.iter().for_each(|chosen| curve::note_of_e(&chosen.curve, &arguments.start));
-    if let Some(chosen) = candidates.first() {
-        curve::note_of_response(&table, chosen, &arguments.data, None);
-    }
+    let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
     let mut fits = Vec::new();
     let mut failed = Vec::new();
     for Chosen { curve, x_names, y_name } in candidates {
@@ -88,6 +86,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     if !has_printed {
         output::write(Path::new("-"), &format!("{ranking}\n"))?;
     }
+    left_out.into_iter().for_each(note);
     for (name, reason) in &failed {
         note(format_args!("note: {name:?} is left out: {reason}"));
     }

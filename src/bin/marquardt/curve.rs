@@ -76,11 +76,13 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
     Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names)?), x_names, y_name })
 }
 
-/// Says which column is the response where nobody has, if other columns of numbers are left out.
-pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, group_by: Option<&str>) {
-    if data.y.is_some() {
-        return;
-    }
+/// A note of which column is the response where nobody has said so, if other columns of numbers are left out.
+pub fn note_of_response(
+    table: &Table,
+    chosen: &Chosen,
+    data: &DataArguments,
+    group_by: Option<&str>,
+) -> Option<String> {
     let conditions = data.conditions.iter().flat_map(|condition| condition.columns());
     let asked = conditions.chain(group_by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
     let used: Vec<String> = asked.chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
@@ -88,14 +90,15 @@ pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, gr
     let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
     let is_left = |name: &&str| !used.iter().any(|used| used == name);
     let left: Vec<&str> = table.column_names().filter(is_left).filter(is_number).collect();
+    if data.y.is_some() || left.is_empty() {
+        return None;
+    }
     let more = match left.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    if !left.is_empty() {
-        let (y, left) = (&chosen.y_name, quoted(&left[..left.len().min(MOST_NAMED)]));
-        note(format_args!("note: the response is column {y:?}; left out: {left}{more}; --y names another column"));
-    }
+    let (y, left) = (&chosen.y_name, quoted(&left[..left.len().min(MOST_NAMED)]));
+    Some(format!("note: the response is column {y:?}; left out: {left}{more}; --y names another column"))
 }
 
 /// Says that `e` is a parameter, if no start shows that this is known.
