@@ -249,3 +249,53 @@ fn large_files_take_bounded_memory() {
     let report = serde_json::from_str(&folder.read("fit.json")).unwrap();
     assert_close(value(&report, "a"), 2.0, 1e-3);
 }
+
+/// A comma before three digits is taken for nothing, and the message names both numbers that it may be.
+#[test]
+fn separators_of_thousands_are_told_from_decimals() {
+    let line = |cell: &str, more: &[&str]| {
+        let folder = Folder::with(format!("t;y\n1;2\n2;{cell}\n3;5\n4;4\n"));
+        folder.run(
+            &[&["fit", "data.csv", "--y", "y", "--model", "linear", "--json", "--residuals", "r.csv"], more].concat(),
+        )
+    };
+    for (cell, numbers) in
+        [("12,777", ["12777", "12.777"]), ("-1,234", ["-1234", "-1.234"]), ("\"1,000\"", ["1000", "1.000"])]
+    {
+        let message = line(cell, &[]).refused();
+        assert!(numbers.iter().all(|number| message.contains(number)), "{message}");
+        assert!(message.starts_with("data.csv, line 3, column \"y\": "), "{message}");
+        assert_eq!(line(cell, &["--decimal-comma"]).code, 0);
+    }
+    assert!(line("1,234,567", &[]).refused().ends_with("separators of thousands are not read: write 1234567"));
+    assert!(line("1,5", &[]).refused().contains("decimal-comma"));
+    // Among decimal commas, a point is not one.
+    let message = line("1.234", &["--decimal-comma"]).refused();
+    assert!(message.contains("1234 if the point separates thousands"), "{message}");
+    assert_eq!(line("0.125", &["--decimal-comma"]).code, 0);
+}
+
+/// Of replicates, the first is fitted, and a note names the others.
+#[test]
+fn columns_that_are_left_out_are_named() {
+    let folder = Folder::with("x,A,B,C,name\n1,2,3,4,p\n2,3,4,5,q\n3,4.5,5,6,r\n4,5,6,7.5,s\n");
+    let notes = |more: &[&str]| folder.run(&[&["fit", "data.csv", "--model", "linear"], more].concat());
+    let expected = "note: the response is column \"A\"; left out: \"B\", \"C\"; --y names another column\n";
+    assert_eq!(notes(&[]).errors, expected);
+    assert_eq!(notes(&["--y", "A"]).errors, "");
+    assert_eq!(notes(&["--sigma", "C", "--where", "B > 0"]).errors, "");
+    let compared = folder.run(&["compare", "data.csv", "--models", "linear,quadratic"]);
+    assert_eq!((compared.code, &*compared.errors), (0, expected));
+    let wide: String = (1..=20).map(|i| format!(",y{i}")).collect();
+    let rows: String = (0..2000).map(|i| format!("{i}{}\n", format!(",{}.5", i % 7).repeat(20))).collect();
+    folder.write("data.csv", format!("x{wide}\n{rows}"));
+    let note = notes(&[]).errors;
+    assert!(note.contains("column \"y1\"") && note.contains("\"y7\" and 13 more"), "{note}");
+}
+
+#[test]
+fn counts_are_integers() {
+    let folder = Folder::with("t,y\n1,2\n2,2.5\n3,4\n");
+    let message = folder.run(&["fit", "data.csv", "--model", "linear", "--counts"]).refused();
+    assert_eq!(message, "data.csv, line 3, column \"y\": 2.5 is no count, which is an integer");
+}

@@ -108,3 +108,26 @@ fn iterations_are_shown_while_it_runs() {
     assert!(run.errors.starts_with("  trial") && lines > 4, "{run:?}");
     run.solved();
 }
+
+/// Data and formula of a question about `nlsLM` (techutils, 2018): an isotherm with a parameter called `e`.
+#[test]
+fn a_parameter_may_be_called_e() {
+    let folder = Folder::with("X,Y\n10,155\n30,250\n50,270\n70,330\n100,320\n125,323\n");
+    let fit =
+        |more: &[&str]| folder.run(&[&["fit", "data.csv", "--formula", "Q*e*X/(1+e*X)", "--json"], more].concat());
+    for start in ["Q=300", "Q=300,e=0.07", "e=0.01,Q=100"] {
+        let report = fit(&["--start", start]).json();
+        assert_close(value(&report, "Q"), 366.2778, 1e-6);
+        assert_close(value(&report, "e"), 0.072102, 1e-4);
+    }
+    let note = fit(&["--start", "Q=300"]).errors;
+    assert_eq!(note, "note: \"e\" is a parameter; Euler's number is exp(1)\n");
+    assert_eq!(fit(&["--start", "Q=300,e=0.07"]).errors, "");
+    let message = folder.run(&["fit", "data.csv", "--formula", "Q*pi*X/(1+X)", "--start", "pi=3"]).refused();
+    assert!(
+        message.starts_with("data.csv: there is no parameter \"pi\"") && message.ends_with("in double quotes only"),
+        "{message}"
+    );
+    let quoted = ["fit", "data.csv", "--formula", "\"pi\"*X/(1+X)", "--start", "pi=3"];
+    assert_eq!(folder.run(&quoted).code, 0);
+}

@@ -192,7 +192,7 @@ fn what_is_said_of_parameters_is_checked() {
         message(decay().sigma(&sigma).absolute_sigma(true).prior("a", 1.0, 0.0).fit()),
         "the prior of \"a\" must have a finite mean and a positive standard deviation, not 1 and 0"
     );
-    assert_eq!(message(decay().scale("a", -1.0).fit()), "the scale of a must be positive and finite, not -1");
+    assert_eq!(message(decay().scale("a", -1.0).fit()), "the scale of \"a\" must be positive and finite, not -1");
     let start = decay().start("k", f64::NAN).fit().unwrap_err();
     assert!(matches!(start, CurveError::Solve(SolveError::NonFiniteStart { name, .. }) if name == "k"));
     let nothing = decay().fix("a").fix("k").fix("c").fit().unwrap_err();

@@ -261,7 +261,7 @@ fn what_has_no_profile_is_named() {
         assert!(matches!(error, ProfileError::Statistics(StatisticsError::Level { .. })), "{error}");
     }
     let error = tied.contour("k", "k", 0.95, 8).unwrap_err();
-    assert_eq!(message(error), "a contour needs two parameters, not k twice");
+    assert_eq!(message(error), "a contour needs two parameters, not \"k\" twice");
 }
 
 /// A bound that holds a parameter ends its interval on that side; on the other the rest is fitted along.

@@ -101,8 +101,11 @@ fn a_ragged_row_is_named_by_its_line() {
 #[test]
 fn what_is_not_there_is_named() {
     let table = read("conc,rate\n1,2\n").unwrap();
-    assert_eq!(table.column("time").unwrap_err().to_string(), "input: there is no column \"time\", only conc, rate");
-    assert_eq!(table.column("3").unwrap_err().to_string(), "input: there is no column \"3\", only conc, rate");
+    assert_eq!(
+        table.column("time").unwrap_err().to_string(),
+        "input: there is no column \"time\", only \"conc\", \"rate\""
+    );
+    assert_eq!(table.column("3").unwrap_err().to_string(), "input: there is no column \"3\", only \"conc\", \"rate\"");
     assert!(table.column("0").is_err());
     for text in ["", "\n\n", "# nothing\n", "x,y\n"] {
         assert_eq!(message(text), "input: there are no data", "{text:?}");
@@ -190,7 +193,7 @@ fn a_filter_says_what_it_cannot_read() {
     );
     let by_number = refused(|row| Ok(row.line() > 4 && row.number("4")? > 1.0));
     assert_eq!(by_number, "input, line 5, column \"rate\": \"1e999\" is not a finite number");
-    let unknown = "input: there is no column \"dose\", only id, compound, conc, rate";
+    let unknown = "input: there is no column \"dose\", only \"id\", \"compound\", \"conc\", \"rate\"";
     assert_eq!(refused(|row| Ok(row.number("dose")? > 1.0)), unknown);
     assert_eq!(refused(|row| Ok(row.text("dose")? == "A")), unknown);
 }
