@@ -200,6 +200,8 @@ fn long_files_of_many_columns_are_read() {
     assert_close(value(&by_number.json(), "slope"), 2.0, 1e-9);
     let note = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "time", "--y", "signal"]);
     assert!(note.errors.contains("column \"group\" has 2 texts"), "{}", note.errors);
+    let response = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "2", "--json"]).json();
+    assert_eq!(response["y"], "signal");
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "none", "--y", "signal"]).refused();
     assert!(message.contains("there is no column \"none\""), "{message}");
 }

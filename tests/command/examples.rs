@@ -82,7 +82,6 @@ fn commands(text: &str) -> Vec<String> {
 }
 
 #[test]
-#[cfg(unix)]
 fn examples_of_the_help_run() {
     let folder = folder();
     let mut count = 0;
@@ -104,7 +103,6 @@ fn examples_of_the_help_run() {
 }
 
 #[test]
-#[cfg(unix)]
 fn commands_of_documents_run() {
     let mut count = 0;
     for Document { name, text } in documents::all().filter(|document| document.name != "CHANGELOG.md") {

@@ -5,6 +5,7 @@ mod compare;
 mod data;
 mod documents;
 mod endings;
+#[cfg(unix)]
 mod examples;
 mod fit;
 mod gnuplot;

@@ -83,5 +83,5 @@ fn what_is_no_fit_is_refused() {
     let broken = folder.read("fit.json").replace("michaelis_menten", "hill");
     folder.write("fit.json", broken);
     let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
-    assert_eq!(message, "fit.json: the model hill has 3 parameters, but the fit has 2");
+    assert_eq!(message, "fit.json: the model \"hill\" has 3 parameters, but the fit has 2");
 }

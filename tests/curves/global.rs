@@ -68,7 +68,7 @@ fn it_is_the_fit_of_all_rows_written_by_hand() {
     assert_eq!(fit.predict_data_set("high", &T2).unwrap(), high.fitted);
     assert_eq!(fit.predict(&array![[1.0, 3.0]]).unwrap(), fit.predict_data_set("high", &[3.0]).unwrap());
     assert!(fit.predict(&array![[2.0, 3.0]]).unwrap_err().to_string().contains("no data set number 2"));
-    assert_eq!(fit.predict_data_set("medium", &T2).unwrap_err().to_string(), "there is no data set medium");
+    assert_eq!(fit.predict_data_set("medium", &T2).unwrap_err().to_string(), "there is no data set \"medium\"");
 }
 
 #[test]
