@@ -106,7 +106,7 @@ pub enum SolveError {
         value: f64,
     },
     /// A direction given from outside leads to a value that is not finite.
-    #[error("the step would make {name:?} {value}")]
+    #[error("the step would make {name} {value}")]
     NonFiniteStep {
         /// The parameter's name.
         name: String,
