@@ -1,6 +1,8 @@
 //! Nonlinear least squares: `marquardt` finds the parameters that minimise `½‖r(x)‖²`, to the last digits that rounding
 //! allows, and says how certain they are. The same iteration, one minibatch at a time, trains small networks.
 //!
+//! The crate is not on crates.io yet: a project beside a clone takes it by `cargo add --path ../marquardt`.
+//!
 //! There are three doors: [fit a curve](#fit-a-curve), [solve a least-squares problem](#solve-a-least-squares-problem),
 //! [train a small network](#train-a-small-network).
 //!

@@ -93,17 +93,19 @@ impl<T: Real> CheckedFit<'_, T> {
         Ok(())
     }
 
-    /// Responses that are counts are not negative.
+    /// Responses that are counts are integers, and not negative.
     pub(super) fn check_counts(&self) -> Result<(), CurveError> {
-        let is_of_counts = matches!(self.likelihood, Likelihood::Poisson);
-        match self.data.y().iter().position(|&y| is_of_counts && y < T::ZERO) {
-            Some(index) => {
-                let row = self.data.original_row(index / self.data.outputs());
-                let value = self.data.y()[index].to_f64();
-                Err(CurveError::NegativeCount { row, value })
-            }
-            None => Ok(()),
+        if !matches!(self.likelihood, Likelihood::Poisson) {
+            return Ok(());
         }
+        let is_count = |y: f64| y >= 0.0 && y.fract() == 0.0;
+        let Some(index) = self.data.y().iter().position(|y| !is_count(y.to_f64())) else { return Ok(()) };
+        let row = self.data.original_row(index / self.data.outputs());
+        let value = self.data.y()[index].to_f64();
+        Err(match value < 0.0 {
+            true => CurveError::NegativeCount { row, value },
+            false => CurveError::FractionalCount { row, value },
+        })
     }
 
     /// Checks that parameters and noise are the same on all ranks. Collective.

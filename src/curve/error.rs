@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::counted::counted;
+use super::quoted::quoted;
 use crate::distributed::{CommunicatorError, RankError};
 use crate::problem::RobustScaleError;
 use crate::solver::{CovarianceError, SolveError};
@@ -107,8 +108,16 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// A count is no integer.
+    #[error("y is {value} in row {}: counts are integers", row + 1)]
+    FractionalCount {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
     /// A parameter that is tied to others, or has a scale, is NaN or infinite at the start.
-    #[error("{name} is {value} at the start")]
+    #[error("{name:?} is {value} at the start")]
     NonFiniteParameter {
         /// The parameter.
         name: String,
@@ -142,7 +151,7 @@ pub enum CurveError {
         reason: &'static str,
     },
     /// Two things are said of one parameter that exclude each other.
-    #[error("{name} {first} and {second}; say one of them")]
+    #[error("{name:?} {first} and {second}; say one of them")]
     Contradiction {
         /// The parameter.
         name: String,
@@ -157,7 +166,7 @@ pub enum CurveError {
     )]
     AbsoluteWithoutSigma,
     /// No parameter has this name.
-    #[error("there is no parameter {name}; there are {}", .known.join(", "))]
+    #[error("there is no parameter {name:?}; there are {}", quoted(known))]
     NoSuchParameter {
         /// The name asked for.
         name: String,
@@ -168,13 +177,13 @@ pub enum CurveError {
     #[error("no parameter is free to be fitted")]
     NothingToFit,
     /// Two parameters have the same name.
-    #[error("two parameters are called {name}; a prefix would tell them apart")]
+    #[error("two parameters are called {name:?}; a prefix would tell them apart")]
     DuplicateName {
         /// The name.
         name: String,
     },
     /// The lower bound of a parameter is above its upper bound, or one of them is NaN.
-    #[error("the lower bound of {name}, {lower}, is not below its upper bound, {upper}")]
+    #[error("the lower bound of {name:?}, {lower}, is not below its upper bound, {upper}")]
     CrossedBounds {
         /// The parameter.
         name: String,
@@ -184,13 +193,13 @@ pub enum CurveError {
         upper: f64,
     },
     /// A tied parameter cannot have bounds of its own.
-    #[error("{name} is tied to other parameters, and cannot have bounds; bound those")]
+    #[error("{name:?} is tied to other parameters, and cannot have bounds; bound those")]
     TiedAndBounded {
         /// The parameter.
         name: String,
     },
     /// A tie refers to an unknown parameter.
-    #[error("{name} is tied to {of}, which is no parameter")]
+    #[error("{name:?} is tied to {of:?}, which is no parameter")]
     UnknownInTie {
         /// The tied parameter.
         name: String,
@@ -198,14 +207,14 @@ pub enum CurveError {
         of: String,
     },
     /// Ties go round in a circle.
-    #[error("{} is tied to itself{}", .names[0], if .names.len() > 1 { format!(", by way of {}", .names[1..].join(", ")) } else { String::new() })]
+    #[error("{:?} is tied to itself{}", .names[0], if .names.len() > 1 { format!(", by way of {}", quoted(&names[1..])) } else { String::new() })]
     TieToItself {
         /// The circle, each name tied to the next and the last to the first.
         names: Vec<String>,
     },
     /// A prior has no finite mean, or no positive standard deviation.
     #[error(
-        "the prior of {name} must have a finite mean and a positive standard deviation, not {mean} and {deviation}"
+        "the prior of {name:?} must have a finite mean and a positive standard deviation, not {mean} and {deviation}"
     )]
     Prior {
         /// The parameter.
@@ -216,7 +225,7 @@ pub enum CurveError {
         deviation: f64,
     },
     /// The typical size of a parameter is not positive.
-    #[error("the scale of {name} must be positive and finite, not {value}")]
+    #[error("the scale of {name:?} must be positive and finite, not {value}")]
     Scale {
         /// The parameter.
         name: String,

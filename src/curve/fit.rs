@@ -194,8 +194,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { absolute_sigma: absolute, ..self }
     }
 
-    /// Takes the responses for counts, with the curve as their mean, and maximises the Poisson likelihood. Standard errors
-    /// are those of the expected Fisher information. The curve must be positive at the start.
+    /// Takes the responses for counts, with the curve as their mean, and maximises the Poisson likelihood. They are
+    /// integers, and not negative. Standard errors are those of the expected Fisher information. The curve must be positive at the start.
     pub fn counts(self) -> Self {
         CurveFit { likelihood: Likelihood::Poisson, ..self }
     }

@@ -59,13 +59,13 @@ pub enum GlobalError {
     #[error("there are no data sets")]
     NoDataSets,
     /// Two data sets have the same name.
-    #[error("two data sets are called {name}")]
+    #[error("two data sets are called {name:?}")]
     DuplicateDataSet {
         /// The name.
         name: String,
     },
     /// A data set has an error.
-    #[error("{name}: {source}")]
+    #[error("{name:?}: {source}")]
     DataSet {
         /// The data set.
         name: String,
@@ -74,8 +74,8 @@ pub enum GlobalError {
     },
     /// A parameter is not in two data sets.
     #[error(
-        "{name} cannot be shared: it is a parameter of {}",
-        .of.first().map_or("no data set".into(), |set| format!("{set} alone"))
+        "{name:?} cannot be shared: it is a parameter of {}",
+        .of.first().map_or("no data set".into(), |set| format!("{set:?} alone"))
     )]
     NotShared {
         /// The parameter.
@@ -84,7 +84,7 @@ pub enum GlobalError {
         of: Vec<String>,
     },
     /// Data sets say different things of a shared parameter.
-    #[error("{first} and {second} say different things of {name}, which they share: {what}")]
+    #[error("{first:?} and {second:?} say different things of {name:?}, which they share: {what}")]
     Disagreement {
         /// The parameter.
         name: String,
@@ -96,7 +96,7 @@ pub enum GlobalError {
         what: &'static str,
     },
     /// Data sets cannot be weighed against each other.
-    #[error("{first} and {second} must be alike: {what}")]
+    #[error("{first:?} and {second:?} must be alike: {what}")]
     Unlike {
         /// A data set.
         first: String,

@@ -63,6 +63,7 @@ mod plot;
 mod problem;
 #[cfg(feature = "progress")]
 mod progress;
+mod quoted;
 mod ranks;
 mod residual_curve;
 mod reverse_tile;

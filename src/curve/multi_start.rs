@@ -54,19 +54,19 @@ pub enum MultiStartError {
     #[error("at least one start is needed")]
     NoStarts,
     /// A parameter could start anywhere.
-    #[error("{name} has neither finite bounds nor a range to start from")]
+    #[error("{name:?} has neither finite bounds nor a range to start from")]
     Unlimited {
         /// The parameter.
         name: String,
     },
     /// A range for a parameter that is not fitted.
-    #[error("{name} is fixed or tied to others, and has no start")]
+    #[error("{name:?} is fixed or tied to others, and has no start")]
     NotFree {
         /// The parameter.
         name: String,
     },
     /// A range makes no sense.
-    #[error("{name} cannot start from {low} to {high}: {reason}")]
+    #[error("{name:?} cannot start from {low} to {high}: {reason}")]
     Range {
         /// The parameter.
         name: String,

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::counted::counted;
+use super::quoted::quoted;
 
 use crate::problem::EvaluationError;
 
@@ -17,7 +18,7 @@ pub enum StatisticsError {
         level: f64,
     },
     /// No parameter has this name.
-    #[error("there is no parameter {name}; there are {}", .known.join(", "))]
+    #[error("there is no parameter {name:?}; there are {}", quoted(known))]
     NoSuchParameter {
         /// The name asked for.
         name: String,

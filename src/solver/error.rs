@@ -36,7 +36,7 @@ pub enum SolveError {
         group: usize,
     },
     /// A start value is NaN or infinite.
-    #[error("the start value of {name} is {value}")]
+    #[error("the start value of {name:?} is {value}")]
     NonFiniteStart {
         /// The parameter's name.
         name: String,
@@ -44,7 +44,7 @@ pub enum SolveError {
         value: f64,
     },
     /// A start value is not within the bounds.
-    #[error("the start value of {name} is {value}, outside its bounds {lower} and {upper}")]
+    #[error("the start value of {name:?} is {value}, outside its bounds {lower} and {upper}")]
     StartOutOfBounds {
         /// The parameter's name.
         name: String,
@@ -96,7 +96,7 @@ pub enum SolveError {
         value: f64,
     },
     /// A derivative is NaN or infinite at the start, or their squares overflow.
-    #[error("the derivative with respect to {name} is not finite at the start (residual {residual}: {value})")]
+    #[error("the derivative with respect to {name:?} is not finite at the start (residual {residual}: {value})")]
     NonFiniteDerivative {
         /// The parameter's name.
         name: String,

@@ -77,10 +77,10 @@ fn rows_are_chosen() {
     assert_close(value(&report, "slope"), -1.0, 1e-12);
     assert_eq!((&report["data"]["observations"], &report["data"]["omitted"]), (&4.into(), &1.into()));
     let message = line(&["--where", "plate == A"]).refused();
-    assert_eq!(message, "data.csv, line 7, column y: \"\" is a missing value; --omit-missing leaves such rows out");
+    assert_eq!(message, "data.csv, line 7, column \"y\": \"\" is a missing value; --omit-missing leaves such rows out");
     assert_eq!(line(&["--where", "t > 10"]).refused(), "data.csv: no row fulfils the condition of --where");
     let note = line(&["--omit-missing"]);
-    assert!(note.errors.contains("--group-by plate"), "{note:?}");
+    assert!(note.errors.contains("--group-by \"plate\""), "{note:?}");
 }
 
 /// One line, which names file, line, column and value.
@@ -92,19 +92,19 @@ fn bad_files_are_refused_by_name() {
         ("t,y\n", "data.csv"),
         ("t,y\n1,2\n2\n", "data.csv, line 3: 2 fields expected, 1 found"),
         ("t,y\n1,2\n2,3,4\n", "data.csv, line 3: 2 fields expected, 3 found"),
-        ("t,y\n1,2\n2,three\n", "data.csv, line 3, column y: \"three\""),
-        ("t,y\n1,2\nx,3\n", "data.csv, line 3, column t: \"x\""),
+        ("t,y\n1,2\n2,three\n", "data.csv, line 3, column \"y\": \"three\""),
+        ("t,y\n1,2\nx,3\n", "data.csv, line 3, column \"t\": \"x\""),
         ("t,y\n1,2\n2,1e999\n", "data.csv, line 3"),
         ("t,y\n1,2\n2,inf\n", "data.csv, line 3"),
-        ("t,y\n1,2\n2,\n", "data.csv, line 3, column y"),
-        ("t,y\n1,2\n2,NA\n", "data.csv, line 3, column y"),
+        ("t,y\n1,2\n2,\n", "data.csv, line 3, column \"y\""),
+        ("t,y\n1,2\n2,NA\n", "data.csv, line 3, column \"y\""),
         ("t,t\n1,2\n2,3\n", "t"),
         ("t,z\n1,2\n2,3\n", "y"),
         ("t\n1\n2\n", "y"),
         ("t,y\n1,2\n", "data.csv"),
         ("t,y\n1,2\n1,2\n", "data.csv"),
         ("t,y\n1,\"2\n2,3\n", "data.csv"),
-        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2, column t: \"1,5\" is not a number; decimal commas"),
+        ("t;y\n1,5;2,5\n2,5;3\n", "data.csv, line 2, column \"t\": \"1,5\" is not a number; decimal commas"),
         ("t,y\n1,2\n2,0x10\n", "\"0x10\""),
         ("t,y\n1,2\n2,3 4\n", "\"3 4\""),
         ("t,y\n1,2\n2,--3\n", "\"--3\""),
@@ -199,7 +199,9 @@ fn long_files_of_many_columns_are_read() {
     let by_number = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "2", "--y", "3", "--json"]);
     assert_close(value(&by_number.json(), "slope"), 2.0, 1e-9);
     let note = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "time", "--y", "signal"]);
-    assert!(note.errors.contains("column group has 2 texts"), "{}", note.errors);
+    assert!(note.errors.contains("column \"group\" has 2 texts"), "{}", note.errors);
+    let response = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "2", "--json"]).json();
+    assert_eq!(response["y"], "signal");
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--x", "none", "--y", "signal"]).refused();
     assert!(message.contains("there is no column \"none\""), "{message}");
 }
@@ -221,11 +223,11 @@ fn bad_weights_are_refused_by_line() {
     let fit =
         |more: &[&str]| folder.run(&[&["fit", "data.csv", "--x", "t", "--y", "y", "--model", "linear"], more].concat());
     let message = fit(&["--sigma", "s"]).refused();
-    assert_eq!(message, "data.csv, line 3, column s: 0 is no standard deviation, which must be positive");
+    assert_eq!(message, "data.csv, line 3, column \"s\": 0 is no standard deviation, which must be positive");
     assert!(fit(&["--sigma", "-1"]).refused().starts_with("--sigma is -1"));
     let folder = Folder::with("t,y\n1,2\n2,-3\n3,4\n");
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--counts"]).refused();
-    assert_eq!(message, "data.csv, line 3, column y: -3 is no count, which must not be negative");
+    assert_eq!(message, "data.csv, line 3, column \"y\": -3 is no count, which must not be negative");
 }
 
 /// Ten million rows of two columns take a hundred bytes each, and no more than that.
@@ -248,4 +250,54 @@ fn large_files_take_bounded_memory() {
     assert!(command.status().unwrap().success());
     let report = serde_json::from_str(&folder.read("fit.json")).unwrap();
     assert_close(value(&report, "a"), 2.0, 1e-3);
+}
+
+/// A comma before three digits is taken for nothing, and the message names both numbers that it may be.
+#[test]
+fn separators_of_thousands_are_told_from_decimals() {
+    let line = |cell: &str, more: &[&str]| {
+        let folder = Folder::with(format!("t;y\n1;2\n2;{cell}\n3;5\n4;4\n"));
+        folder.run(
+            &[&["fit", "data.csv", "--y", "y", "--model", "linear", "--json", "--residuals", "r.csv"], more].concat(),
+        )
+    };
+    for (cell, numbers) in
+        [("12,777", ["12777", "12.777"]), ("-1,234", ["-1234", "-1.234"]), ("\"1,000\"", ["1000", "1.000"])]
+    {
+        let message = line(cell, &[]).refused();
+        assert!(numbers.iter().all(|number| message.contains(number)), "{message}");
+        assert!(message.starts_with("data.csv, line 3, column \"y\": "), "{message}");
+        assert_eq!(line(cell, &["--decimal-comma"]).code, 0);
+    }
+    assert!(line("1,234,567", &[]).refused().ends_with("separators of thousands are not read: write 1234567"));
+    assert!(line("1,5", &[]).refused().contains("decimal-comma"));
+    // Among decimal commas, a point is not one.
+    let message = line("1.234", &["--decimal-comma"]).refused();
+    assert!(message.contains("1234 if the point separates thousands"), "{message}");
+    assert_eq!(line("0.125", &["--decimal-comma"]).code, 0);
+}
+
+/// Of replicates, the first is fitted, and a note names the others.
+#[test]
+fn columns_that_are_left_out_are_named() {
+    let folder = Folder::with("x,A,B,C,name\n1,2,3,4,p\n2,3,4,5,q\n3,4.5,5,6,r\n4,5,6,7.5,s\n");
+    let notes = |more: &[&str]| folder.run(&[&["fit", "data.csv", "--model", "linear"], more].concat());
+    let expected = "note: the response is column \"A\"; left out: \"B\", \"C\"; --y names another column\n";
+    assert_eq!(notes(&[]).errors, expected);
+    assert_eq!(notes(&["--y", "A"]).errors, "");
+    assert_eq!(notes(&["--sigma", "C", "--where", "B > 0"]).errors, "");
+    let compared = folder.run(&["compare", "data.csv", "--models", "linear,quadratic"]);
+    assert_eq!((compared.code, &*compared.errors), (0, expected));
+    let wide: String = (1..=20).map(|i| format!(",y{i}")).collect();
+    let rows: String = (0..2000).map(|i| format!("{i}{}\n", format!(",{}.5", i % 7).repeat(20))).collect();
+    folder.write("data.csv", format!("x{wide}\n{rows}"));
+    let note = notes(&[]).errors;
+    assert!(note.contains("column \"y1\"") && note.contains("\"y7\" and 13 more"), "{note}");
+}
+
+#[test]
+fn counts_are_integers() {
+    let folder = Folder::with("t,y\n1,2\n2,2.5\n3,4\n");
+    let message = folder.run(&["fit", "data.csv", "--model", "linear", "--counts"]).refused();
+    assert_eq!(message, "data.csv, line 3, column \"y\": 2.5 is no count, which is an integer");
 }

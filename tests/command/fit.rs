@@ -54,9 +54,11 @@ fn priors_sigma_and_counts_change_the_likelihood() {
     assert!(field(&sigma, "a", "standard_error") != field(&relative, "a", "standard_error"));
     let prior = fit(&["--sigma", "0.01", "--absolute-sigma", "--prior", "k=0.6~0.0001"]);
     assert_close(value(&prior, "k"), 0.6, 0.01);
-    let counts = fit(&["--counts"]);
-    assert_close(value(&counts, "k"), 0.5, 0.02);
-    assert!(value(&counts, "k") != value(&relative, "k"));
+    let counts = |t: u32| (30.0 * (-0.25 * f64::from(t)).exp() + 10.0).round();
+    folder.write("data.csv", "t,y\n".to_owned() + &(0..20).map(|t| format!("{t},{}\n", counts(t))).collect::<String>());
+    let (counts, squares) = (fit(&["--counts"]), fit(&[]));
+    assert_close(value(&counts, "k"), 0.25, 0.05);
+    assert!(value(&counts, "k") != value(&squares, "k"));
 }
 
 #[test]
@@ -105,4 +107,27 @@ fn iterations_are_shown_while_it_runs() {
     let lines = run.errors.lines().count();
     assert!(run.errors.starts_with("  trial") && lines > 4, "{run:?}");
     run.solved();
+}
+
+/// Data and formula of a question about `nlsLM` (techutils, 2018): an isotherm with a parameter called `e`.
+#[test]
+fn a_parameter_may_be_called_e() {
+    let folder = Folder::with("X,Y\n10,155\n30,250\n50,270\n70,330\n100,320\n125,323\n");
+    let fit =
+        |more: &[&str]| folder.run(&[&["fit", "data.csv", "--formula", "Q*e*X/(1+e*X)", "--json"], more].concat());
+    for start in ["Q=300", "Q=300,e=0.07", "e=0.01,Q=100"] {
+        let report = fit(&["--start", start]).json();
+        assert_close(value(&report, "Q"), 366.2778, 1e-6);
+        assert_close(value(&report, "e"), 0.072102, 1e-4);
+    }
+    let note = fit(&["--start", "Q=300"]).errors;
+    assert_eq!(note, "note: \"e\" is a parameter; Euler's number is exp(1)\n");
+    assert_eq!(fit(&["--start", "Q=300,e=0.07"]).errors, "");
+    let message = folder.run(&["fit", "data.csv", "--formula", "Q*pi*X/(1+X)", "--start", "pi=3"]).refused();
+    assert!(
+        message.starts_with("data.csv: there is no parameter \"pi\"") && message.ends_with("in double quotes only"),
+        "{message}"
+    );
+    let quoted = ["fit", "data.csv", "--formula", "\"pi\"*X/(1+X)", "--start", "pi=3"];
+    assert_eq!(folder.run(&quoted).code, 0);
 }

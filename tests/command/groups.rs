@@ -100,11 +100,11 @@ fn what_is_wrong_with_a_group_names_it() {
     let folder = Folder::with("g,x,y\nA,1,2\nA,2,3\nA,3,4\nB,1,2\n");
     let message =
         folder.run(&["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--group-by", "g"]).refused();
-    assert!(message.starts_with("g B: "), "{message}");
+    assert!(message.starts_with("group \"B\" of \"g\": "), "{message}");
     let message = compounds().run(&[&FIT[..], &["--group-by", "compound", "--share", "bottom"]].concat()).refused();
-    assert_eq!(message, "there is no parameter bottom to share or test; the parameters are top, ec50");
+    assert_eq!(message, "there is no parameter \"bottom\" to share or test; the parameters are \"top\", \"ec50\"");
     let message = compounds()
         .run(&[&FIT[..], &["--group-by", "compound", "--test", "ec50", "--fix", "ec50=1"]].concat())
         .refused();
-    assert_eq!(message, "--test: ec50 is fixed or tied, and has nothing to differ in");
+    assert_eq!(message, "--test: \"ec50\" is fixed or tied, and has nothing to differ in");
 }

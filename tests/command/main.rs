@@ -3,7 +3,10 @@
 mod command;
 mod compare;
 mod data;
+mod documents;
 mod endings;
+#[cfg(unix)]
+mod examples;
 mod fit;
 mod gnuplot;
 mod groups;

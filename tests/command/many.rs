@@ -73,7 +73,7 @@ fn parameters_are_fixed_and_tied() {
     let robust = rows(&["--robust=huber"]);
     assert_close(robust[0][0], 2.0, 1e-2);
     let message = folder.run(&[&FORMULA[..], &["--fix", "z"]].concat()).refused();
-    assert_eq!(message, "--fix: there is no parameter z; the parameters are a, k");
+    assert_eq!(message, "--fix: there is no parameter \"z\"; the parameters are \"a\", \"k\"");
 }
 
 #[test]
@@ -132,14 +132,14 @@ fn bad_stacks_are_refused() {
         (&["many", "text.npy", "--model", "linear"], "is not an .npy file"),
         (&["many", "stack.npy"], "--model or --formula is needed"),
         (&["many", "stack.npy", "--model", "linear", "--x", "x.npy"], "--x has 7 points, but the curves have 20"),
-        (&["many", "stack.npy", "--model", "linear", "--start", "slope=1"], "--start lacks intercept"),
+        (&["many", "stack.npy", "--model", "linear", "--start", "slope=1"], "--start lacks \"intercept\""),
         (
             &["many", "stack.npy", "--formula", "a*x", "--start", "b=1"],
-            "--start: there is no parameter b; the parameters are a",
+            "--start: there is no parameter \"b\"; the parameters are \"a\"",
         ),
         (&["many", "stack.npy", "--formula", "a*x", "--bounds", "a=2..1"], "2"),
         (&["many", "stack.npy", "--formula", "a*exp(-k*t)"], "x, the predictor, is not in the formula"),
-        (&["many", "stack.npy", "--formula", "a*x", "--start", "a=1,a=2"], "--start has a twice"),
+        (&["many", "stack.npy", "--formula", "a*x", "--start", "a=1,a=2"], "--start has \"a\" twice"),
         (
             &["many", "stack.npy", "--formula", "a*x", "--out", "stack.npy"],
             "stack.npy: it is read, and would be replaced",

@@ -42,3 +42,39 @@ fn files_that_cannot_be_written_are_named() {
         assert!(run.code == 2 && run.errors.contains("no/such/folder"), "{run:?}");
     }
 }
+
+/// A file whose extension promises another format is not written.
+#[test]
+fn extensions_are_those_of_the_formats() {
+    let folder = Folder::with(decay());
+    let stack = ndarray::Array2::from_shape_fn((2, 9), |(i, t)| (i + 2 * t) as f64);
+    marquardt::npy::write(folder.path("stack.npy"), &stack).unwrap();
+    let fit = ["fit", "data.csv", "--model", "linear"];
+    let many = ["many", "stack.npy", "--model", "linear"];
+    for (first, option) in [
+        (&fit, "--csv=no.xlsx"),
+        (&fit, "--csv=no.json"),
+        (&fit, "--json=no.csv"),
+        (&fit, "--markdown=no.html"),
+        (&fit, "--residuals=no.tsv"),
+        (&fit, "--plot=no.pdf"),
+        (&many, "--out=no.xlsx"),
+        (&many, "--out=no.csv.gz"),
+        (&["compare", "data.csv", "--models", "linear"], "--csv=no.ods"),
+    ] {
+        let message = folder.run(&[&first[..], &[option]].concat()).refused();
+        assert!(message.starts_with("no."), "{option}: {message}");
+        let (_, file) = option.split_once('=').unwrap();
+        assert!(!folder.path(file).exists(), "{option}");
+    }
+    for (first, file) in [
+        (&fit, "--csv=f.CSV"),
+        (&fit, "--json=f.txt"),
+        (&fit, "--csv=f"),
+        (&many, "--out=f.NPY"),
+        (&many, "--out=m.csv"),
+    ] {
+        assert_eq!(folder.run(&[&first[..], &[file]].concat()).code, 0, "{file}");
+    }
+    assert!(std::fs::read(folder.path("f.NPY")).unwrap().starts_with(b"\x93NUMPY"));
+}

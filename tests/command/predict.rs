@@ -47,10 +47,10 @@ fn predictors_come_from_files_and_fits_from_groups() {
     assert_close(q, 2.0, 0.1);
     assert_eq!(
         folder.run(&["predict", "fit.json", "new.csv"]).refused(),
-        "fit.json: --group is needed; the groups are A, B"
+        "fit.json: --group is needed; the groups are \"A\", \"B\""
     );
     let message = folder.run(&["predict", "fit.json", "new.csv", "--group", "C"]).refused();
-    assert_eq!(message, "fit.json: there is no group C; the groups are A, B");
+    assert_eq!(message, "fit.json: there is no group \"C\"; the groups are \"A\", \"B\"");
     let message = folder.run(&["predict", "fit.json", "--group", "A", "--at", "1"]).refused();
     assert_eq!(message, "--at gives one predictor, but the fit has 2");
 }
@@ -62,11 +62,11 @@ fn predictors_are_needed_and_finite() {
     assert_eq!(folder.run(&["predict", "fit.json"]).refused(), "a file of predictors, or --at, is needed");
     assert!(folder.run(&["predict", "fit.json", "--at", "1,nan"]).refused().starts_with("--at is NaN"));
     let message = folder.run(&["predict", "fit.json", "data.csv"]).refused();
-    assert!(message.starts_with("data.csv, line 3, column conc: \"NA\" is a missing value"), "{message}");
+    assert!(message.starts_with("data.csv, line 3, column \"conc\": \"NA\" is a missing value"), "{message}");
     let markdown = folder.run(&["predict", "fit.json", "data.csv", "--omit-missing", "--markdown"]).solved();
     assert!(markdown.starts_with("| conc | rate |") && markdown.lines().count() == 4, "{markdown}");
     let message = folder.run(&["predict", "fit.json", "data.csv", "--x", "conc,conc"]).refused();
-    assert_eq!(message, "--x names 2 of the predictors, which are conc");
+    assert_eq!(message, "--x names 2 of the predictors, which are \"conc\"");
     assert_eq!(folder.run(&["predict", "fit.json", "data.csv", "--at", "1"]).code, 2);
 }
 
@@ -83,5 +83,5 @@ fn what_is_no_fit_is_refused() {
     let broken = folder.read("fit.json").replace("michaelis_menten", "hill");
     folder.write("fit.json", broken);
     let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
-    assert_eq!(message, "fit.json: the model hill has 3 parameters, but the fit has 2");
+    assert_eq!(message, "fit.json: the model \"hill\" has 3 parameters, but the fit has 2");
 }

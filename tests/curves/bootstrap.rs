@@ -62,7 +62,7 @@ fn standard_errors_are_near_the_asymptotic_ones() {
         );
     }
     let error = residuals.percentile_interval("rate", 0.95).unwrap_err().to_string();
-    assert_eq!(error, "there is no parameter rate; there are a, k, c");
+    assert_eq!(error, "there is no parameter \"rate\"; there are \"a\", \"k\", \"c\"");
     assert!(matches!(residuals.basic_interval("a", 95.0), Err(StatisticsError::Level { level: 95.0 })));
 }
 

@@ -64,7 +64,7 @@ fn a_start_outside_of_its_bounds_is_named_with_the_numbers() {
     let (x, y) = ([0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.5, 1.2]);
     let fit = CurveFit::new(decay, &x, &y, [3.0, 0.5, 0.0]).names(["a", "k", "c"]).bounds("k", 1.0..=2.0);
     let error = fit.scale("k", 4.0).fit().unwrap_err();
-    assert_eq!(error.to_string(), "the start value of k is 0.5, outside its bounds 1 and 2");
+    assert_eq!(error.to_string(), "the start value of \"k\" is 0.5, outside its bounds 1 and 2");
     assert!(matches!(error, CurveError::Solve(SolveError::StartOutOfBounds { .. })));
 }
 
@@ -76,7 +76,7 @@ fn a_guess_is_moved_within_bounds_but_not_a_start_by_hand() {
     let fit = guessed().fit().unwrap();
     assert_eq!(fit.parameter("amplitude").unwrap().value, 3.0);
     let error = guessed().start("amplitude", 4.0).fit().unwrap_err();
-    assert_eq!(error.to_string(), "the start value of amplitude is 4, outside its bounds 0 and 3");
+    assert_eq!(error.to_string(), "the start value of \"amplitude\" is 4, outside its bounds 0 and 3");
 }
 
 #[test]

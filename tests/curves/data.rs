@@ -179,6 +179,11 @@ fn counts_are_not_negative_and_their_mean_is_positive() {
     let (x, y) = ([0.0, 1.0, 2.0], [3.0, -1.0, 2.0]);
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [1.0, 0.0]).counts();
     assert_eq!(message(counts), "y is -1 in row 2: counts must not be negative");
+    for value in [2.5, 1e-3, 1e9 + 0.5] {
+        let y = [3.0, 1.0, value];
+        let fractions = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [1.0, 0.0]).counts();
+        assert_eq!(message(fractions), format!("y is {value} in row 3: counts are integers"));
+    }
     // Rows that are left out keep their numbers.
     let counts = CurveFit::new(|x, [a, b]| a + b * x, &[0.0, 1.0, 2.0, 3.0], &[4.0, 3.0, -1.0, 2.0], [1.0, 0.0]);
     let masked = counts.mask(&[true, false, true, true][..]).counts();

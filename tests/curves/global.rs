@@ -68,7 +68,7 @@ fn it_is_the_fit_of_all_rows_written_by_hand() {
     assert_eq!(fit.predict_data_set("high", &T2).unwrap(), high.fitted);
     assert_eq!(fit.predict(&array![[1.0, 3.0]]).unwrap(), fit.predict_data_set("high", &[3.0]).unwrap());
     assert!(fit.predict(&array![[2.0, 3.0]]).unwrap_err().to_string().contains("no data set number 2"));
-    assert_eq!(fit.predict_data_set("medium", &T2).unwrap_err().to_string(), "there is no data set medium");
+    assert_eq!(fit.predict_data_set("medium", &T2).unwrap_err().to_string(), "there is no data set \"medium\"");
 }
 
 #[test]
@@ -165,19 +165,19 @@ fn other_statistics_just_work() {
 fn what_does_not_go_together_is_named() {
     let message = |fit: GlobalFit<'static, f64>| fit.fit().unwrap_err().to_string();
     assert_eq!(message(GlobalFit::new()), "there are no data sets");
-    assert_eq!(message(both().data_set("low", first())), "two data sets are called low");
-    assert_eq!(message(both().shared(["phase"])), "phase cannot be shared: it is a parameter of no data set");
+    assert_eq!(message(both().data_set("low", first())), "two data sets are called \"low\"");
+    assert_eq!(message(both().shared(["phase"])), "\"phase\" cannot be shared: it is a parameter of no data set");
     let alone = GlobalFit::new().data_set("low", first().names(["amplitude", "k"])).data_set("high", second());
-    assert_eq!(message(alone.shared(["rate"])), "rate cannot be shared: it is a parameter of high alone");
+    assert_eq!(message(alone.shared(["rate"])), "\"rate\" cannot be shared: it is a parameter of \"high\" alone");
     let bounds = GlobalFit::new().data_set("low", first().bounds("rate", 0.0..)).data_set("high", second());
-    let expected = "low and high say different things of rate, which they share: its bounds";
+    let expected = "\"low\" and \"high\" say different things of \"rate\", which they share: its bounds";
     assert_eq!(message(bounds.shared(["rate"])), expected);
     let sigma = GlobalFit::new().data_set("low", first().sigma(&SIGMA1)).data_set("high", second());
-    assert_eq!(message(sigma.shared(["rate"])), "low and high must be alike: only one has a sigma");
+    assert_eq!(message(sigma.shared(["rate"])), "\"low\" and \"high\" must be alike: only one has a sigma");
     let counts = GlobalFit::new().data_set("low", first().counts()).data_set("high", second());
-    assert_eq!(message(counts.shared(["rate"])), "low and high must be alike: only one has counts");
+    assert_eq!(message(counts.shared(["rate"])), "\"low\" and \"high\" must be alike: only one has counts");
     let wrong = both().data_set("third", second().fix("phase"));
-    assert_eq!(message(wrong), "third: there is no parameter phase; there are amplitude, rate");
+    assert_eq!(message(wrong), "\"third\": there is no parameter \"phase\"; there are \"amplitude\", \"rate\"");
     let unequal = CurveFit::new(decay, &T1, &Y2, [1.0, 1.0]).names(["amplitude", "rate"]);
     let error = both().data_set("third", unequal).fit().unwrap_err();
     let is_unequal = |source: &CurveError| matches!(source, CurveError::UnequalLengths { x: 6, y: 5 });

@@ -270,9 +270,9 @@ fn what_was_wrong_is_named() {
         assert!(matches!(fit.prediction_band(&X, level), Err(StatisticsError::Level { .. })));
     }
     let error = fit.confidence_interval("rate", 0.95).unwrap_err().to_string();
-    assert_eq!(error, "there is no parameter rate; there are a, k, c");
+    assert_eq!(error, "there is no parameter \"rate\"; there are \"a\", \"k\", \"c\"");
     let error = fit.derived(&Tie::new(["a", "q"], |[a, q]| a * q)).unwrap_err().to_string();
-    assert_eq!(error, "there is no parameter q; there are a, k, c");
+    assert_eq!(error, "there is no parameter \"q\"; there are \"a\", \"k\", \"c\"");
     let quantities = [Tie::new(["a"], |[a]| (-a).ln()), Tie::new(["a"], |[a]| (a - a).sqrt())];
     for without_value_or_derivative in &quantities {
         let error = fit.derived(without_value_or_derivative).unwrap_err().to_string();

@@ -192,23 +192,23 @@ fn what_makes_no_sense_is_named() {
     let fit = || CurveFit::new(|x, [a, w]| a * (w * x).sin(), &x, &y, [1.0, 3.0]).names(["height", "frequency"]);
     let start = || fit().bounds("height", 0.0..=2.0).multi_start();
     let message = |starts: MultiStart<'_, f64, _>| starts.run().map(drop).unwrap_err().to_string();
-    assert_eq!(message(start()), "frequency has neither finite bounds nor a range to start from");
+    assert_eq!(message(start()), "\"frequency\" has neither finite bounds nor a range to start from");
     assert_eq!(message(start().starts(0)), "at least one start is needed");
-    let expected = "frequency cannot start from 2 to 1: the lower end is above the upper one";
+    let expected = "\"frequency\" cannot start from 2 to 1: the lower end is above the upper one";
     assert_eq!(message(start().range("frequency", 2.0..=1.0)), expected);
-    let expected = "frequency cannot start from 0 to 1: a logarithmic range must be positive";
+    let expected = "\"frequency\" cannot start from 0 to 1: a logarithmic range must be positive";
     assert_eq!(message(start().log_range("frequency", 0.0..=1.0)), expected);
-    let expected = "frequency cannot start from 0 to inf: both ends must be finite";
+    let expected = "\"frequency\" cannot start from 0 to inf: both ends must be finite";
     assert_eq!(message(start().range("frequency", 0.0..=f64::INFINITY)), expected);
     let within = start().range("frequency", 0.0..=9.0).range("height", -1.0..=1.0);
-    assert_eq!(message(within), "height cannot start from -1 to 1: it is not within the bounds");
+    assert_eq!(message(within), "\"height\" cannot start from -1 to 1: it is not within the bounds");
     let error = start().range("phase", 0.0..=1.0).run().map(drop).unwrap_err();
     assert!(
         matches!(&error, MultiStartError::Curve(CurveError::NoSuchParameter { name, .. }) if name == "phase"),
         "{error}"
     );
     let fixed = fit().fix("height").multi_start().range("height", 0.0..=1.0);
-    assert_eq!(message(fixed), "height is fixed or tied to others, and has no start");
+    assert_eq!(message(fixed), "\"height\" is fixed or tied to others, and has no start");
 }
 
 /// A frequency found in spite of outliers: the scale is judged once, and the objective is the same for all starts.

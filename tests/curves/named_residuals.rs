@@ -133,15 +133,15 @@ fn what_is_wrong_is_named() {
         let fit = parameters.minimize(3, |[a, b], r| (0..3).for_each(|i| r[i] = a + b * i as f64 - 1.0));
         fit.map(|_| ()).unwrap_err().to_string()
     };
-    assert_eq!(refuse(parameters().fix("c")), "there is no parameter c; there are a, b");
+    assert_eq!(refuse(parameters().fix("c")), "there is no parameter \"c\"; there are \"a\", \"b\"");
     assert_eq!(refuse(parameters().fix("a").fix("b")), "no parameter is free to be fitted");
     assert_eq!(
         refuse(Parameters::new([("a", 1.0), ("a", 2.0)])),
-        "two parameters are called a; a prefix would tell them apart"
+        "two parameters are called \"a\"; a prefix would tell them apart"
     );
-    assert_eq!(refuse(parameters().bounds("a", 2.0..)), "the start value of a is 1, outside its bounds 2 and inf");
+    assert_eq!(refuse(parameters().bounds("a", 2.0..)), "the start value of \"a\" is 1, outside its bounds 2 and inf");
     let tied = parameters().fix("a").tie("a", Tie::new(["b"], |[b]| b));
-    assert_eq!(refuse(tied), "a is fixed and is tied to other parameters; say one of them");
+    assert_eq!(refuse(tied), "\"a\" is fixed and is tied to other parameters; say one of them");
     assert!(refuse(parameters().prior("a", 1.0, 0.1)).starts_with("a prior and a relative sigma exclude each other"));
     let none = parameters().minimize(0, |_, _| ()).map(|_| ()).unwrap_err();
     assert!(matches!(none, CurveError::NoObservations), "{none}");

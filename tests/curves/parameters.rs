@@ -67,15 +67,15 @@ fn ties_of_ties_are_followed_in_any_order() {
 #[test]
 fn ties_that_go_in_circles_are_refused_by_name() {
     let itself = decay().tie("c", Tie::new(["c"], |[c]| c)).fit().unwrap_err();
-    assert_eq!(itself.to_string(), "c is tied to itself");
+    assert_eq!(itself.to_string(), "\"c\" is tied to itself");
     let circle = decay().tie("a", Tie::new(["c"], |[c]| c)).tie("c", Tie::new(["a"], |[a]| a)).fit().unwrap_err();
-    assert_eq!(circle.to_string(), "a is tied to itself, by way of c");
+    assert_eq!(circle.to_string(), "\"a\" is tied to itself, by way of \"c\"");
     // One that waits for a circle is not to blame.
     let third = decay().tie("k", Tie::new(["a"], |[a]| a));
     let circle = third.tie("a", Tie::new(["c"], |[c]| c)).tie("c", Tie::new(["a"], |[a]| a)).fit().unwrap_err();
     assert!(matches!(circle, CurveError::TieToItself { names } if !names.contains(&"k".to_owned())));
     let unknown = decay().tie("c", Tie::new(["b"], |[b]| b)).fit().unwrap_err();
-    assert_eq!(unknown.to_string(), "c is tied to b, which is no parameter");
+    assert_eq!(unknown.to_string(), "\"c\" is tied to \"b\", which is no parameter");
 }
 
 #[test]
@@ -165,34 +165,34 @@ fn what_is_said_of_parameters_is_checked() {
         Ok(_) => String::new(),
         Err::<marquardt::FittedCurve<'_, f64>, _>(error) => error.to_string(),
     };
-    assert_eq!(message(decay().fix("d").fit()), "there is no parameter d; there are a, k, c");
+    assert_eq!(message(decay().fix("d").fit()), "there is no parameter \"d\"; there are \"a\", \"k\", \"c\"");
     assert_eq!(
         message(decay().names(["a", "k", "a"]).fit()),
-        "two parameters are called a; a prefix would tell them apart"
+        "two parameters are called \"a\"; a prefix would tell them apart"
     );
     assert_eq!(
         message(decay().bounds("k", 2.0..=1.0).fit()),
-        "the lower bound of k, 2, is not below its upper bound, 1"
+        "the lower bound of \"k\", 2, is not below its upper bound, 1"
     );
     assert_eq!(
         message(decay().bounds("c", 0.0..).tie("c", Tie::new(["a"], |[a]| a)).fit()),
-        "c is tied to other parameters, and cannot have bounds; bound those"
+        "\"c\" is tied to other parameters, and cannot have bounds; bound those"
     );
     let of_a = || Tie::new(["a"], |[a]| a);
-    let twice = "c is fixed and is tied to other parameters; say one of them";
+    let twice = "\"c\" is fixed and is tied to other parameters; say one of them";
     assert_eq!(message(decay().fix("c").tie("c", of_a()).fit()), twice);
     assert_eq!(message(decay().tie("c", of_a()).fix_at("c", 1.0).fit()), twice);
     let started = message(decay().start("c", 0.1).tie("c", of_a()).fit());
-    assert_eq!(started, "c has a start and is tied to other parameters; say one of them");
+    assert_eq!(started, "\"c\" has a start and is tied to other parameters; say one of them");
     assert!(decay().fix("a").tie("c", of_a()).fit().is_ok(), "of two parameters they are no contradiction");
     let sigma = [0.1; 9];
     let held = message(decay().sigma(&sigma).absolute_sigma(true).fix("a").prior("a", 1.0, 0.1).fit());
-    assert_eq!(held, "a is fixed and has a prior; say one of them");
+    assert_eq!(held, "\"a\" is fixed and has a prior; say one of them");
     assert_eq!(
         message(decay().sigma(&sigma).absolute_sigma(true).prior("a", 1.0, 0.0).fit()),
-        "the prior of a must have a finite mean and a positive standard deviation, not 1 and 0"
+        "the prior of \"a\" must have a finite mean and a positive standard deviation, not 1 and 0"
     );
-    assert_eq!(message(decay().scale("a", -1.0).fit()), "the scale of a must be positive and finite, not -1");
+    assert_eq!(message(decay().scale("a", -1.0).fit()), "the scale of \"a\" must be positive and finite, not -1");
     let start = decay().start("k", f64::NAN).fit().unwrap_err();
     assert!(matches!(start, CurveError::Solve(SolveError::NonFiniteStart { name, .. }) if name == "k"));
     let nothing = decay().fix("a").fix("k").fix("c").fit().unwrap_err();

@@ -303,3 +303,25 @@ fn files_are_saved_by_their_extension() {
     let error = everything().save(&nowhere).unwrap_err();
     assert!(matches!(error, PlotError::Io { .. }) && error.to_string().starts_with(&nowhere.display().to_string()));
 }
+
+/// A million points make no file of hundreds of megabytes, and the outlier among them is drawn.
+#[test]
+fn of_very_many_points_some_are_drawn() {
+    let cloud = |i: u32| ((0.618_034 * f64::from(i)).fract(), 10.0 * (0.754_878 * f64::from(i)).fract());
+    let points: Vec<(f64, f64)> = (0..300_000).map(cloud).chain([(0.5, 40.0), (0.25, -30.0)]).collect();
+    let with_errors = points.iter().map(|&(x, y)| (x, y, 0.3));
+    let residuals = points.iter().map(|&(x, y)| (x, y - 5.0));
+    let few = Series::new().name("few").points(data());
+    let plot = Plot::new().series(Series::new().points_with_errors(with_errors).residuals(residuals)).series(few);
+    let svg = plot.to_svg();
+    assert!(svg.len() < 2_000_000, "{}", svg.len());
+    assert_eq!(svg, plot.to_svg());
+    let note = texts(&svg).into_iter().find(|text| text.ends_with("of 300007 points drawn")).unwrap();
+    assert!(note.split(' ').next().unwrap().parse::<usize>().unwrap() > 1000, "{note}");
+    // The axis reaches to both outliers; each stands alone, and so do the points of the other series.
+    let heights = numbers(&svg, "cy");
+    let (top, bottom) = heights.iter().fold((f64::INFINITY, 0.0_f64), |ends, &y| (ends.0.min(y), ends.1.max(y)));
+    let highest = heights.iter().filter(|&&y| y < top + 3.0).count();
+    assert!(highest <= 2 && bottom > 1500.0, "{highest} {top} {bottom}");
+    assert!(!everything().to_svg().contains("points drawn"));
+}

@@ -244,21 +244,24 @@ fn single_precision_has_its_digits() {
 fn what_has_no_profile_is_named() {
     let message = |error: ProfileError| error.to_string();
     let fit = decay().fix_at("a", 5.0).fit().unwrap();
-    assert_eq!(message(fit.profile_interval("a", 0.95).unwrap_err()), "a is fixed, and has no profile");
-    assert_eq!(message(fit.profile_interval("b", 0.95).unwrap_err()), "there is no parameter b; there are a, k");
+    assert_eq!(message(fit.profile_interval("a", 0.95).unwrap_err()), "\"a\" is fixed, and has no profile");
+    assert_eq!(
+        message(fit.profile_interval("b", 0.95).unwrap_err()),
+        "there is no parameter \"b\"; there are \"a\", \"k\""
+    );
     assert_eq!(
         message(fit.profile_interval("k", 95.0).unwrap_err()),
         "the level of confidence must be between 0 and 1, not 95"
     );
     let tied = decay().tie("a", Tie::new(["k"], |[k]| k * 9.0)).fit().unwrap();
-    assert_eq!(message(tied.profile_interval("a", 0.95).unwrap_err()), "a is tied to others, and has no profile");
+    assert_eq!(message(tied.profile_interval("a", 0.95).unwrap_err()), "\"a\" is tied to others, and has no profile");
     assert!(tied.profile_interval("k", 0.95).is_ok());
     for level in [0.0, 1.0, f64::NAN] {
         let error = decay().fit().unwrap().contour("a", "k", level, 8).unwrap_err();
         assert!(matches!(error, ProfileError::Statistics(StatisticsError::Level { .. })), "{error}");
     }
     let error = tied.contour("k", "k", 0.95, 8).unwrap_err();
-    assert_eq!(message(error), "a contour needs two parameters, not k twice");
+    assert_eq!(message(error), "a contour needs two parameters, not \"k\" twice");
 }
 
 /// A bound that holds a parameter ends its interval on that side; on the other the rest is fitted along.

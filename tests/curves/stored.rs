@@ -239,7 +239,7 @@ fn broken_files_are_refused() {
     assert!(refused(&text.replace("exponential_decay", "gausian")).contains("did you mean gaussian?"));
     assert!(
         refused(&text.replace("exponential_decay", "gaussian"))
-            .contains("gaussian has 3 parameters, but the fit has 2")
+            .contains("\"gaussian\" has 3 parameters, but the fit has 2")
     );
     assert!(refused(&text[..text.len() / 2]).starts_with("it is no stored fit"));
 

@@ -60,9 +60,9 @@ fn text_is_an_error_only_where_it_is_asked_for() {
     let table = read("# log\nsample,conc,rate\nA,1,2\n\n\"B, again\",3,high\n").unwrap();
     assert_eq!(table.column("conc").unwrap(), [1.0, 3.0]);
     let error = table.column("rate").unwrap_err().to_string();
-    assert_eq!(error, "input, line 5, column rate: \"high\" is not a number");
+    assert_eq!(error, "input, line 5, column \"rate\": \"high\" is not a number");
     let error = table.column("sample").unwrap_err().to_string();
-    assert_eq!(error, "input, line 3, column sample: \"A\" is not a number");
+    assert_eq!(error, "input, line 3, column \"sample\": \"A\" is not a number");
 }
 
 #[test]
@@ -70,9 +70,9 @@ fn numbers_that_are_not_finite_are_errors_where_they_are_asked_for() {
     let table = read("x,y,z\n1,2,3\n4,1e999,-inf\n5,two,6\n").unwrap();
     assert_eq!(table.column("x").unwrap(), [1.0, 4.0, 5.0]);
     let error = table.column("y").unwrap_err().to_string();
-    assert_eq!(error, "input, line 3, column y: \"1e999\" is not a finite number");
+    assert_eq!(error, "input, line 3, column \"y\": \"1e999\" is not a finite number");
     let error = table.column("z").unwrap_err().to_string();
-    assert_eq!(error, "input, line 3, column z: \"-inf\" is not a finite number");
+    assert_eq!(error, "input, line 3, column \"z\": \"-inf\" is not a finite number");
     // They are numbers all the same, and no heading.
     assert_eq!(read("1e999,Infinity\n1,2\n").unwrap().rows(), 2);
 }
@@ -101,8 +101,11 @@ fn a_ragged_row_is_named_by_its_line() {
 #[test]
 fn what_is_not_there_is_named() {
     let table = read("conc,rate\n1,2\n").unwrap();
-    assert_eq!(table.column("time").unwrap_err().to_string(), "input: there is no column \"time\", only conc, rate");
-    assert_eq!(table.column("3").unwrap_err().to_string(), "input: there is no column \"3\", only conc, rate");
+    assert_eq!(
+        table.column("time").unwrap_err().to_string(),
+        "input: there is no column \"time\", only \"conc\", \"rate\""
+    );
+    assert_eq!(table.column("3").unwrap_err().to_string(), "input: there is no column \"3\", only \"conc\", \"rate\"");
     assert!(table.column("0").is_err());
     for text in ["", "\n\n", "# nothing\n", "x,y\n"] {
         assert_eq!(message(text), "input: there are no data", "{text:?}");
@@ -119,7 +122,7 @@ fn files_are_named_in_errors() {
     let table = Table::from_csv(&path);
     std::fs::remove_file(&path).unwrap();
     let error = table.unwrap().column("y").unwrap_err().to_string();
-    assert_eq!(error, format!("{name}, line 2, column y: \"two\" is not a number"));
+    assert_eq!(error, format!("{name}, line 2, column \"y\": \"two\" is not a number"));
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn rows_are_filtered_and_keep_their_lines() {
     assert_eq!((kept.rows(), kept.column("conc").unwrap()), (2, &[4.0, 16.0][..]));
     assert_eq!(
         kept.column("rate").unwrap_err().to_string(),
-        "input, line 5, column rate: \"1e999\" is not a finite number"
+        "input, line 5, column \"rate\": \"1e999\" is not a finite number"
     );
     let sound = table.filter(|row| Ok(!["high", "1e999"].contains(&row.text("rate")?))).unwrap();
     assert_eq!(sound.column("rate").unwrap(), [2.0, 3.0, 5.0]);
@@ -184,10 +187,13 @@ fn a_filter_says_what_it_cannot_read() {
     let refused = |keep: fn(marquardt::curve::TableRow<'_>) -> Result<bool, TableError>| {
         table.filter(keep).unwrap_err().to_string()
     };
-    assert_eq!(refused(|row| Ok(row.number("rate")? > 1.0)), "input, line 4, column rate: \"high\" is not a number");
+    assert_eq!(
+        refused(|row| Ok(row.number("rate")? > 1.0)),
+        "input, line 4, column \"rate\": \"high\" is not a number"
+    );
     let by_number = refused(|row| Ok(row.line() > 4 && row.number("4")? > 1.0));
-    assert_eq!(by_number, "input, line 5, column rate: \"1e999\" is not a finite number");
-    let unknown = "input: there is no column \"dose\", only id, compound, conc, rate";
+    assert_eq!(by_number, "input, line 5, column \"rate\": \"1e999\" is not a finite number");
+    let unknown = "input: there is no column \"dose\", only \"id\", \"compound\", \"conc\", \"rate\"";
     assert_eq!(refused(|row| Ok(row.number("dose")? > 1.0)), unknown);
     assert_eq!(refused(|row| Ok(row.text("dose")? == "A")), unknown);
 }
@@ -202,7 +208,7 @@ fn groups_come_in_the_order_of_the_file_and_lose_no_row() {
     assert_eq!(groups[1].1.column("conc").unwrap(), [2.0, 8.0]);
     assert_eq!(
         groups[1].1.column("rate").unwrap_err().to_string(),
-        "input, line 4, column rate: \"high\" is not a number"
+        "input, line 4, column \"rate\": \"high\" is not a number"
     );
     assert_eq!(groups[2].1.column("rate").unwrap(), [5.0]);
     // Letter by letter, and where nothing is written, too.

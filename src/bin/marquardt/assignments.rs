@@ -109,7 +109,7 @@ impl FromStr for Tied {
 pub fn check_once<'n>(option: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Failure> {
     let mut known = HashSet::new();
     match names.into_iter().find(|name| !known.insert(name.as_str())) {
-        Some(name) => Err(Failure::new(format!("{option} has {name} twice"))),
+        Some(name) => Err(Failure::new(format!("{option} has {name:?} twice"))),
         None => Ok(()),
     }
 }

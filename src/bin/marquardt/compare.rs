@@ -34,9 +34,11 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     }
     for Start { name, .. } in &arguments.start {
         if !candidates.iter().any(|Chosen { curve, .. }| curve.parameters().contains(name)) {
-            return Err(Failure::new(format!("--start: no curve has a parameter {name}")));
+            return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
     }
+    candidates.iter().for_each(|chosen| curve::note_of_e(&chosen.curve, &arguments.start));
+    let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
     let mut fits = Vec::new();
     let mut failed = Vec::new();
     for Chosen { curve, x_names, y_name } in candidates {
@@ -54,7 +56,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     }
     if fits.is_empty() {
         let (name, reason) = &failed[0];
-        return Err(Failure::new(format!("no curve could be fitted; {name}: {reason}")));
+        return Err(Failure::new(format!("no curve could be fitted; {name:?}: {reason}")));
     }
     let comparison = Comparison::of(fits.iter().map(|(name, criteria, _)| (name.as_str(), *criteria)))?;
     let mut ranking = Table::new(["model", "parameters", "AICc", "difference", "weight", "BIC", "residual_sd"]);
@@ -84,8 +86,9 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     if !has_printed {
         output::write(Path::new("-"), &format!("{ranking}\n"))?;
     }
+    left_out.into_iter().for_each(note);
     for (name, reason) in &failed {
-        note(format_args!("note: {name} is left out: {reason}"));
+        note(format_args!("note: {name:?} is left out: {reason}"));
     }
     // Of all models of the library, some do not suit the data.
     let is_selection = !(arguments.models.is_empty() && arguments.formula.is_empty());

@@ -3,13 +3,22 @@
 use std::path::Path;
 
 use marquardt::Formula;
-use marquardt::curve::Table;
+use marquardt::curve::{Table, TableError};
 use marquardt::models::{AnyModel, UnknownModel};
 
 use crate::arguments::{CurveArguments, DataArguments};
+use crate::assignments::Start;
 use crate::data::{ENZYME_MODEL, column_name};
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 use crate::needed_columns::writable;
+use crate::output;
+use crate::terminal::note;
+
+/// Names of columns in a note.
+const MOST_NAMED: usize = 6;
+
+/// Reason why no parameter is called `pi`, although the formula may have it.
+pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in double quotes only";
 
 /// A curve, and the columns of its predictors and of its response.
 pub struct Chosen {
@@ -52,7 +61,7 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
     };
     let unused = asked.iter().find(|name| !x_names.contains(name));
     if let Some(name) = unused.filter(|_| !is_called_x(&x_names)) {
-        return Err(Failure::new(format!("--x has {name}, but the formula has not")));
+        return Err(Failure::new(format!("--x has {name:?}, but the formula has not")));
     }
     let taken: Vec<&str> = x_names.iter().chain(&asked).map(String::as_str).collect();
     let y_name = response(table, data, &taken)?;
@@ -65,6 +74,42 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
         return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
     }
     Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names)?), x_names, y_name })
+}
+
+/// A note of which column is the response where nobody has said so, if other columns of numbers are left out.
+pub fn note_of_response(
+    table: &Table,
+    chosen: &Chosen,
+    data: &DataArguments,
+    group_by: Option<&str>,
+) -> Option<String> {
+    let conditions = data.conditions.iter().flat_map(|condition| condition.columns());
+    let asked = conditions.chain(group_by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
+    let used: Vec<String> = asked.chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
+    // Columns of a long file that are not kept are numbers.
+    let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
+    let is_left = |name: &&str| !used.iter().any(|used| used == name);
+    let left: Vec<&str> = table.column_names().filter(is_left).filter(is_number).collect();
+    if data.y.is_some() || left.is_empty() {
+        return None;
+    }
+    let more = match left.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (y, left) = (&chosen.y_name, quoted(&left[..left.len().min(MOST_NAMED)]));
+    Some(format!("note: the response is column {y:?}; left out: {left}{more}; --y names another column"))
+}
+
+/// Says that `e` is a parameter, if no start shows that this is known.
+pub fn note_of_e(curve: &AnyModel, starts: &[Start]) {
+    let is_e = |name: &String| name == "e";
+    if matches!(curve, AnyModel::Formula(_))
+        && curve.parameters().iter().any(is_e)
+        && !starts.iter().any(|start| is_e(&start.name))
+    {
+        note("note: \"e\" is a parameter; Euler's number is exp(1)");
+    }
 }
 
 /// The column of the response: the first one from the second on that is not taken, unless one is asked for.
@@ -100,7 +145,7 @@ fn only_predictor(table: &Table, data: &DataArguments) -> Result<String, Failure
 
 /// Reads the predictor of many fits: the first column of a file.
 pub fn read_predictor(path: &Path) -> Result<Vec<f64>, Failure> {
-    if path.extension().is_some_and(|extension| extension == "npy") {
+    if output::extension(path).as_deref() == Some("npy") {
         return Ok(marquardt::npy::read::<f64, ndarray::Ix1>(path)?.to_vec());
     }
     let table = Table::from_csv(path)?;

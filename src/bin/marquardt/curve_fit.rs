@@ -127,7 +127,7 @@ pub fn explain(error: MultiStartError, data: &Data) -> Failure {
     match error {
         MultiStartError::Curve(error) => data.explain(error),
         MultiStartError::Unlimited { name } => {
-            Failure::new(format!("--multi-start needs finite bounds or a --range of {name}"))
+            Failure::new(format!("--multi-start needs finite bounds or a --range of {name:?}"))
         }
         error => Failure::new(format!("{}: {error}", data.source)),
     }

@@ -5,6 +5,7 @@ use marquardt::curve::{Table, TableReader};
 use ndarray::Array2;
 
 use crate::arguments::DataArguments;
+use crate::curve::ABOUT_PI;
 use crate::failure::Failure;
 use crate::needed_columns::{self, Needs};
 use crate::source;
@@ -61,7 +62,7 @@ pub fn complete_rows(table: &Table, columns: &[(String, &[f64])], omits: bool) -
                 let (source, line) = (table.source_name(), table.lines()[row]);
                 let text = table.text_column(name)?[row].to_owned();
                 return Err(Failure::new(format!(
-                    "{source}, line {line}, column {name}: {text:?} is a missing value; --omit-missing leaves such rows out"
+                    "{source}, line {line}, column {name:?}: {text:?} is a missing value; --omit-missing leaves such rows out"
                 )));
             }
         }
@@ -129,12 +130,12 @@ impl Data {
     /// Says where in the file the reason of an error is.
     pub fn explain(&self, error: CurveError) -> Failure {
         let place = |row: usize, column: &str| {
-            let column = if column.is_empty() { String::new() } else { format!(", column {column}") };
+            let column = if column.is_empty() { String::new() } else { format!(", column {column:?}") };
             format!("{}, line {}{column}", self.source, self.lines[row])
         };
         let at = |row: usize| {
             let x = self.x.row(row);
-            let values = self.x_names.iter().zip(x).map(|(name, value)| format!("{name} = {value}"));
+            let values = self.x_names.iter().zip(x).map(|(name, value)| format!("{name:?} = {value}"));
             values.collect::<Vec<_>>().join(", ")
         };
         Failure::new(match error {
@@ -146,6 +147,9 @@ impl Data {
             }
             CurveError::NegativeCount { row, value } => {
                 format!("{}: {value} is no count, which must not be negative", place(row, &self.y_name))
+            }
+            CurveError::FractionalCount { row, value } => {
+                format!("{}: {value} is no count, which is an integer", place(row, &self.y_name))
             }
             CurveError::NonFiniteResponse { row, value } => {
                 let place = place(row, "");
@@ -160,6 +164,9 @@ impl Data {
                     "{place}: the curve is {value} at {} with the starts, but a mean of counts is positive",
                     at(row)
                 )
+            }
+            CurveError::NoSuchParameter { ref name, .. } if name == "pi" => {
+                format!("{}: {error}; {ABOUT_PI}", self.source)
             }
             error => format!("{}: {error}", self.source),
         })

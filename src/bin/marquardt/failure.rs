@@ -78,3 +78,8 @@ impl<E: Into<Box<dyn Error>>> From<E> for Failure {
         Failure(error.into())
     }
 }
+
+/// The names in quotes, with commas between them, as the library writes them.
+pub fn quoted(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| format!("{:?}", name.as_ref())).collect::<Vec<_>>().join(", ")
+}

@@ -29,8 +29,13 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         },
     )?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
-    if let Some(by) = &arguments.groups.group_by {
-        return groups::run(arguments, &chosen, &table, by);
+    curve::note_of_e(&chosen.curve, &arguments.curve.start);
+    let by = arguments.groups.group_by.as_deref();
+    let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
+    if let Some(by) = by {
+        let ending = groups::run(arguments, &chosen, &table, by)?;
+        left_out.into_iter().for_each(note);
+        return Ok(ending);
     }
     let Chosen { curve, x_names, y_name } = chosen;
     let data = Data::select(&table, &arguments.data, x_names, y_name)?;
@@ -39,6 +44,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let fit = curve_fit::build(&curve, &data, &arguments.curve, &arguments.method)?;
     let Solved { fit, minima } =
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
+    left_out.into_iter().for_each(note);
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
@@ -102,7 +108,9 @@ fn note_of_groups(table: &marquardt::curve::Table) {
         }
         let groups = texts.iter().collect::<std::collections::HashSet<_>>().len();
         if 1 < groups && groups < table.rows() {
-            note(format_args!("note: column {name} has {groups} texts; --group-by {name} fits each group by itself"));
+            note(format_args!(
+                "note: column {name:?} has {groups} texts; --group-by {name:?} fits each group by itself"
+            ));
             return;
         }
     }

@@ -9,7 +9,7 @@ use crate::assignments::Start;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::Data;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, quoted};
 use crate::fit::{residuals, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
@@ -88,9 +88,9 @@ impl<'a> Groups<'a> {
         }
         for name in arguments.groups.share.iter().chain(&arguments.groups.test) {
             if !curve.parameters().contains(name) {
-                let known = curve.parameters().join(", ");
+                let known = quoted(curve.parameters());
                 return Err(Failure::new(format!(
-                    "there is no parameter {name} to share or test; the parameters are {known}"
+                    "there is no parameter {name:?} to share or test; the parameters are {known}"
                 )));
             }
         }
@@ -99,7 +99,7 @@ impl<'a> Groups<'a> {
             fix.iter().any(|fixed| fixed.name == **name) || tie.iter().any(|tied| tied.name == **name)
         };
         if let Some(name) = arguments.groups.test.iter().find(held) {
-            return Err(Failure::new(format!("--test: {name} is fixed or tied, and has nothing to differ in")));
+            return Err(Failure::new(format!("--test: {name:?} is fixed or tied, and has nothing to differ in")));
         }
         Ok(Groups { arguments, curve, by, groups })
     }
@@ -108,7 +108,8 @@ impl<'a> Groups<'a> {
     fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
         let Groups { arguments, curve, by, .. } = *self;
         for group in &mut self.groups {
-            let of_group = |failure: Failure| Failure::new(format!("{by} {}: {}", group.name, failure.one_line()));
+            let of_group =
+                |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
             let fit = curve_fit::build(curve, &group.data, &arguments.curve, &arguments.method)?;
             let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;

@@ -14,7 +14,7 @@ use ndarray::{Array2, s};
 use crate::arguments::ManyArguments;
 use crate::assignments::{Fix, Tied, check_once};
 use crate::curve::{self, read_predictor};
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
 use crate::output;
 use crate::table::exact;
@@ -34,6 +34,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     }
     if let Some(out) = arguments.out.as_deref().filter(|out| out.as_os_str() != "-") {
         let inputs: Vec<&Path> = [&arguments.stack].into_iter().chain(&arguments.x).map(PathBuf::as_path).collect();
+        output::check_extension(out, &["npy", "csv", "txt"])?;
         output::check_file(out, &inputs)?;
     }
     let mut reader = RowReader::<f64>::open(&arguments.stack)?;
@@ -47,6 +48,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
     }
     let asked = Asked::of(arguments, &curve)?;
+    curve::note_of_e(&curve, &arguments.start);
     let total = reader.rows_left();
     // Begun where the first fits have been accepted.
     let create = || Results::create(arguments.out.as_deref(), &before, curve.parameters());
@@ -143,7 +145,7 @@ fn start(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Vec<f64>>
         AnyModel::Named(_) if arguments.start.is_empty() => Ok(None),
         AnyModel::Named(_) => match names.iter().find(|name| given(name).is_none()) {
             Some(name) => {
-                Err(Failure::new(format!("--start lacks {name}: give all parameters, or none to guess them")))
+                Err(Failure::new(format!("--start lacks {name:?}: give all parameters, or none to guess them")))
             }
             None => Ok(Some(names.iter().filter_map(given).collect())),
         },
@@ -166,7 +168,11 @@ fn bounds(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Bounds<f
 fn check_name(name: &str, names: &[String], option: &str) -> Result<usize, Failure> {
     let index = names.iter().position(|known| known == name);
     index.ok_or_else(|| {
-        Failure::new(format!("{option}: there is no parameter {name}; the parameters are {}", names.join(", ")))
+        let about_pi = if name == "pi" { format!("; {}", curve::ABOUT_PI) } else { String::new() };
+        Failure::new(format!(
+            "{option}: there is no parameter {name:?}; the parameters are {}{about_pi}",
+            quoted(names)
+        ))
     })
 }
 
@@ -178,7 +184,7 @@ enum Results {
 
 impl Results {
     fn create(path: Option<&Path>, before: &[usize], names: &[String]) -> Result<Self, Failure> {
-        if let Some(path) = path.filter(|path| path.extension().is_some_and(|extension| extension == "npy")) {
+        if let Some(path) = path.filter(|path| output::extension(path).as_deref() == Some("npy")) {
             let shape: Vec<usize> = before.iter().copied().chain([2 * names.len() + 2]).collect();
             return Ok(Results::Npy(RowWriter::create(path, &shape)?));
         }

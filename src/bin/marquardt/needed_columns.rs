@@ -47,16 +47,18 @@ fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSe
     let by_arguments = x.iter().chain(y).chain(sigma).map(String::as_str);
     let by_conditions = conditions.iter().flat_map(|condition| condition.columns());
     let texts = first.column_names().filter(|name| first.column(name).is_err());
-    // What is fitted unless something is said.
-    let by_default = ["1", "2"];
-    let asked = by_arguments.chain(by_conditions).chain(texts).chain(by_default).chain(needs.columns.iter().copied());
+    let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());
     let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
+    let mut predictors = x.len();
     for text in needs.formulas {
         // What is wrong with a formula is said later.
         if let Ok(formula) = Formula::with_predictors(text, writable(first)) {
+            predictors += formula.used_predictors().count();
             needed.extend(formula.used_predictors().map(str::to_owned));
         }
     }
+    // Unless something is said, the first is a predictor, and the response the first one after it that is none.
+    needed.extend((1..=2 + predictors).map(|number| number.to_string()));
     needed
 }
 

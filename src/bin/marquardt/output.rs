@@ -24,20 +24,40 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     check_formats(output.formats())?;
-    if let Some(path) = &output.plot {
-        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
-        if !extension.is_some_and(|extension| extension == "svg" || extension == "png") {
-            return Err(PlotError::UnknownFormat { path: path.clone() }.into());
-        }
+    if let Some(path) = &output.plot
+        && !matches!(extension(path).as_deref(), Some("svg" | "png"))
+    {
+        return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
+    output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
     let files = output.formats().map(|(_, path)| path).chain(&output.plot).chain(&output.residuals);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }
 
-/// At most one format goes to the standard output.
+/// Extension of a file, in small letters.
+pub fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
+}
+
+/// Refuses a file whose extension promises another format than is written; one without an extension promises nothing.
+pub fn check_extension(path: &Path, known: &[&str]) -> Result<(), Failure> {
+    match extension(path) {
+        Some(extension) if !known.contains(&extension.as_str()) => {
+            let (path, known) = (path.display(), known.join(", ."));
+            Err(Failure::new(format!(
+                "{path}: no format is known by the extension {extension:?}; take one of .{known}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Formats have files of their extensions, and at most one goes to the standard output.
 pub fn check_formats<'p>(formats: impl Iterator<Item = (Format, &'p PathBuf)>) -> Result<(), Failure> {
-    match formats.filter(|(_, path)| path.as_os_str() == "-").count() {
+    let formats: Vec<_> = formats.collect();
+    formats.iter().try_for_each(|(format, path)| check_extension(path, format.extensions()))?;
+    match formats.iter().filter(|(_, path)| path.as_os_str() == "-").count() {
         0 | 1 => Ok(()),
         _ => Err(Failure::new(
             "one format goes to the standard output; write the others to files, such as --json=fit.json",

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::arguments::PredictArguments;
 use crate::data::{self, column_name, read};
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, quoted};
 use crate::inference::LEVEL;
 use crate::needed_columns::Needs;
 use crate::output;
@@ -76,7 +76,7 @@ fn predictors(arguments: &PredictArguments, fit: &FitOfColumns) -> Result<Array2
     }
     let (asked, known) = (&arguments.data.x, &fit.x);
     if !asked.is_empty() && asked.len() != known.len() {
-        let (count, names) = (asked.len(), known.join(", "));
+        let (count, names) = (asked.len(), quoted(known));
         return Err(Failure::new(format!("--x names {count} of the predictors, which are {names}")));
     }
     let names: Vec<&str> = if asked.is_empty() { known } else { asked }.iter().map(String::as_str).collect();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::Data;
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 
 /// A fit, and the columns of its predictors and of its response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl FitOfColumns {
             (Some(group), Some(groups)) => groups
                 .iter()
                 .find(|report| report["group"] == group)
-                .ok_or_else(|| Failure::new(format!("there is no group {group}; {}", known(groups))))?,
+                .ok_or_else(|| Failure::new(format!("there is no group {group:?}; {}", known(groups))))?,
             (Some(_), None) => return Err(Failure::new("the fit has no groups")),
             (None, Some(groups)) => return Err(Failure::new(format!("--group is needed; {}", known(groups)))),
         };
@@ -48,5 +48,5 @@ impl FitOfColumns {
 
 fn known(groups: &[Value]) -> String {
     let names: Vec<&str> = groups.iter().filter_map(|report| report["group"].as_str()).collect();
-    format!("the groups are {}", names.join(", "))
+    format!("the groups are {}", quoted(&names))
 }

@@ -14,6 +14,17 @@ pub enum Format {
     Markdown,
 }
 
+impl Format {
+    /// Extensions of files in this format.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::Json => &["json", "txt"],
+            Format::Csv => &["csv", "txt"],
+            Format::Markdown => &["md", "markdown", "txt"],
+        }
+    }
+}
+
 /// A field of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {

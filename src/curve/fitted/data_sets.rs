@@ -55,10 +55,10 @@ impl<T: Real> FittedCurve<'_, T> {
         let x: Rows<'x, T> = x.into();
         let parts = self.checked.curve.as_global().map_or(&[] as &[Part<'_, T>], |curve| &curve.parts);
         let part = parts.iter().find(|part| part.name == name);
-        let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name}")))?;
+        let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name:?}")))?;
         let (rows, found, width) = (x.count(), x.width(), part.width);
         if found != width {
-            return Err(format!("the curve of {name} has {width} predictors, not {found}").into());
+            return Err(format!("the curve of {name:?} has {width} predictors, not {found}").into());
         }
         let mut y = vec![T::ZERO; rows * part.curve.response_count()];
         part.curve.responses(&x.into_flat(), width, &part.own(&self.report.x), &mut y)?;

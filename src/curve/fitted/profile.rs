@@ -67,7 +67,7 @@ pub enum ProfileError {
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
     /// The parameter was not fitted.
-    #[error("{name} is {is}, and has no profile")]
+    #[error("{name:?} is {is}, and has no profile")]
     NotFree {
         /// The parameter.
         name: String,
@@ -75,7 +75,7 @@ pub enum ProfileError {
         is: &'static str,
     },
     /// A contour is of two parameters.
-    #[error("a contour needs two parameters, not {name} twice")]
+    #[error("a contour needs two parameters, not {name:?} twice")]
     SameParameter {
         /// The parameter.
         name: String,

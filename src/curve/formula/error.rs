@@ -12,7 +12,7 @@ use thiserror::Error;
 /// let error = Formula::parse("a*sine(x) + c").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "there is no function sine; did you mean sin or sinh?\n  a*sine(x) + c\n    ^"
+///     "there is no function \"sine\"; did you mean sin or sinh?\n  a*sine(x) + c\n    ^"
 /// );
 /// assert_eq!(error.position(), 3);
 /// ```
@@ -72,7 +72,7 @@ pub enum FormulaProblem {
         found: String,
     },
     /// A name that no function has stands before a parenthesis.
-    #[error("there is no function {name}{}", remedy(near))]
+    #[error("there is no function {name:?}{}", remedy(near))]
     UnknownFunction {
         /// The name.
         name: String,

@@ -53,7 +53,7 @@ use crate::real::Real;
 ///   `abs`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
 /// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`.
 /// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>`, `>=`, `==` or `!=`. Both are worked out.
-/// - Numbers, as `3`, `.5` or `1e-3`; `pi`, and Euler's number `e`.
+/// - Numbers, as `3`, `.5` or `1e-3`, and `pi`. Euler's number is `exp(1)`; a bare `e` is a name like any other.
 /// - Names: the predictors, and all others are parameters, in the order in which they occur. A name is a word of letters, digits and
 ///   underscores, or anything in double quotes, such as `"dose (mM)"` or `"beta"`.
 #[derive(Clone, PartialEq)]

@@ -282,7 +282,6 @@ impl<'t> Parser<'t> {
     fn named(&mut self, name: &str) -> Slot {
         match name {
             "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
-            "e" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::E),
             _ => self.variable(name),
         }
     }

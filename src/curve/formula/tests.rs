@@ -34,7 +34,7 @@ fn operators_have_the_precedences_of_mathematics() {
         ("step(x - 3) + step(x - 3.1)", 1.0),
         ("max(x, 5) - min(x, 5) + hypot(x, 4)", 7.0),
         ("pow(x, 0.5)^2 + atan2(0, x) + select_less(x, 4, 1, 2)", 4.0),
-        ("log(e) + cos(pi)", 0.0),
+        ("log(exp(1)) + cos(pi)", 0.0),
         ("beta(2, x) * 12 + gamma(5) + lgamma(2) + erf(0) + erfc(0) + j0(0) + j1(0)", 27.0),
         ("if(x < 5, 2, sqrt(x - 5))", 2.0),
         ("x^0 + x^2 + x^2.5/sqrt(x)", 19.0),
@@ -47,39 +47,55 @@ fn operators_have_the_precedences_of_mathematics() {
 
 #[test]
 fn names_are_predictors_or_parameters() {
-    let formula = Formula::with_predictors(" b_2*t + a*e^(-t/τ) + b_2", ["t", "unused"]).unwrap();
+    let formula = Formula::with_predictors(" b_2*t + a*exp(-t/τ) + b_2", ["t", "unused"]).unwrap();
     assert_eq!(
         (formula.parameters(), formula.predictors()),
         (&["b_2", "a", "τ"].map(str::to_owned)[..], &["t", "unused"].map(str::to_owned)[..])
     );
-    assert_eq!(formula.to_string(), "b_2*t + a*e^(-t/τ) + b_2");
+    assert_eq!(formula.to_string(), "b_2*t + a*exp(-t/τ) + b_2");
     assert_eq!("k*x".parse::<Formula>().unwrap().parameters(), ["k"]);
     // What is given as a predictor is one.
     assert!(Formula::with_predictors("e*pi", ["e", "pi"]).unwrap().parameters().is_empty());
     assert!(Formula::with_predictors("beta*gamma(beta)", ["beta"]).unwrap().parameters().is_empty());
-    let quoted = Formula::with_predictors("\"e\" * \"dose (µM)\" + e*\"k on\"", ["dose (µM)"]).unwrap();
-    assert_eq!(quoted.parameters(), ["e", "k on"]);
+    let quoted = Formula::with_predictors("\"pi\" * \"dose (µM)\" + pi*\"k on\"", ["dose (µM)"]).unwrap();
+    assert_eq!(quoted.parameters(), ["pi", "k on"]);
     let value: f64 = quoted.response(&[2.0], &[3.0, 1.0]);
-    assert_eq!(value, 6.0 + std::f64::consts::E);
+    assert_eq!(value, 6.0 + std::f64::consts::PI);
     for names in [&["x", "x"][..], &["a\"b"], &[""]] {
         let error = Formula::with_predictors("1", names.to_vec()).unwrap_err();
         assert!(matches!(error.problem(), FormulaProblem::Predictor { .. }), "{error}");
     }
 }
 
+/// An exponent belongs to its number; any other `e` is a name.
+#[test]
+fn e_is_a_parameter() {
+    let isotherm = Formula::with_predictors("Q*e*X/(1+e*X)", ["X"]).unwrap();
+    assert_eq!(isotherm.parameters(), ["Q", "e"]);
+    let response: f64 = isotherm.response(&[2.0], &[3.0, 0.5]);
+    assert_eq!(response, 1.5);
+    for (text, expected) in [("1e1*x + e", 32.0), ("2e-1*e*x", 1.2), ("e^2 + 1E0", 5.0), ("e*e - 2.e+1", -16.0)] {
+        let formula = Formula::parse(text).unwrap();
+        assert_eq!(formula.parameters(), ["e"], "{text}");
+        let response: f64 = formula.response(&[3.0], &[2.0]);
+        assert!((response - expected).abs() < 1e-14, "{text}: {response}");
+    }
+    assert!(message("2e*x").starts_with("an operator is expected, but \"e\" found"));
+}
+
 #[test]
 fn errors_point_at_the_character() {
     for (text, expected) in [
         ("a*(x", "a closing parenthesis is expected, but the end found\n  a*(x\n      ^"),
-        ("a x", "an operator is expected, but x found\n  a x\n    ^"),
-        ("2x", "an operator is expected, but x found\n  2x\n   ^"),
+        ("a x", "an operator is expected, but \"x\" found\n  a x\n    ^"),
+        ("2x", "an operator is expected, but \"x\" found\n  2x\n   ^"),
         ("µ * § ", "a number, a name or an operator is expected, but § found\n  µ * §\n      ^"),
         ("", "a number, a name or a parenthesis is expected, but the end found\n  \n  ^"),
         ("2*\"a", "a number, a name or an operator is expected, but \" found\n  2*\"a\n    ^"),
         ("2 \"a b\"", "an operator is expected, but \"a b\" found\n  2 \"a b\"\n    ^"),
         ("exp + 1", "exp is a function: write exp(…), or give the parameter another name\n  exp + 1\n  ^"),
-        ("k(x)", "there is no function k; a product takes a *\n  k(x)\n  ^"),
-        ("1 + sqr(x)", "there is no function sqr; did you mean sqrt?\n  1 + sqr(x)\n      ^"),
+        ("k(x)", "there is no function \"k\"; a product takes a *\n  k(x)\n  ^"),
+        ("1 + sqr(x)", "there is no function \"sqr\"; did you mean sqrt?\n  1 + sqr(x)\n      ^"),
         ("pow(x)", "pow takes 2 arguments, but 1 found\n  pow(x)\n  ^"),
         ("exp(1, 2)", "exp takes 1 argument, but 2 found\n  exp(1, 2)\n  ^"),
         ("if(x, 1, 2)", "a comparison, such as x < a, is expected\n  if(x, 1, 2)\n     ^"),

@@ -105,8 +105,7 @@ impl fmt::Display for Token<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Token::Number(number) => write!(f, "{number}"),
-            Token::Name(name) => write!(f, "{name}"),
-            Token::Quoted(name) => write!(f, "{QUOTE}{name}{QUOTE}"),
+            Token::Name(name) | Token::Quoted(name) => write!(f, "{QUOTE}{name}{QUOTE}"),
             Token::Symbol(symbol) => write!(f, "{symbol:?}"),
             Token::End => f.write_str("the end"),
         }
@@ -125,9 +124,9 @@ mod tests {
 
     #[test]
     fn a_text_is_taken_apart() {
-        assert_eq!(tokens(" a1*  .5e-3x "), ["a1", "\"*\"", "0.0005", "x"]);
-        assert_eq!(tokens("2e+b"), ["2", "e", "\"+\"", "b"]);
-        assert_eq!(tokens("1.**µ<=3."), ["1", "\"**\"", "µ", "\"<=\"", "3"]);
+        assert_eq!(tokens(" a1*  .5e-3x "), ["\"a1\"", "\"*\"", "0.0005", "\"x\""]);
+        assert_eq!(tokens("2e+b"), ["2", "\"e\"", "\"+\"", "\"b\""]);
+        assert_eq!(tokens("1.**µ<=3."), ["1", "\"**\"", "\"µ\"", "\"<=\"", "3"]);
         assert_eq!(tokens("2*\"dose (µM)\"-\"e\""), ["2", "\"*\"", "\"dose (µM)\"", "\"-\"", "\"e\""]);
         assert_eq!(Words::of("\"\"").next().unwrap_err(), ("\"".to_owned(), 0));
         assert_eq!(Words::of("\"a\nb\"").next().unwrap_err(), ("\"".to_owned(), 0));

@@ -155,9 +155,9 @@ impl<T: Real> Specification<'_, T> {
         };
         let responses = self.y.row(fit);
         let energy = if self.of_counts {
-            // One that is negative is looked at.
-            let is_count = responses.iter().all(|&y| y >= T::ZERO);
-            if is_count { responses.iter().map(|&y| self.energy_of(y)).sum() } else { T::INFINITY }
+            // One that is negative, or no integer, is looked at.
+            let are_counts = responses.iter().all(|&y| y >= T::ZERO && y.to_f64().fract() == 0.0);
+            if are_counts { responses.iter().map(|&y| self.energy_of(y)).sum() } else { T::INFINITY }
         } else {
             let squares = |y: &[T]| dot(y, y);
             responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5)
@@ -185,6 +185,9 @@ impl<T: Real> Specification<'_, T> {
             let sigma = sigma.map_or(T::ONE, |sigma| sigma[index]);
             if self.of_counts && y < T::ZERO {
                 return Err(FitStatus::NegativeCount);
+            }
+            if self.of_counts && y.is_finite() && y.to_f64().fract() != 0.0 {
+                return Err(FitStatus::FractionalCount);
             }
             if y.is_finite() && is_deviation(sigma) && are_finite(x.iter()) {
                 count += 1;

@@ -3,6 +3,7 @@
 use plotters::prelude::*;
 
 use super::Plot;
+use super::Series;
 use super::axes::Axes;
 use super::axis::Axis;
 use super::panel::{self, Area, BELOW, Drawn, Panel, fitted};
@@ -64,19 +65,21 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
             panel.band(band, color.mix(opacity))?;
         }
     }
-    for (series, (color, _)) in colored() {
-        panel.points(&series.points, color)?;
+    let few = panel.thinned(&plot.series, |series| series.points.clone());
+    for ((_, (color, _)), points) in colored().zip(&few) {
+        panel.points(points, color)?;
     }
     for (series, (_, color)) in colored() {
         panel.curve(&series.curve, color)?;
     }
-    panel.legend(&plot.series)
+    panel.legend(&plot.series, few.iter().map(Vec::len).sum())
 }
 
 fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {
     panel.zero(plot.residual_band.filter(|height| !height.is_nan()).unwrap_or(0.0))?;
-    for (index, series) in plot.series.iter().enumerate() {
-        panel.residuals(&series.residuals, style::colors(index, plot.series.len()).0)?;
+    let few = panel.thinned(&plot.series, Series::residual_points);
+    for (index, residuals) in few.iter().enumerate() {
+        panel.residuals(residuals, style::colors(index, plot.series.len()).0)?;
     }
     Ok(())
 }

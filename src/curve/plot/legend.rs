@@ -4,6 +4,7 @@ use plotters::prelude::*;
 
 use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
+use super::thinning::MOST;
 
 /// Symbol before a name.
 #[derive(Clone, Copy)]
@@ -25,8 +26,8 @@ pub(super) struct Entry {
 /// Width of a picture.
 pub(super) const PICTURE: f64 = 22.0;
 
-/// The entries of a plot; none where data and curve speak for themselves.
-pub(super) fn entries(series: &[Series]) -> Vec<Entry> {
+/// The entries of a plot of which so many points are drawn; none where data and curve speak for themselves.
+pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<Entry> {
     let entry = |name: &str, picture, color: RGBAColor| Entry { name: name.to_owned(), picture, color };
     let (data, curve) = style::colors(0, 1);
     let (mark, band) = if series.len() > 1 { (INK, INK) } else { (data, curve) };
@@ -41,6 +42,9 @@ pub(super) fn entries(series: &[Series]) -> Vec<Entry> {
     further.extend(patch(|one| &one.prediction_band, "prediction", style::PREDICTION));
     further.extend(has(Mark::Outlier).then(|| entry("outliers", Picture::Ring, mark.into())));
     further.extend(has(Mark::Omitted).then(|| entry("left out", Picture::Cross, mark.into())));
+    let count: usize = series.iter().map(|one| one.points.len()).sum();
+    let thinned = || entry(&format!("{drawn} of {count} points drawn"), Picture::Disk, mark.into());
+    further.extend((count > MOST && drawn < count).then(thinned));
     let mut entries = Vec::new();
     match series {
         [only] if only.name.is_some() || !further.is_empty() => {

@@ -10,6 +10,7 @@ mod parts;
 mod picture;
 mod series;
 mod style;
+mod thinning;
 
 use std::path::Path;
 
@@ -18,7 +19,8 @@ pub use series::Series;
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///
-/// A legend says what is what where it leaves enough room for the data.
+/// A legend says what is what where it leaves enough room for the data. Of more points than a picture can show, some thousands are
+/// drawn: those that reach farthest in each column of pixels, and one for each place; the legend says how many.
 ///
 /// Letters are of the font Noto Sans, a copy of which becomes part of the program: Copyright 2012 Google Inc., under the SIL
 /// Open Font License 1.1. Whoever passes the program on passes on that licence, too. Not available on `wasm32`.

@@ -9,7 +9,8 @@ use super::axis::Axis;
 use super::legend::{self, PICTURE};
 use super::parts::parts;
 use super::series::{Band, Mark, Point, Series};
-use super::style::{self, CURVE, GRID, INK, letters, px, stroke};
+use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
+use super::thinning::{self, Spot};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// Result of drawing on a backend.
@@ -105,6 +106,32 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
+    /// The points to draw of each series, fewer where there are too many to be told apart.
+    pub(super) fn thinned(&self, series: &[Series], points: impl Fn(&Series) -> Vec<Point>) -> Vec<Vec<Point>> {
+        let all =
+            series.iter().enumerate().flat_map(|(index, one)| points(one).into_iter().map(move |point| (index, point)));
+        let all: Vec<_> = all.filter_map(|(index, point)| Some((self.spot(index, &point)?, index, point))).collect();
+        let mut few = vec![Vec::new(); series.len()];
+        for place in thinning::drawn(&all.iter().map(|&(spot, ..)| spot).collect::<Vec<_>>()) {
+            let (_, index, point) = all[place];
+            few[index].push(point);
+        }
+        few
+    }
+
+    /// Where a point of a series lies in pixels, if it is within.
+    fn spot(&self, series: usize, point: &Point) -> Option<Spot<(usize, Mark)>> {
+        let (width, height) = self.chart.plotting_area().dim_in_pixel();
+        let pixels = |length: f64, range: Range<f64>, room: u32| {
+            length / (range.end - range.start) * f64::from(room) / f64::from(SCALE)
+        };
+        let of_y = |length| pixels(length, self.y.range(), height);
+        let ends = [-1.0, 1.0].map(|side| self.y.nearest(point.y + side * point.error));
+        let [low, high] = ends.map(|end| end.unwrap_or_default());
+        let x = pixels(self.x.place(point.x)?, self.x.range(), width);
+        Some(Spot { kind: (series, point.mark), x, y: of_y(self.y.place(point.y)?), error: of_y(high - low) / 2.0 })
+    }
+
     /// Draws points; error bars are cut off where the panel ends.
     pub(super) fn points(&mut self, points: &[Point], color: RGBColor) -> Drawn<(), DB> {
         let radius = radius(points.len());
@@ -127,8 +154,8 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 
     /// Draws residuals, with stems where they are few.
-    pub(super) fn residuals(&mut self, residuals: &[(f64, f64)], color: RGBColor) -> Drawn<(), DB> {
-        let places = residuals.iter().filter_map(|&(x, y)| Some((self.x.place(x)?, self.y.place(y)?)));
+    pub(super) fn residuals(&mut self, residuals: &[Point], color: RGBColor) -> Drawn<(), DB> {
+        let places = residuals.iter().filter_map(|point| Some((self.x.place(point.x)?, self.y.place(point.y)?)));
         let places: Vec<_> = places.collect();
         let (zero, radius) = (self.y.coordinate(0.0), radius(residuals.len()));
         let stems = places.iter().filter(|_| residuals.len() <= FEW);
@@ -154,10 +181,10 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend where it covers little, if it leaves two thirds of the panel.
-    pub(super) fn legend(&mut self, series: &[Series]) -> Drawn<(), DB> {
+    /// Draws a legend where it covers little, if it leaves two thirds of the panel. Of all points, so many are drawn.
+    pub(super) fn legend(&mut self, series: &[Series], drawn: usize) -> Drawn<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
-        let entries = legend::entries(series);
+        let entries = legend::entries(series, drawn);
         let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));
         let widest = widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max);
         let (margin, picture) = (px(8.0), px(PICTURE + 6.0));

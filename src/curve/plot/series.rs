@@ -25,7 +25,7 @@ pub(super) struct Point {
 }
 
 /// Symbol by which a point is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Mark {
     Datum,
     Outlier,
@@ -97,6 +97,11 @@ impl Series {
     /// The residuals, `(x, residual)`; a plot that has any shows them in a panel of their own.
     pub fn residuals(self, residuals: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Series { residuals: residuals.into_iter().collect(), ..self }
+    }
+
+    /// The residuals as points.
+    pub(super) fn residual_points(&self) -> Vec<Point> {
+        self.residuals.iter().map(|&(x, y)| Point { x, y, error: 0.0, mark: Mark::Datum }).collect()
     }
 
     /// Edges of both bands.

@@ -124,13 +124,13 @@ impl<T: Real> Record<T> {
         let model = self.model.map(ModelRecord::into_model).transpose()?;
         let (width, outputs, count) = (self.predictors, self.responses, self.parameters.len());
         if let Some(model) = &model {
-            let (of_model, needed) = (model.parameters().len(), model.predictor_count());
+            let (of_model, needed, name) = (model.parameters().len(), model.predictor_count(), model.to_string());
             if of_model != count {
-                return Err(format!("the model {model} has {of_model} parameters, but the fit has {count}"));
+                return Err(format!("the model {name:?} has {of_model} parameters, but the fit has {count}"));
             }
             if width < needed || outputs != 1 {
                 return Err(format!(
-                    "the model {model} has one response to {needed} predictors; the fit has {outputs} to {width}"
+                    "the model {name:?} has one response to {needed} predictors; the fit has {outputs} to {width}"
                 ));
             }
         }

@@ -46,7 +46,7 @@ pub use row::TableRow;
 /// let table = Table::from_reader(text.as_bytes())?;
 /// assert_eq!(
 ///     table.column("rate").unwrap_err().to_string(),
-///     "input, line 7, column rate: \"failed\" is not a number"
+///     "input, line 7, column \"rate\": \"failed\" is not a number"
 /// );
 /// let measured = table.filter(|row| Ok(row.text("rate")? != "failed"))?;
 /// for (compound, rows) in measured.group_by("compound")? {

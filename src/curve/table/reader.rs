@@ -9,6 +9,7 @@ use std::path::Path;
 use csv::{ReaderBuilder, Trim};
 
 use super::column::Column;
+use super::error::has_thousands;
 use super::lines::{Lines, Text};
 use super::{Table, TableError};
 
@@ -69,7 +70,8 @@ impl TableReader {
         TableReader { heading: Some(heading), ..self }
     }
 
-    /// Reads numbers written as `1,5`; the separator must then be another. Default `false`.
+    /// Reads numbers written as `1,5`; the separator must then be another. Default `false`. `1.234` is then no number: it may be meant as
+    /// 1234.
     pub fn decimal_comma(self, decimal_comma: bool) -> Self {
         TableReader { decimal_comma, ..self }
     }
@@ -84,7 +86,7 @@ impl TableReader {
     /// let table = TableReader::new().columns(["time", "3"]).read(text.as_bytes())?;
     /// assert_eq!(table.column("dose")?, [1.0, 2.0]);
     /// let error = table.text_column("note").unwrap_err();
-    /// assert_eq!(error.to_string(), "input: column note was not kept");
+    /// assert_eq!(error.to_string(), "input: column \"note\" was not kept");
     /// # Ok::<(), marquardt::curve::TableError>(())
     /// ```
     pub fn columns(self, kept: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -182,7 +184,12 @@ impl TableReader {
         if is_missing(field) {
             return Some(f64::NAN);
         }
-        if self.decimal_comma { field.replace(',', ".").parse().ok() } else { field.parse().ok() }
+        match self.decimal_comma {
+            // A point then separates thousands, or else is no decimal comma.
+            true if has_thousands(field, '.') => None,
+            true => field.replace(',', ".").parse().ok(),
+            false => field.parse().ok(),
+        }
     }
 }
 

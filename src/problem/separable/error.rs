@@ -17,7 +17,7 @@ pub enum SeparableError {
         parameters: usize,
     },
     /// A parameter was named twice.
-    #[error("{name} is to be eliminated twice")]
+    #[error("{name:?} is to be eliminated twice")]
     Repeated {
         /// Its name.
         name: String,
@@ -26,7 +26,7 @@ pub enum SeparableError {
     #[error("a problem on a manifold has no linear parameters")]
     OnManifold,
     /// A parameter has bounds, which its best value need not keep.
-    #[error("{name} has the bounds {lower} and {upper}, and so cannot be eliminated")]
+    #[error("{name:?} has the bounds {lower} and {upper}, and so cannot be eliminated")]
     Bounded {
         /// Its name.
         name: String,

@@ -20,6 +20,8 @@ pub enum FitStatus {
     NonFiniteData,
     /// A count is negative; there was no fit.
     NegativeCount,
+    /// A count is no integer; there was no fit.
+    FractionalCount,
     /// The model is NaN or infinite at the start, or not positive although it is the mean of a count, or the start is NaN or infinite;
     /// there was no fit.
     NonFiniteStart,
@@ -52,6 +54,7 @@ impl fmt::Display for FitStatus {
             FitStatus::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
             FitStatus::NonFiniteData => "the data are not finite",
             FitStatus::NegativeCount => "a count is negative",
+            FitStatus::FractionalCount => "a count is no integer",
             FitStatus::NonFiniteStart => "the model is not finite at the start",
             FitStatus::Overflow => "the sums of squares overflow",
             FitStatus::Underflow => "the sums of squares underflow",

@@ -14,7 +14,7 @@ fn a_start_outside_is_refused() {
     let refuse = |start: &[f64]| {
         LevenbergMarquardt::new().minimize(&mut Fenced::new(Rosenbrock, &bounds), start).unwrap_err().to_string()
     };
-    assert_eq!(refuse(&[0.0, -1.5]), "the start value of x[1] is -1.5, outside its bounds 0 and inf");
+    assert_eq!(refuse(&[0.0, -1.5]), "the start value of \"x[1]\" is -1.5, outside its bounds 0 and inf");
     let mut named = Bounded::new(AutoDiff(Rosenbrock), bounds.clone()).unwrap();
     let error = LevenbergMarquardt::new().minimize(&mut named, &[0.75, 1.0]).unwrap_err();
     assert!(matches!(&error, SolveError::StartOutOfBounds { name, value: 0.75, .. } if name == "east"), "{error}");

@@ -9,12 +9,14 @@ use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
   marquardt fit
   marquardt fit enzyme.csv --x conc --y rate --model michaelis_menten --plot fit.svg --log-x
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --start a=9,k=0.3 --bounds k=0.. --counts
-  marquardt fit line.csv --formula 'a + b*conc' --sigma sd --absolute-sigma --prior a=0~0.1
+  marquardt fit line.csv --formula 'a + b*concentration' --sigma sd --absolute-sigma --prior b=1~9
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --fix q=0.1 --tie 'b=1-a' --profile
   marquardt fit peak.csv --model gaussian+linear --robust=cauchy --f-scale 0.1 --residuals r.csv
   marquardt fit wave.csv --formula 'a*sin(w*x)' --multi-start=64 --range a=0..2,w=0..9 --seed 1
-  marquardt fit plate.csv --x dose --y signal --model hill --group-by drug --share vmax --test n
-  marquardt fit plate.csv --model hill --where 'drug == A and dose > 0' --omit-missing --markdown
+  marquardt fit plate.csv --x dose --y response --model hill --group-by compound --share vmax
+  marquardt fit plate.csv --x dose --y response --model hill --group-by compound --test n
+  marquardt fit plate.csv --x dose --y response --model hill --where 'compound == A and dose > 0' \\
+      --omit-missing --markdown
   marquardt fit messung.txt --no-heading --separator semicolon --decimal-comma --x 1 --y 3 \\
       --model linear --plot fit.png --log-y --title 'A line' --digits 10 --csv=fit.csv
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10

@@ -31,7 +31,7 @@ use crate::table::Format;
 #[command(after_help = "Examples:
   marquardt fit                                     the data that come with the program
   marquardt fit data.csv --model michaelis_menten   columns 1 and 2 of a file
-  marquardt models peak                             models whose name or formula has \"peak\" in it")]
+  marquardt models decay                            models whose name or formula has \"decay\" in it")]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -59,7 +59,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   marquardt compare data.csv --models linear,quadratic,exponential_decay
-  marquardt compare spectrum.csv --models gaussian+linear,lorentzian+linear,voigt+linear --csv
+  marquardt compare peak.csv --models gaussian+linear,lorentzian+linear,voigt+linear --csv
   marquardt compare data.csv --formula 'a*exp(-k*x)' --formula 'a/(1+k*x)' --start k=0.1")]
 pub struct CompareArguments {
     #[command(flatten)]
