@@ -78,12 +78,16 @@ impl<T: Real> Influences<T> {
         self.largest / size.abs()
     }
 
-    /// The influence of a parameter that is not zero is lost among the others', and so is its column. Such a column may be rounding
-    /// errors alone, as that of a saturated neuron is.
+    /// The influence of a parameter is lost among the others', and so is its column. Such a column may consist of rounding errors, as
+    /// that of a saturated neuron does. A parameter that is zero has no size: its column has to be a rounding error of the largest.
     #[inline]
     pub(super) fn is_lost(&self, norm: T, size: T) -> bool {
         let influence = norm * size.abs();
-        influence > T::ZERO && influence < self.share * self.largest && norm < self.share * self.largest_norm
+        if influence > T::ZERO {
+            influence < self.share * self.largest && norm < self.share * self.largest_norm
+        } else {
+            norm > T::ZERO && norm < T::EPSILON * self.largest_norm
+        }
     }
 }
 
@@ -106,9 +110,9 @@ mod tests {
 
     #[test]
     fn neither_a_small_column_nor_a_small_parameter_is_lost() {
-        let (norms, sizes) = ([1.0, 1e-16, 1e-16, 1.0, 0.0], [2.0, -20.0, 1e15, 1e-100, 1.0]);
+        let (norms, sizes) = ([1.0, 1e-16, 1e-16, 1.0, 0.0, 1e-15, 1e-17], [2.0, -20.0, 1e15, 1e-100, 1.0, 0.0, 0.0]);
         let influences = Influences::of(&norms, &sizes);
-        let lost = [0, 1, 2, 3, 4].map(|j| influences.is_lost(norms[j], sizes[j]));
-        assert_eq!(lost, [false, true, false, false, false]);
+        let lost = [0, 1, 2, 3, 4, 5, 6].map(|j| influences.is_lost(norms[j], sizes[j]));
+        assert_eq!(lost, [false, true, false, false, false, false, true]);
     }
 }

@@ -23,6 +23,7 @@ mod profile;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod robust;
+mod rotated_peak;
 mod scripts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
