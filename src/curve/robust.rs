@@ -79,6 +79,11 @@ impl<T: Real> Search<T> {
     }
 }
 
+/// A solve with its scale, after which this kept the next from beginning.
+fn ended_by<T: Real>((scale, report): (T, Report<T>), error: SolveError) -> (T, Report<T>) {
+    (scale, Report { status: Status::EvaluationFailed, error: Some(EvaluationError::new(error)), ..report })
+}
+
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
@@ -94,16 +99,29 @@ impl<T: Real> CheckedFit<'_, T> {
         }
         let mut search = Search::begin(self)?;
         let absolute: Arc<dyn RobustLoss<T>> = Arc::new(Loss::SoftL1);
-        let (_, approach) = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search)?;
-        let tuning = loss.tuning();
-        let found = self.solve_with_mad(&loss, tuning, &approach.x, MAX_FITS, &mut search)?;
-        let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search)?;
-        let prefers_start = match (found.1.is_converged(), from_start.1.is_converged()) {
+        let approach = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search);
+        let (tuning, near) = (loss.tuning(), approach.as_ref().map_or(start, |(_, report)| &report.x));
+        let found = self.solve_with_mad(&loss, tuning, near, MAX_FITS, &mut search);
+        let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search);
+        let prefers_start = |found: &(T, Report<T>), from_start: &(T, Report<T>)| match (
+            found.1.is_converged(),
+            from_start.1.is_converged(),
+        ) {
             (true, false) => false,
             (false, true) => true,
             _ => from_start.0 < found.0,
         };
-        let (scale, report) = if prefers_start { from_start } else { found };
+        let (scale, report) = match (found, from_start) {
+            (Ok(found), Ok(from_start)) => {
+                if prefers_start(&found, &from_start) {
+                    from_start
+                } else {
+                    found
+                }
+            }
+            (Ok(only), Err(_)) | (Err(_), Ok(only)) => only,
+            (Err(_), Err(error)) => return Err(error),
+        };
         self.likelihood = Likelihood::Robust(loss, scale);
         Ok(search.account(report))
     }
@@ -123,9 +141,20 @@ impl<T: Real> CheckedFit<'_, T> {
         for fit in 1.. {
             self.likelihood = Likelihood::Robust(loss.clone(), scale);
             let from = last.as_ref().map_or(start, |(_, _, report)| &report.x);
-            let mut report = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from)?;
+            let solved = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from);
+            let mut report = match (solved, last.take()) {
+                (Ok(report), before) => {
+                    last = before;
+                    report
+                }
+                (Err(error), Some((scale, _, report))) => return Ok(ended_by((scale, report), error)),
+                (Err(error), None) => return Err(error),
+            };
             search.add(&report);
-            let judged = self.judge_scale(tuning, &report.x)?.max(search.least);
+            let judged = match self.judge_scale(tuning, &report.x) {
+                Ok(judged) => judged.max(search.least),
+                Err(error) => return Ok(ended_by((scale, report), error)),
+            };
             let change = judged - scale;
             let is_exhausted = !(report.is_converged() || report.status == Status::NoProgress);
             if is_exhausted || change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
