@@ -90,7 +90,8 @@ impl<T: Real> CheckedFit<'_, T> {
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
     /// the scale. There may be several fits where they agree: that from the start is compared with that from the least
     /// absolute deviations, which nearly half of the data cannot draw far away, and the smaller scale wins (as among
-    /// S-estimates: Rousseeuw & Yohai 1984). The report accounts for the work of all these solves.
+    /// S-estimates: Rousseeuw & Yohai 1984). The report accounts for the work of all these solves. What keeps one of them from beginning is
+    /// an error only if there is none before it to be returned.
     pub(super) fn solve_robust(&mut self, robust: Robustness<T>, start: &[T]) -> Result<Report<T>, SolveError> {
         let Robustness { loss, scale } = robust;
         if let Some(scale) = scale {
@@ -103,24 +104,15 @@ impl<T: Real> CheckedFit<'_, T> {
         let (tuning, near) = (loss.tuning(), approach.as_ref().map_or(start, |(_, report)| &report.x));
         let found = self.solve_with_mad(&loss, tuning, near, MAX_FITS, &mut search);
         let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search);
-        let prefers_start = |found: &(T, Report<T>), from_start: &(T, Report<T>)| match (
-            found.1.is_converged(),
-            from_start.1.is_converged(),
-        ) {
-            (true, false) => false,
-            (false, true) => true,
-            _ => from_start.0 < found.0,
+        let is_better = |one: &(T, Report<T>), other: &(T, Report<T>)| match (one.1.status, other.1.status) {
+            (one, other) if one.is_converged() != other.is_converged() => one.is_converged(),
+            _ => one.0 < other.0,
         };
-        let (scale, report) = match (found, from_start) {
-            (Ok(found), Ok(from_start)) => {
-                if prefers_start(&found, &from_start) {
-                    from_start
-                } else {
-                    found
-                }
-            }
-            (Ok(only), Err(_)) | (Err(_), Ok(only)) => only,
-            (Err(_), Err(error)) => return Err(error),
+        let (loss, (scale, report)) = match (found, from_start) {
+            (Ok(found), Ok(from_start)) if is_better(&from_start, &found) => (loss, from_start),
+            (Ok(one), _) | (Err(_), Ok(one)) => (loss, one),
+            // The approach is all that could be done.
+            (Err(_), Err(error)) => (absolute, ended_by(approach?, error)),
         };
         self.likelihood = Likelihood::Robust(loss, scale);
         Ok(search.account(report))
