@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use thiserror::Error;
+
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
@@ -79,9 +81,15 @@ impl<T: Real> Search<T> {
     }
 }
 
+/// Reason for which a solve is the last of a fit that was to go on.
+#[derive(Debug, Error)]
+#[error("a further solve could not begin: {0}")]
+struct NoFurtherSolve(#[source] SolveError);
+
 /// A solve with its scale, after which this kept the next from beginning.
 fn ended_by<T: Real>((scale, report): (T, Report<T>), error: SolveError) -> (T, Report<T>) {
-    (scale, Report { status: Status::EvaluationFailed, error: Some(EvaluationError::new(error)), ..report })
+    let error = EvaluationError::new(NoFurtherSolve(error));
+    (scale, Report { status: Status::EvaluationFailed, error: Some(error), ..report })
 }
 
 impl<T: Real> CheckedFit<'_, T> {

@@ -205,7 +205,7 @@ pub fn of_report<T: Real>(sample: &Sample, report: &Report<T>) -> (Claim, Option
         bounds: None,
         loss: None,
         precision,
-        status: format!("{:?}", report.status),
+        status: report.error.as_ref().map_or(format!("{:?}", report.status), |error| format!("failed: {error}")),
         is_converged: report.is_converged(),
     };
     let nan = nan_among([
