@@ -163,13 +163,8 @@ impl<T: Real> Covariance<T> {
         let is_undetermined: Vec<bool> = (0..n)
             .map(|j| !is_held[j] && (freedom(j) > T::EPSILON.sqrt() || !(0..rank).all(|k| entry(j, k).is_finite())))
             .collect();
-        let root =
-            Array2::from_shape_fn(
-                (n, rank),
-                |(j, k)| {
-                    if is_held[j] || is_undetermined[j] { T::ZERO } else { entry(j, k) }
-                },
-            );
+        let is_constant = |j: usize| is_held[j] || is_undetermined[j];
+        let root = Array2::from_shape_fn((n, rank), |(j, k)| if is_constant(j) { T::ZERO } else { entry(j, k) });
         let unscaled = square(&root, &is_undetermined);
         let degrees_of_freedom = m.saturating_sub(rank);
         let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.column_name(j)).collect();

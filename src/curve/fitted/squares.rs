@@ -75,9 +75,8 @@ impl Own {
         let (mut values, mut roots) = (vec![0.0; block], vec![1.0; block]);
         for (first, y) in (0..responses).step_by(block.max(1)).zip(data.y().chunks(block.max(1))) {
             let (fitted, residuals) = (&mut fitted[..y.len()], &mut residuals[..y.len()]);
-            if checked.curve.responses(data.predictors(first, y.len()), data.width(), at, fitted).is_err() {
-                is_lost = true;
-            }
+            let x = data.predictors(first, y.len());
+            is_lost = is_lost || checked.curve.responses(x, data.width(), at, fitted).is_err();
             for ((residual, &y), &fitted) in residuals.iter_mut().zip(y).zip(&*fitted) {
                 *residual = y - fitted;
             }
