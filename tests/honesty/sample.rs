@@ -81,7 +81,8 @@ impl Sample {
     }
 
     /// True if a fit in this float can begin: residuals and derivatives at the start are finite, their squares do not overflow, and
-    /// those of a column or of the residuals do not vanish, weighted by the loss, unless all of these are zero.
+    /// in units of the loss's scale either, and those of a column or of the residuals do not vanish, weighted by the loss, unless all of
+    /// these are zero.
     pub fn may_start<T: Real>(&self) -> bool {
         let misfit = Misfit::<T>::new(self);
         let start = self.start.iter().map(|&start| <T as Number>::from_f64(start)).enumerate();
@@ -99,8 +100,13 @@ impl Sample {
             let vanishes = weighted < T::MIN_POSITIVE / T::EPSILON && column.iter().any(|&a| a != T::ZERO);
             (squares / T::EPSILON).is_finite() && !vanishes
         };
+        let has_loss = |row: &Dual<T, WIDTH>| {
+            let scaled = self.loss.map_or(T::ZERO, |(_, scale)| row.value / <T as Number>::from_f64(scale));
+            (scaled * scaled).is_finite()
+        };
         let column = |of: &dyn Fn(&Dual<T, WIDTH>) -> T| rows.iter().map(of).collect();
-        is_usable(column(&|row| row.value))
+        rows.iter().all(has_loss)
+            && is_usable(column(&|row| row.value))
             && (0..start.len()).all(|j| is_usable(column(&|row: &Dual<T, WIDTH>| row.gradient[j])))
     }
 
