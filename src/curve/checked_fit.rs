@@ -294,4 +294,17 @@ impl<T: Real> CheckedFit<'_, T> {
             None => covariance,
         })
     }
+
+    /// Covariance of all parameters where it could not be computed, given the sum of the squared residuals.
+    pub(super) fn unknown_covariance(&self, report: &Report<T>, sum_of_squares: T) -> Covariance<T> {
+        let is_free = |index: usize| match self.map.parameters[index].role {
+            Role::Free => report.active.iter().all(|active| active.parameter != index),
+            Role::Tied(_) => true,
+            Role::Fixed => false,
+        };
+        let names = (0..self.map.count()).map(|index| (self.map.name(index), is_free(index)));
+        let degrees_of_freedom = self.informative_count() - self.map.free().len();
+        let covariance = Covariance::unknown(names, sum_of_squares, degrees_of_freedom);
+        if self.is_absolute() { covariance.absolute() } else { covariance }
+    }
 }

@@ -6,7 +6,7 @@ use super::counted::counted;
 use super::quoted::quoted;
 use crate::distributed::{CommunicatorError, RankError};
 use crate::problem::RobustScaleError;
-use crate::solver::{CovarianceError, SolveError};
+use crate::solver::SolveError;
 
 /// Reasons for which a curve could not be fitted.
 #[derive(Debug, Error)]
@@ -254,9 +254,6 @@ pub enum CurveError {
     /// The solve could not start.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// The uncertainties could not be computed.
-    #[error("no uncertainties: {0}")]
-    Covariance(#[from] CovarianceError),
     /// A rank that shares the rows has failed.
     #[error(transparent)]
     Rank(#[from] RankError),

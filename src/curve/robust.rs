@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use thiserror::Error;
+
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
@@ -79,13 +81,25 @@ impl<T: Real> Search<T> {
     }
 }
 
+/// Reason for which a solve is the last of a fit that was to go on.
+#[derive(Debug, Error)]
+#[error("a further solve could not begin: {0}")]
+struct NoFurtherSolve(#[source] SolveError);
+
+/// A solve with its scale, after which this kept the next from beginning.
+fn ended_by<T: Real>((scale, report): (T, Report<T>), error: SolveError) -> (T, Report<T>) {
+    let error = EvaluationError::new(NoFurtherSolve(error));
+    (scale, Report { status: Status::EvaluationFailed, error: Some(error), ..report })
+}
+
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
     /// A scale that is not given follows from the median absolute deviation of the residuals at the fit, which follows from
     /// the scale. There may be several fits where they agree: that from the start is compared with that from the least
     /// absolute deviations, which nearly half of the data cannot draw far away, and the smaller scale wins (as among
-    /// S-estimates: Rousseeuw & Yohai 1984). The report accounts for the work of all these solves.
+    /// S-estimates: Rousseeuw & Yohai 1984). The report accounts for the work of all these solves. What keeps one of them from beginning is
+    /// an error only if there is none before it to be returned.
     pub(super) fn solve_robust(&mut self, robust: Robustness<T>, start: &[T]) -> Result<Report<T>, SolveError> {
         let Robustness { loss, scale } = robust;
         if let Some(scale) = scale {
@@ -94,16 +108,20 @@ impl<T: Real> CheckedFit<'_, T> {
         }
         let mut search = Search::begin(self)?;
         let absolute: Arc<dyn RobustLoss<T>> = Arc::new(Loss::SoftL1);
-        let (_, approach) = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search)?;
-        let tuning = loss.tuning();
-        let found = self.solve_with_mad(&loss, tuning, &approach.x, MAX_FITS, &mut search)?;
-        let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search)?;
-        let prefers_start = match (found.1.is_converged(), from_start.1.is_converged()) {
-            (true, false) => false,
-            (false, true) => true,
-            _ => from_start.0 < found.0,
+        let approach = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search);
+        let (tuning, near) = (loss.tuning(), approach.as_ref().map_or(start, |(_, report)| &report.x));
+        let found = self.solve_with_mad(&loss, tuning, near, MAX_FITS, &mut search);
+        let from_start = self.solve_with_mad(&loss, tuning, start, MAX_FITS, &mut search);
+        let is_better = |one: &(T, Report<T>), other: &(T, Report<T>)| match (one.1.status, other.1.status) {
+            (one, other) if one.is_converged() != other.is_converged() => one.is_converged(),
+            _ => one.0 < other.0,
         };
-        let (scale, report) = if prefers_start { from_start } else { found };
+        let (loss, (scale, report)) = match (found, from_start) {
+            (Ok(found), Ok(from_start)) if is_better(&from_start, &found) => (loss, from_start),
+            (Ok(one), _) | (Err(_), Ok(one)) => (loss, one),
+            // The approach is all that could be done.
+            (Err(_), Err(error)) => (absolute, ended_by(approach?, error)),
+        };
         self.likelihood = Likelihood::Robust(loss, scale);
         Ok(search.account(report))
     }
@@ -123,9 +141,20 @@ impl<T: Real> CheckedFit<'_, T> {
         for fit in 1.. {
             self.likelihood = Likelihood::Robust(loss.clone(), scale);
             let from = last.as_ref().map_or(start, |(_, _, report)| &report.x);
-            let mut report = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from)?;
+            let solved = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from);
+            let mut report = match (solved, last.take()) {
+                (Ok(report), before) => {
+                    last = before;
+                    report
+                }
+                (Err(error), Some((scale, _, report))) => return Ok(ended_by((scale, report), error)),
+                (Err(error), None) => return Err(error),
+            };
             search.add(&report);
-            let judged = self.judge_scale(tuning, &report.x)?.max(search.least);
+            let judged = match self.judge_scale(tuning, &report.x) {
+                Ok(judged) => judged.max(search.least),
+                Err(error) => return Ok(ended_by((scale, report), error)),
+            };
             let change = judged - scale;
             let is_exhausted =
                 !(report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley));

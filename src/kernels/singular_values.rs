@@ -7,14 +7,15 @@ use crate::real::Real;
 /// Rows that are rotated with each other, and with as many others, before the next are read.
 const BLOCK: usize = 4;
 
-/// Sweeps over all pairs of rows; about ten were the most that any matrix was seen to take.
+/// Sweeps over all pairs of rows, after which they are taken to be as orthogonal as rounding allows; about ten were the most that
+/// any matrix was seen to take.
 const MAX_SWEEPS: usize = 40;
 
 /// Numbers summed side by side.
 const LANES: usize = 16;
 
 /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` if an entry is not
-/// finite. Values below the root of the smallest float, in units of the largest entry, are zero.
+/// finite. Values below the [least length](least), in units of the largest entry, are zero.
 ///
 /// One-sided Jacobi rotations after a QR factorisation with column pivoting (Drmač and Veselić 2008): with `AΠ = QR` the rows of
 /// `R` are rotated until they are orthogonal, and are then the right singular vectors of `R`, each times its singular value.
@@ -25,17 +26,14 @@ pub(super) fn singular_values<T: Real>(a: &[T], n: usize) -> Option<(Vec<T>, Vec
         return None;
     }
     let largest = a.iter().fold(T::ZERO, |largest, a| largest.max(a.abs()));
-    // A power of two, by which division is exact; subnormal numbers stay as they are.
-    let unit = if largest.recip().is_finite() { largest.exponent().exp2() } else { T::ONE };
+    // A power of two, by which division is exact.
+    let unit = if largest > T::ZERO { largest.max(T::MIN_POSITIVE).exponent().exp2() } else { T::ONE };
     let mut rows: Vec<T> = a.iter().map(|&a| a / unit).collect();
     let (mut order, mut lengths): (Vec<usize>, _) = ((0..n).collect(), vec![T::ZERO; n]);
     let mut work = vec![T::ZERO; 3 * n];
     simd::run(PivotedQr { rows: &mut rows, order: &mut order, work: &mut work });
-    let mut is_orthogonal = false;
-    simd::run(OrthogonalRows { rows: &mut rows, lengths: &mut lengths, is_orthogonal: &mut is_orthogonal });
-    if !is_orthogonal {
-        return None;
-    }
+    simd::run(OrthogonalRows { rows: &mut rows, lengths: &mut lengths });
+    lengths.iter_mut().filter(|length| **length < least()).for_each(|length| *length = T::ZERO);
     for (row, &length) in rows.chunks_exact_mut(n).zip(&lengths).filter(|(_, length)| **length > T::ZERO) {
         row.iter_mut().for_each(|v| *v /= length);
     }
@@ -49,6 +47,12 @@ pub(super) fn singular_values<T: Real>(a: &[T], n: usize) -> Option<(Vec<T>, Vec
         }
     }
     Some((by_size.iter().map(|&i| lengths[i] * unit).collect(), vectors))
+}
+
+/// Length of a row whose square and whose products with others of that length have all their digits: below it, neither lengths nor
+/// angles are known, and rotations by them would go on for ever.
+fn least<T: Real>() -> T {
+    (T::MIN_POSITIVE / T::EPSILON).sqrt()
 }
 
 /// Fills rows of no length with unit vectors that are orthogonal to all others.
@@ -81,7 +85,7 @@ fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
 }
 
 /// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each column is the longest of those that are left, less its
-/// projection on those before. Where nothing is left, the rest stays as it is.
+/// projection on those before. Where less than the [least length](least) is left, the rest stays as it is.
 struct PivotedQr<'a, T> {
     rows: &'a mut [T],
     /// Overwritten with the place in `A` that each column comes from.
@@ -104,7 +108,7 @@ impl<T: Real> Kernel for PivotedQr<'_, T> {
         }
         for k in 0..n {
             let longest = (k..n).fold(k, |longest, j| if squares[j] > squares[longest] { j } else { longest });
-            if !(squares[longest] > T::ZERO) {
+            if !(squares[longest] >= least::<T>() * least()) {
                 return;
             }
             if longest != k {
@@ -122,9 +126,6 @@ impl<T: Real> Kernel for PivotedQr<'_, T> {
             reflector[0] -= diagonal;
             // H = I − vvᵀ / factor.
             let factor = -(diagonal * reflector[0]);
-            if !(factor > T::ZERO) {
-                return;
-            }
             let products = &mut products[k + 1..];
             products.fill(T::ZERO);
             for (&v, row) in reflector.iter().zip(below.chunks_exact(n)) {
@@ -156,7 +157,6 @@ struct OrthogonalRows<'a, T> {
     rows: &'a mut [T],
     /// Overwritten with the lengths of the rows.
     lengths: &'a mut [T],
-    is_orthogonal: &'a mut bool,
 }
 
 impl<T: Real> Kernel for OrthogonalRows<'_, T> {
@@ -168,7 +168,7 @@ impl<T: Real> Kernel for OrthogonalRows<'_, T> {
         }
         let rounding = T::EPSILON * T::from_f64(n as f64).sqrt();
         for _ in 0..MAX_SWEEPS {
-            *self.is_orthogonal = true;
+            let mut is_orthogonal = true;
             for above in (0..n).step_by(BLOCK) {
                 for below in (above..n).step_by(BLOCK) {
                     for i in above..n.min(above + BLOCK) {
@@ -178,13 +178,13 @@ impl<T: Real> Kernel for OrthogonalRows<'_, T> {
                             let lengths = [self.lengths[i], self.lengths[k]];
                             if let Some(lengths) = rotate::<T, FUSED>(pair, lengths, rounding) {
                                 [self.lengths[i], self.lengths[k]] = lengths;
-                                *self.is_orthogonal = false;
+                                is_orthogonal = false;
                             }
                         }
                     }
                 }
             }
-            if *self.is_orthogonal {
+            if is_orthogonal {
                 return;
             }
         }
@@ -196,7 +196,7 @@ impl<T: Real> Kernel for OrthogonalRows<'_, T> {
 #[inline(always)]
 fn rotate<T: Real, const FUSED: bool>((a, b): (&mut [T], &mut [T]), lengths: [T; 2], rounding: T) -> Option<[T; 2]> {
     let [of_a, of_b] = lengths;
-    if !(of_a > T::ZERO && of_b > T::ZERO) {
+    if of_a < least() || of_b < least() {
         return None;
     }
     let cosine = dot::<T, FUSED>(a, b) / of_a / of_b;
@@ -323,6 +323,35 @@ mod tests {
             });
             let values = checked(&graded, n);
             prop_assert!(values[rank.min(n)..].iter().all(|&value| value <= 1e-14 * values[0]), "{:?}", values);
+        }
+
+        /// Rows and columns of any size, some of them copies of others, zeros, or subnormal numbers: what triangles of Jacobians are
+        /// made of where parameters run away.
+        #[test]
+        fn no_matrix_is_too_singular(
+            n in 1..9_usize,
+            a in vec(-1.0..1.0_f32, 64),
+            copies in vec((0..8_usize, 0..8_usize), 0..6),
+            exponents in vec(prop_oneof![Just(0), -8..1_i32, -45..39_i32], 16),
+            flattened in 0.0..0.5_f32,
+        ) {
+            let mut a = a;
+            for (from, to) in copies {
+                (0..8).for_each(|k| a[to * 8 + k] = a[from * 8 + k]);
+                (0..8).for_each(|i| a[i * 8 + from] = a[i * 8 + to]);
+            }
+            let a = |i: usize, j: usize| if a[i * 8 + j].abs() < flattened { 0.0 } else { a[i * 8 + j] };
+            let scale = |i: usize, j: usize| 10.0_f64.powi(exponents[i].min(0)) * 10.0_f64.powi(exponents[8 + j]);
+            let graded: Vec<f64> = (0..n * n).map(|k| f64::from(a(k / n, k % n)) * scale(k / n, k % n)).collect();
+            let largest = graded.iter().fold(0.0_f64, |largest, a| largest.max(a.abs()));
+            in_all(|| {
+                checked(&graded, n);
+                // In units in which small entries are subnormal, and in those in which large ones all but overflow.
+                for unit in [1.0, 1e-38, 1e37] {
+                    let narrowed: Vec<f32> = graded.iter().map(|a| (a / largest.max(1e-300) * unit) as f32).collect();
+                    checked(&narrowed, n);
+                }
+            });
         }
 
         /// Small values have as many digits as large ones where columns differ in length alone.

@@ -1,10 +1,10 @@
 //! Covariance of the parameters at a solution.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use thiserror::Error;
 
 use super::triangle::Triangle;
-use crate::kernels::vector::{all_finite, safe_norm};
+use crate::kernels::vector::{all_finite, safe_norm, underflows};
 use crate::precision::compile_once;
 use crate::problem::{Bounds, EvaluationError, LeastSquares};
 use crate::real::Real;
@@ -98,9 +98,6 @@ pub enum CovarianceError {
     /// A residual or derivative is NaN or infinite at the point.
     #[error("a residual or derivative is not finite at this point")]
     NonFinite,
-    /// The singular values did not converge.
-    #[error("the singular values of the Jacobian did not converge")]
-    NoConvergence,
 }
 
 /// Distance to which a random walk is taken to lead, in its standard deviations.
@@ -143,29 +140,31 @@ impl<T: Real> Covariance<T> {
         if m == 0 {
             return Err(CovarianceError::NoResiduals);
         }
-        if !(all_finite(&triangle) && sum_of_squares.is_finite()) {
-            return Err(CovarianceError::NonFinite);
-        }
         let holds = |bounds: &Bounds<T>, j: usize| bounds.holds(j, x[j], gradient[j]).is_some();
         let is_held: Vec<bool> = (0..n).map(|j| problem.bounds().is_some_and(|bounds| holds(bounds, j))).collect();
         for j in (0..n).filter(|&j| is_held[j]) {
             triangle.iter_mut().skip(j).step_by(n).for_each(|r| *r = T::ZERO);
         }
         let lengths: Vec<T> = (0..n)
-            .map(|j| triangle.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &r| sum + r * r).sqrt())
+            .map(|j| length(triangle.iter().skip(j).step_by(n).copied()))
             .map(|length| if length > T::ZERO { length } else { T::ONE })
             .collect();
+        if sum_of_squares.to_f64().is_nan() || !all_finite(&lengths) {
+            return Err(CovarianceError::NonFinite);
+        }
         let scaled: Vec<T> = triangle.iter().enumerate().map(|(k, &r)| r / lengths[k % n]).collect();
-        let (values, vectors) = T::singular_values(&scaled, n).ok_or(CovarianceError::NoConvergence)?;
+        let (values, vectors) = T::singular_values(&scaled, n).ok_or(CovarianceError::NonFinite)?;
 
         let noise = values[0] * T::EPSILON * T::from_f64(rounding_errors(m).max(n as f64));
         let rank = values.iter().filter(|&&value| value > noise).count();
         let (seen, unseen) = vectors.split_at(rank * n);
         let freedom = |j: usize| unseen.iter().skip(j).step_by(n).fold(T::ZERO, |sum, &v| sum + v * v).sqrt();
-        let is_undetermined: Vec<bool> = (0..n).map(|j| !is_held[j] && freedom(j) > T::EPSILON.sqrt()).collect();
-        let root = Array2::from_shape_fn((n, rank), |(j, k)| {
-            if is_held[j] || is_undetermined[j] { T::ZERO } else { seen[k * n + j] / values[k] / lengths[j] }
-        });
+        let entry = |j: usize, k: usize| seen[k * n + j] / values[k] / lengths[j];
+        let is_undetermined: Vec<bool> = (0..n)
+            .map(|j| !is_held[j] && (freedom(j) > T::EPSILON.sqrt() || !(0..rank).all(|k| entry(j, k).is_finite())))
+            .collect();
+        let is_constant = |j: usize| is_held[j] || is_undetermined[j];
+        let root = Array2::from_shape_fn((n, rank), |(j, k)| if is_constant(j) { T::ZERO } else { entry(j, k) });
         let unscaled = square(&root, &is_undetermined);
         let degrees_of_freedom = m.saturating_sub(rank);
         let names = |which: &[bool]| (0..n).filter(|&j| which[j]).map(|j| problem.column_name(j)).collect();
@@ -185,6 +184,30 @@ impl<T: Real> Covariance<T> {
         Ok(covariance.with_variance(variance))
     }
 
+    /// A covariance of which nothing is known: parameters of these names are undetermined if they are free, and constants otherwise.
+    pub(crate) fn unknown<'n>(
+        parameters: impl Iterator<Item = (&'n str, bool)>,
+        sum_of_squares: T,
+        degrees_of_freedom: usize,
+    ) -> Self {
+        let (names, is_undetermined): (Vec<_>, Vec<_>) = parameters.unzip();
+        let root = Array2::from_elem((names.len(), 0), T::ZERO);
+        let named = names.into_iter().zip(&is_undetermined).filter(|(_, is_undetermined)| **is_undetermined);
+        let covariance = Covariance {
+            unscaled: square(&root, &is_undetermined),
+            root,
+            sum_of_squares,
+            degrees_of_freedom,
+            undetermined: named.map(|(name, _)| name.to_owned()).collect(),
+            is_undetermined,
+            held: Vec::new(),
+            variance: None,
+            absolute: false,
+        };
+        let variance = covariance.residual_variance();
+        covariance.with_variance(variance)
+    }
+
     /// `(JᵀJ)⁻¹`: the covariance when the residuals have been divided by known standard deviations
     /// (SciPy's `absolute_sigma=True`).
     pub fn unscaled(&self) -> ArrayView2<'_, T> {
@@ -196,7 +219,14 @@ impl<T: Real> Covariance<T> {
     /// [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
         match self.variance {
-            Some(variance) => self.unscaled.mapv(|c| if c.is_finite() { variance * c } else { c }),
+            Some(variance) => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
+                let (row, other) = (self.root.row(i), self.root.row(j));
+                match self.unscaled[[i, j]] {
+                    c if c.is_finite() => variance * c,
+                    c if i == j && self.is_undetermined[i] => c,
+                    _ => product(row, other, variance.sqrt()),
+                }
+            }),
             None => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {
                 if i == j && self.unscaled[[i, i]] > T::ZERO { T::INFINITY } else { T::ZERO }
             }),
@@ -240,13 +270,14 @@ impl<T: Real> Covariance<T> {
         })
     }
 
-    /// `s² = ‖r‖² / (m − rank J)`; `None` without degrees of freedom.
+    /// `s² = ‖r‖² / (m − rank J)`; `None` without degrees of freedom, or where the squares overflow.
     pub fn residual_variance(&self) -> Option<T> {
         let freedom = self.degrees_of_freedom;
-        (freedom > 0).then(|| self.sum_of_squares / T::from_f64(freedom as f64))
+        let variance = (freedom > 0).then(|| self.sum_of_squares / T::from_f64(freedom as f64));
+        variance.filter(|variance| variance.is_finite())
     }
 
-    /// `s`; `None` without degrees of freedom.
+    /// `s`; `None` where there is no [`residual_variance`](Self::residual_variance).
     pub fn residual_standard_deviation(&self) -> Option<T> {
         self.residual_variance().map(|variance| variance.sqrt())
     }
@@ -283,6 +314,12 @@ fn rounding_errors(m: usize) -> f64 {
     m.min(FARTHEST * m.sqrt())
 }
 
+/// The length of a column, also where its square over- or underflows.
+fn length<T: Real>(column: impl Iterator<Item = T> + Clone) -> T {
+    let square = column.clone().fold(T::ZERO, |sum, r| sum + r * r);
+    if square.is_finite() && !underflows(square) { square.sqrt() } else { safe_norm(column) }
+}
+
 /// `F Fᵀ`, with infinite variances for undetermined parameters.
 pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Array2<T> {
     let n = root.nrows();
@@ -290,6 +327,14 @@ pub(super) fn square<T: Real>(root: &Array2<T>, is_undetermined: &[bool]) -> Arr
         if i == j && is_undetermined[i] {
             return T::INFINITY;
         }
-        root.row(i).iter().zip(root.row(j)).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
+        let entry = root.row(i).iter().zip(root.row(j)).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
+        if entry.is_finite() { entry } else { product(root.row(i), root.row(j), T::ONE) }
     })
+}
+
+/// The product of two rows, each times a scale, where terms of it overflow.
+fn product<T: Real>(a: ArrayView1<'_, T>, b: ArrayView1<'_, T>, scale: T) -> T {
+    let [of_a, of_b] = [a, b].map(|row| safe_norm(row.iter().copied()));
+    let cosine = a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + (a / of_a) * (b / of_b));
+    if cosine == T::ZERO { cosine } else { cosine * (scale * of_a) * (scale * of_b) }
 }

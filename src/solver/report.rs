@@ -69,7 +69,8 @@ pub struct Report<T, V = Vec<T>> {
     pub elapsed: Duration,
     /// Every trial, unless turned off by [`with_log`](crate::LevenbergMarquardt::with_log); empty for fixed sizes.
     pub log: Vec<IterationRecord<T>>,
-    /// Error of the residual function, when the status is [`Status::EvaluationFailed`].
+    /// Error of the residual function, or of a further solve that a [robust](crate::CurveFit::robust) fit could not begin, when the status
+    /// is [`Status::EvaluationFailed`].
     pub error: Option<EvaluationError>,
 }
 

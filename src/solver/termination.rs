@@ -66,7 +66,8 @@ pub enum Status {
     /// from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
     /// and where no step lowers the cost.
     WrongDerivatives,
-    /// The residual function returned an error; it is in the report.
+    /// The residual function returned an error, or a further solve of a [robust](crate::CurveFit::robust) fit could not begin; the error is in
+    /// the report.
     EvaluationFailed,
 }
 

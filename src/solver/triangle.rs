@@ -21,7 +21,7 @@ pub(super) struct Triangle<T> {
     pub(super) triangle: Vec<T>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
-    /// `‖r‖²`; infinite where a derivative is not finite.
+    /// `‖r‖²`; NaN if a residual or derivative is not finite.
     pub(super) sum_of_squares: T,
     /// Rows of the Jacobian.
     pub(super) rows: usize,
@@ -70,9 +70,10 @@ impl<T: Real> Triangle<T> {
             some.rows += r.len();
             some.sum_of_squares += dot(r, r);
             add_rows_times(&mut some.gradient, jacobian, r);
-            if !all_finite(&some.gradient) && !all_finite(jacobian) {
+            let is_suspect = !(some.sum_of_squares.is_finite() && all_finite(&some.gradient));
+            if is_suspect && !(all_finite(r) && all_finite(jacobian)) {
                 // Reflections would leave such a column out.
-                some.sum_of_squares = T::INFINITY;
+                some.sum_of_squares = T::from_f64(f64::NAN);
             }
             room.absorb(&mut some.triangle, jacobian, r);
             if some.rows >= most && all.rows + some.rows < m {
@@ -95,7 +96,7 @@ impl<T: Real> Triangle<T> {
         room.absorb(&mut self.triangle, &mut other.triangle, &mut r);
     }
 
-    /// Factorises `JᵀJ`; `None` where that may lose more than [its share](DIGITS_LOST) of the digits.
+    /// Factorises `JᵀJ`; `None` where that may lose more than [its share](DIGITS_LOST) of the digits, or `‖r‖²` is not finite.
     fn by_normal_equations(
         tiles: &mut Tiles<T, Dynamic>,
         problem: &mut dyn LeastSquares<T>,
@@ -116,7 +117,7 @@ impl<T: Real> Triangle<T> {
                 Ok(())
             })?;
         }
-        Ok(factorize(gram, n).then_some(here))
+        Ok((sum_of_squares.is_finite() && factorize(gram, n)).then_some(here))
     }
 
     /// Combines the triangles of all ranks into that of all rows: a triangle is absorbed as the rows that it stands for.

@@ -1,10 +1,12 @@
 //! Curves that give all responses at once.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::autodiff::Difference;
 use marquardt::curve::NanPolicy;
-use marquardt::{CurveError, CurveFit, EvaluationError};
+use marquardt::solver::{CovarianceError, Status};
+use marquardt::{CurveError, CurveFit, EvaluationError, Loss};
 use ndarray::{Array2, array};
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0];
@@ -131,4 +133,39 @@ fn what_goes_wrong_is_said() {
     // An error on the way keeps the best point.
     let far = fit(|x, b, y| if b[1] > 0.45 { Err("too fast".into()) } else { decay(x, b, y) }).fit().unwrap();
     assert!(!far.report().is_converged() && far.report().error.as_ref().unwrap().to_string() == "too fast");
+}
+
+/// A simulator breaks down after some calls: once the solve has begun, its best point is what is left, and nobody's error.
+#[test]
+fn what_breaks_down_on_the_way_leaves_the_best_point() {
+    for is_robust in [false, true] {
+        let mut ended = 0;
+        for lasting in 0..400 {
+            let calls = AtomicUsize::new(0);
+            let brittle = |x: &[f64], b: &[f64], y: &mut [f64]| {
+                if calls.fetch_add(1, Ordering::Relaxed) >= lasting { Err("broken".into()) } else { decay(x, b, y) }
+            };
+            let fit = CurveFit::numeric_rows(brittle, Difference::Forward, &X, &Y, &[4.0, 0.3, 0.1]);
+            let fit = if is_robust { fit.robust(Loss::Huber) } else { fit };
+            let fit = match fit.fit() {
+                Ok(fit) => fit,
+                Err(error) => {
+                    assert!(ended == 0 && error.to_string().contains("broken"), "{lasting}: {error}");
+                    continue;
+                }
+            };
+            ended += 1;
+            let (report, text) = (fit.report(), fit.to_string());
+            assert!(report.cost.is_finite() && report.cost <= report.initial_cost, "{lasting}: {report}");
+            assert!(!text.contains("NaN"), "{lasting}: {text}");
+            if report.status == Status::EvaluationFailed {
+                assert!(report.error.as_ref().is_some_and(|error| error.to_string().contains("broken")), "{report}");
+                let error = fit.covariance_error();
+                assert!(matches!(error, Some(CovarianceError::Evaluation(_))), "{lasting}: {error:?}");
+                assert!(fit.parameters().iter().all(|parameter| parameter.standard_error == f64::INFINITY), "{text}");
+                assert!(text.contains("no standard errors") && fit.fitted().iter().all(|y| y.is_infinite()), "{text}");
+            }
+        }
+        assert!(ended > 300, "{ended}");
+    }
 }

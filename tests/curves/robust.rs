@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use marquardt::curve::Curve;
 use marquardt::models::SkewedGaussian;
 use marquardt::problem::RobustLoss;
-use marquardt::solver::Status;
-use marquardt::{CurveFit, Dual, FittedCurve, LevenbergMarquardt, Loss, ScalarOf};
+use marquardt::solver::{CovarianceError, Status};
+use marquardt::{CurveFit, Dual, EvaluationError, FittedCurve, LevenbergMarquardt, Loss, ScalarOf};
 use proptest::prelude::*;
 
 use crate::nist::{self, DataSet};
@@ -233,4 +234,45 @@ proptest! {
             prop_assert!((one * unit / other - 1.0).abs() < 1e-8, "{one}, {other}");
         }
     }
+}
+
+/// A line whose slope is infinite in one row, but at the start.
+struct Cliff;
+
+impl Curve<f64> for Cliff {
+    fn parameter_count(&self) -> usize {
+        2
+    }
+
+    fn responses(&self, x: &[f64], _: usize, b: &[f64], y: &mut [f64]) -> Result<(), EvaluationError> {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y = b[0] + b[1] * x);
+        Ok(())
+    }
+
+    fn linearize(
+        &self,
+        x: &[f64],
+        width: usize,
+        b: &[f64],
+        y: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        for (row, &x) in jacobian.chunks_exact_mut(2).zip(x) {
+            row.copy_from_slice(&[1.0, if x == 3.0 && b[0] != 0.0 { f64::INFINITY } else { x }]);
+        }
+        self.responses(x, width, b, y)
+    }
+}
+
+/// An outlier without weight may have any derivative: the fit is finished, and says why it has no standard errors.
+#[test]
+fn derivatives_of_outliers_keep_nothing_from_being_fitted() {
+    let x: Vec<f64> = (0..12).map(f64::from).collect();
+    let mut y: Vec<f64> = x.iter().map(|x| 0.2 + 0.1 * x + 0.01 * (5.0 * x).sin()).collect();
+    y[3] = 1e9;
+    let fit = CurveFit::curve(Cliff, &x, &y, &[0.0, 0.1]).robust(Loss::Tukey).fit().unwrap();
+    assert!((fit.parameters()[0].value - 0.2).abs() < 0.02, "{fit}");
+    assert!(matches!(fit.covariance_error(), Some(CovarianceError::NonFinite)), "{:?}", fit.covariance_error());
+    assert!(errors(&fit).iter().all(|error| error.is_infinite()), "{fit}");
+    assert!(fit.to_string().contains("no standard errors: a residual or derivative is not finite"), "{fit}");
 }

@@ -2,9 +2,8 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use marquardt::curve::Formula;
 use marquardt::problem::FiniteDifference;
-use marquardt::{CurveFit, Dual, EvaluationError, LevenbergMarquardt, Scalar};
+use marquardt::{CurveFit, Dual, EvaluationError, Formula, LevenbergMarquardt, Scalar};
 use ndarray::Array2;
 
 const WIDTH: usize = 6;
@@ -46,8 +45,7 @@ fn by_rotation<S: Scalar<Real = f64>>(x: f64, y: f64, [height, p, q, s, t, angle
 
 const BY_COEFFICIENTS: &str = "A*exp(-((cos(th)^2/(2*s^2)+sin(th)^2/(2*t^2))*(x-p)^2+2*(-sin(2*th)/(4*s^2)+sin(2*th)/(4*t^2))*(x-p)*(y-q)\
      +(sin(th)^2/(2*s^2)+cos(th)^2/(2*t^2))*(y-q)^2))";
-const BY_ROTATION: &str =
-    "A*exp(-(((x-p)*cos(th)+(y-q)*sin(th))^2/(2*s^2)+((y-q)*cos(th)-(x-p)*sin(th))^2/(2*t^2)))";
+const BY_ROTATION: &str = "A*exp(-(((x-p)*cos(th)+(y-q)*sin(th))^2/(2*s^2)+((y-q)*cos(th)-(x-p)*sin(th))^2/(2*t^2)))";
 
 /// An image of nine by nine with some noise: predictors and responses.
 fn image() -> (Array2<f64>, Vec<f64>) {
@@ -65,7 +63,9 @@ fn start([s, t, angle]: [f64; 3]) -> [f64; WIDTH] {
 
 /// The smallest sum of squares, from a start near the truth.
 fn smallest(x: &Array2<f64>, y: &[f64]) -> f64 {
-    let fit = CurveFit::with_predictors(|x, b| by_rotation(x[0], x[1], b), x, y, [1.0, 4.0, 4.2, 2.4, 1.3, 0.5]).fit().unwrap();
+    let fit = CurveFit::with_predictors(|x, b| by_rotation(x[0], x[1], b), x, y, [1.0, 4.0, 4.2, 2.4, 1.3, 0.5])
+        .fit()
+        .unwrap();
     2.0 * fit.report().cost
 }
 
@@ -76,24 +76,29 @@ fn every_door_leads_to_the_tilted_peak() {
     let mut wrong = Vec::new();
     let mut judge = |door: &str, from: [f64; 3], squares: f64, angle: f64, is_converged: bool| {
         if !(squares <= least * (1.0 + 1e-6)) || !is_converged || !(angle.abs() < 1e6 * FRAC_PI_2) {
-            wrong.push(format!("{door} from {from:?}: {squares} instead of {least}, angle {angle}, converged {is_converged}"));
+            wrong.push(format!(
+                "{door} from {from:?}: {squares} instead of {least}, angle {angle}, converged {is_converged}"
+            ));
         }
     };
     for from in STARTS {
         let start = start(from);
         let fits = [
-            ("coefficients", CurveFit::with_predictors(|x, b| by_coefficients(x[0], x[1], b), &x, &y, start).fit().unwrap()),
+            (
+                "coefficients",
+                CurveFit::with_predictors(|x, b| by_coefficients(x[0], x[1], b), &x, &y, start).fit().unwrap(),
+            ),
             ("rotation", CurveFit::with_predictors(|x, b| by_rotation(x[0], x[1], b), &x, &y, start).fit().unwrap()),
         ];
         for (door, fit) in &fits {
             judge(door, from, 2.0 * fit.report().cost, fit.report().x[5], fit.report().is_converged());
         }
         for (door, text) in [("formula of coefficients", BY_COEFFICIENTS), ("formula of rotation", BY_ROTATION)] {
-            let formula = Formula::parse(text).unwrap().with_predictors(&["x", "y"]).unwrap();
+            let formula = Formula::with_predictors(text, ["x", "y"]).unwrap();
             let names = ["A", "p", "q", "s", "t", "th"];
             let at = |name: &String| start[names.iter().position(|known| known == name).expect("a parameter")];
             let start: Vec<f64> = formula.parameters().iter().map(at).collect();
-            let fit = CurveFit::curve(&formula, &x, &y, &start).fit().unwrap();
+            let fit = CurveFit::model(formula, &x, &y, &start).fit().unwrap();
             let angle = fit.parameter("th").expect("the angle").value;
             judge(door, from, 2.0 * fit.report().cost, angle, fit.report().is_converged());
         }

@@ -5,11 +5,8 @@ use marquardt::number::Number;
 use marquardt::problem::RobustLoss;
 use marquardt::{Dual, Real, Residuals};
 
+use crate::family::WIDTH;
 use crate::first_order::{Claim, Precision};
-use crate::sample::Misfit;
-
-/// Parameters of the widest family.
-const WIDTH: usize = 6;
 
 /// Longest descent, in steps.
 const STEPS: usize = 10;
@@ -121,13 +118,14 @@ impl Claim {
     /// The cost and the normal equations; `None` where they are not finite.
     fn evaluate<T: Real>(&self, x: &[f64]) -> Option<Point> {
         let narrow = |values: &[f64]| values.iter().map(|&value| <T as Number>::from_f64(value)).collect::<Vec<_>>();
-        let misfit = Misfit { family: self.misfit.family, x: narrow(&self.misfit.x), y: narrow(&self.misfit.y) };
+        let misfit = self.misfit.to::<T>();
         let b: Vec<_> = narrow(x).into_iter().enumerate().map(|(j, x)| Dual::<T, WIDTH>::variable(x, j)).collect();
         let mut rows = vec![Dual::constant(T::ZERO); misfit.x.len()];
         misfit.evaluate(&b, 0, &mut rows).expect("formulas do not fail");
         let mut point = Point::new(x.len());
         let (mut linear, mut square) = (0.0, 0.0);
-        for (row, y) in rows.iter().zip(&self.misfit.y) {
+        for (i, row) in rows.iter().enumerate() {
+            let y = self.whitened(i);
             let r = row.value.to_f64();
             let (cost, weight) = match &self.loss {
                 None => (r * r, 1.0),

@@ -32,14 +32,19 @@ impl FarStarts {
             let of_b = [6.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0].into_iter();
             of_b.flat_map(move |b| [-3.0, 2.0, 20.0].map(|c| [a, b, c]))
         });
-        Self::count(Misfit { family: Family::Power, x: x.clone(), y: y.clone() }, &[2.0, 1.4, 1.0], starts, fit)
+        Self::count(
+            Misfit { family: Family::Power, sigma: vec![1.0; 12], x: x.clone(), y: y.clone() },
+            &[2.0, 1.4, 1.0],
+            starts,
+            fit,
+        )
     }
 
     /// `a (1 − e^(−bx))` as a least-squares problem, from 25 starts.
     pub fn of_a_saturation() -> Self {
         let x: Vec<f64> = (1..=10).map(f64::from).collect();
         let y = x.iter().map(|x| (100.0 * 8.0 * (1.0 - (-0.4 * x).exp())).round() / 100.0).collect();
-        let misfit = Misfit { family: Family::Saturation, x, y };
+        let misfit = Misfit { family: Family::Saturation, sigma: vec![1.0; 10], x, y };
         let fit = |start: [f64; 2]| {
             let report = minimize(&LevenbergMarquardt::new(), &mut AutoDiff(misfit.clone()), &start).unwrap();
             (report.x.clone(), format!("{:?}", report.status), report.is_converged())

@@ -4,10 +4,8 @@ use marquardt::number::Number;
 use marquardt::problem::RobustLoss;
 use marquardt::{Dual, Loss, Real, Residuals};
 
+use crate::family::WIDTH;
 use crate::sample::Misfit;
-
-/// Parameters of the widest family.
-const WIDTH: usize = 6;
 
 /// As many units of the last digit of its terms may a residual be off by: elementary functions in lanes err by a unit or two, and a
 /// formula has several of them, each computed from rounded numbers. Fits of exact data one by one, with the polish, come as near
@@ -124,7 +122,7 @@ impl Claim {
         let r = self.residuals(&here);
         // In units of the residuals.
         let rounding = |i: usize| {
-            let (y, row) = (self.misfit.y[i], &here[i]);
+            let (y, row) = (self.whitened(i), &here[i]);
             let moved: f64 = row
                 .gradient
                 .iter()
@@ -135,7 +133,7 @@ impl Claim {
             ROUNDINGS * epsilon * ((row.value + y).abs() + y.abs() + moved) / r.length * weights[i].1
         };
         let lost = |i: usize, slope: f64| if slope.abs() < smallest { smallest * r.unit[i].abs() } else { 0.0 };
-        let size = Direction::of(self.misfit.y.clone()).length;
+        let size = Direction::of((0..here.len()).map(|i| self.whitened(i)).collect()).length;
         let test = |j: usize| {
             if is_fixed(j) {
                 return Finding::Steepest { parameter: j, cosine: 0.0, excess: 0.0, is_vanished: false };
@@ -167,16 +165,40 @@ impl Claim {
         (0..self.x.len()).map(test).reduce(steeper).unwrap_or(Finding::NotFinite)
     }
 
-    /// Residuals with their derivatives at these parameters, computed in this float.
+    /// A response in units of its standard deviation.
+    pub fn whitened(&self, i: usize) -> f64 {
+        self.misfit.y[i] / self.misfit.sigma[i]
+    }
+
+    /// Residuals with their derivatives at these parameters, computed in this float, but for derivatives that are
+    /// [lost](Self::lost_derivative) in it.
     fn rows<T: Real>(&self, x: &[f64]) -> Vec<Row> {
         let narrow = |values: &[f64]| values.iter().map(|&value| <T as Number>::from_f64(value)).collect::<Vec<_>>();
-        let misfit = Misfit { family: self.misfit.family, x: narrow(&self.misfit.x), y: narrow(&self.misfit.y) };
+        let misfit = self.misfit.to::<T>();
         let b: Vec<_> = narrow(x).into_iter().enumerate().map(|(j, x)| Dual::<T, WIDTH>::variable(x, j)).collect();
         let mut rows = vec![Dual::constant(T::ZERO); misfit.x.len()];
         misfit.evaluate(&b, 0, &mut rows).expect("formulas do not fail");
-        rows.iter()
-            .map(|row| Row { value: row.value.to_f64(), gradient: row.gradient.map(|slope| slope.to_f64()) })
-            .collect()
+        let to_row = |(i, row): (usize, &Dual<T, WIDTH>)| {
+            let mut gradient = row.gradient.map(|slope| slope.to_f64());
+            for j in (0..b.len()).filter(|&j| row.value.is_finite() && !row.gradient[j].is_finite()) {
+                gradient[j] = self.lost_derivative(x, i, j);
+            }
+            Row { value: row.value.to_f64(), gradient }
+        };
+        rows.iter().enumerate().map(to_row).collect()
+    }
+
+    /// A derivative where an intermediate value overflows although the residual is finite: that in double precision, or a difference.
+    fn lost_derivative(&self, x: &[f64], i: usize, j: usize) -> f64 {
+        let at = |step: f64| {
+            let mut b: Vec<_> = x.iter().enumerate().map(|(j, &x)| Dual::<f64, WIDTH>::variable(x, j)).collect();
+            b[j].value += step;
+            let mut row = [Dual::constant(0.0)];
+            self.misfit.evaluate(&b, i, &mut row).expect("formulas do not fail");
+            row[0]
+        };
+        let (here, step) = (at(0.0), f64::EPSILON.sqrt() * x[j].abs().max(1e-8));
+        if here.gradient[j].is_finite() { here.gradient[j] } else { (at(step).value - here.value) / step }
     }
 
     /// Parameters that are off by some units of their last digits, up or down, by a pattern of number `k`.

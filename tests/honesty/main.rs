@@ -4,23 +4,27 @@
 //! `HONESTY_FITS=100000 cargo test --release --features full --test honesty -- --nocapture` does as many fits, or somewhat more;
 //! `HONESTY_SEED` changes them, and `HONESTY_ONLY` prints the one of that number.
 
+mod attempt;
+mod curve;
 mod descent;
 mod draw;
 mod family;
 mod far_starts;
 mod first_order;
+mod many;
 mod sample;
 mod tally;
 mod way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use attempt::Attempt;
 use draw::Draw;
 use far_starts::FarStarts;
 use rayon::prelude::*;
 use sample::{Data, Start};
 use tally::Tally;
-use way::{Attempt, Way};
+use way::Way;
 
 /// Random fits without further notice, and the seed.
 const FITS: usize = 300;
@@ -53,6 +57,7 @@ fn random_fits_make_no_false_claims() {
     if let Some(number) = setting("HONESTY_ONLY") {
         for attempt in attempts(seed, number) {
             println!("{:?} {:#?}", attempt.way, attempt.sample);
+            println!("defect: {:?}", attempt.defect);
             match &attempt.claim {
                 Ok(claim) => println!("{claim:#?}\n{:?}", claim.examine()),
                 Err(refusal) => println!("{refusal}"),
@@ -72,7 +77,11 @@ fn random_fits_make_no_false_claims() {
     for (number, offence) in tally.offenders.iter().take(PRINTED) {
         println!("HONESTY_SEED={seed} HONESTY_ONLY={number}: {offence}");
     }
+    for (number, defect) in tally.defects.iter().take(PRINTED) {
+        println!("HONESTY_SEED={seed} HONESTY_ONLY={number}: {defect}");
+    }
     println!("seed {seed}\n{tally}");
+    assert!(tally.defects.is_empty(), "outcomes that are NaN, or refusals of fits that could begin");
     assert!(tally.panics.is_empty(), "panics");
     assert_eq!(tally.false_claims(), 0, "false claims");
     assert!(tally.lowered() <= fits / EXCUSED, "{} claims that plain steps lower", tally.lowered());

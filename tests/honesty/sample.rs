@@ -1,10 +1,13 @@
 //! Random data, starts and bounds.
 
+use std::ops::Range;
+
 use marquardt::number::Number;
-use marquardt::{EvaluationError, Real, Residuals, Scalar};
+use marquardt::problem::RobustLoss;
+use marquardt::{Dual, EvaluationError, Loss, Real, Residuals, Scalar};
 
 use crate::draw::Draw;
-use crate::family::Family;
+use crate::family::{Family, WIDTH};
 
 /// How the data differ from the true curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,10 @@ pub struct Sample {
     pub truth: Vec<f64>,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
+    /// Standard deviations of the responses, all 1 unless they are drawn.
+    pub sigma: Vec<f64>,
+    /// A loss with its scale, if both are given to the fit.
+    pub loss: Option<(Loss, f64)>,
     pub start: Vec<f64>,
     /// The largest true response.
     pub size: f64,
@@ -57,15 +64,58 @@ impl Sample {
         let size = clean.iter().fold(1e-300, |size: f64, y| size.max(y.abs()));
         let y = distort(&clean, data, size, family, &x, draw);
         let start = start_of(&truth, distance, draw);
-        Sample { family, data, distance, truth, x, y, start, size }
+        Sample { family, data, distance, truth, sigma: vec![1.0; points], loss: None, x, y, start, size }
+    }
+
+    /// Draws standard deviations, which differ by up to a factor of a thousand.
+    pub fn draw_sigma(&mut self, draw: &mut Draw) {
+        let (typical, spread) = (self.size * draw.power_of_ten(-3.0, 0.0), draw.uniform(0.0, 1.5));
+        self.sigma.fill_with(|| typical * draw.power_of_ten(-spread, spread));
+    }
+
+    /// Draws a loss with its scale, which may be far from the size of the noise.
+    pub fn draw_loss(&mut self, draw: &mut Draw) -> (Loss, f64) {
+        let loss = draw.one_of(&Loss::ALL[1..]);
+        let scale = RobustLoss::<f64>::tuning(&loss) * self.size * draw.power_of_ten(-3.0, 0.5);
+        *self.loss.insert((loss, scale))
+    }
+
+    /// True if a fit in this float can begin: residuals and derivatives at the start are finite, their squares do not overflow, and
+    /// in units of the loss's scale either, and those of a column or of the residuals do not vanish, weighted by the loss, unless all of
+    /// these are zero.
+    pub fn may_start<T: Real>(&self) -> bool {
+        let misfit = Misfit::<T>::new(self);
+        let start = self.start.iter().map(|&start| <T as Number>::from_f64(start)).enumerate();
+        let start: Vec<_> = start.map(|(j, start)| Dual::<T, WIDTH>::variable(start, j)).collect();
+        let mut rows = vec![Dual::constant(T::ZERO); misfit.x.len()];
+        misfit.evaluate(&start, 0, &mut rows).expect("formulas do not fail");
+        let weight = |row: &Dual<T, WIDTH>| {
+            let slope = self.loss.map_or(1.0, |(loss, scale)| loss.rho((row.value.to_f64() / scale).powi(2))[1]);
+            <T as Number>::from_f64(slope)
+        };
+        let weights: Vec<_> = rows.iter().map(weight).collect();
+        let is_usable = |column: Vec<T>| {
+            let squares: T = column.iter().map(|&a| a * a).sum();
+            let weighted: T = column.iter().zip(&weights).map(|(&a, &weight)| a * a * weight).sum();
+            let vanishes = weighted < T::MIN_POSITIVE / T::EPSILON && column.iter().any(|&a| a != T::ZERO);
+            (squares / T::EPSILON).is_finite() && !vanishes
+        };
+        let has_loss = |row: &Dual<T, WIDTH>| {
+            let scaled = self.loss.map_or(T::ZERO, |(_, scale)| row.value / <T as Number>::from_f64(scale));
+            (scaled * scaled).is_finite()
+        };
+        let column = |of: &dyn Fn(&Dual<T, WIDTH>) -> T| rows.iter().map(of).collect();
+        rows.iter().all(has_loss)
+            && is_usable(column(&|row| row.value))
+            && (0..start.len()).all(|j| is_usable(column(&|row: &Dual<T, WIDTH>| row.gradient[j])))
     }
 
     pub fn parameters(&self) -> usize {
         self.truth.len()
     }
 
-    /// Bounds around the truth, some of which cut it off.
-    pub fn bounds(&self, draw: &mut Draw) -> (Vec<f64>, Vec<f64>) {
+    /// Bounds around the truth that this float can hold, some of which cut it off.
+    pub fn bounds<T: Real>(&self, draw: &mut Draw) -> (Vec<f64>, Vec<f64>) {
         let bounds = self.truth.iter().map(|&truth| {
             let mut width = || truth.abs().max(1e-3) * draw.power_of_ten(-2.0, 1.0);
             let (below, above) = (truth - width(), truth + width());
@@ -79,7 +129,8 @@ impl Sample {
                 _ => (below, above),
             }
         });
-        bounds.unzip()
+        let round = |bound: f64| <T as Number>::from_f64(bound).to_f64();
+        bounds.map(|(lower, upper)| (round(lower), round(upper))).unzip()
     }
 }
 
@@ -138,18 +189,35 @@ fn start_of(truth: &[f64], distance: Start, draw: &mut Draw) -> Vec<f64> {
     truth.iter().map(of_truth).collect()
 }
 
-/// The residuals `f(x) − y` of a sample in any float.
+/// The residuals `(f(x) − y) / σ` of a sample in any float.
 #[derive(Debug, Clone)]
 pub struct Misfit<T> {
     pub family: Family,
     pub x: Vec<T>,
     pub y: Vec<T>,
+    pub sigma: Vec<T>,
 }
 
 impl<T: Real> Misfit<T> {
     pub fn new(sample: &Sample) -> Self {
+        Misfit::of(sample.family, &sample.x, &sample.y, &sample.sigma)
+    }
+
+    fn of(family: Family, x: &[f64], y: &[f64], sigma: &[f64]) -> Self {
         let convert = |values: &[f64]| values.iter().map(|&value| <T as Number>::from_f64(value)).collect();
-        Misfit { family: sample.family, x: convert(&sample.x), y: convert(&sample.y) }
+        Misfit { family, x: convert(x), y: convert(y), sigma: convert(sigma) }
+    }
+
+    /// The same residuals in another float.
+    pub fn to<U: Real>(&self) -> Misfit<U> {
+        let wide = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
+        Misfit::of(self.family, &wide(&self.x), &wide(&self.y), &wide(&self.sigma))
+    }
+
+    /// The residuals of some rows.
+    pub fn part(&self, rows: Range<usize>) -> Self {
+        let of = |values: &[T]| values[rows.clone()].to_vec();
+        Misfit { family: self.family, x: of(&self.x), y: of(&self.y), sigma: of(&self.sigma) }
     }
 }
 
@@ -163,8 +231,8 @@ impl<T: Real> Residuals<T> for Misfit<T> {
     }
 
     fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
-        for (r, (&x, &y)) in r.iter_mut().zip(self.x[first..].iter().zip(&self.y[first..])) {
-            *r = self.family.at(x, b) - y;
+        for (r, i) in r.iter_mut().zip(first..) {
+            *r = (self.family.at(self.x[i], b) - self.y[i]) / self.sigma[i];
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 
+use crate::attempt::Attempt;
 use crate::first_order::Finding;
-use crate::way::Attempt;
 
 /// Fits of one sort.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +30,8 @@ pub struct Tally {
     pub panics: Vec<usize>,
     /// False claims, each with the number of its random fit.
     pub offenders: Vec<(usize, String)>,
+    /// Outcomes that no fit may end with, each with the number of its random fit.
+    pub defects: Vec<(usize, String)>,
 }
 
 impl Count {
@@ -56,6 +58,7 @@ impl Tally {
 
     pub fn add(&mut self, number: usize, attempt: &Attempt) {
         let mut count = Count { fits: 1, ..Count::default() };
+        self.defects.extend(attempt.defect.iter().map(|defect| (number, format!("{:?} {defect}", attempt.way))));
         let ending = match &attempt.claim {
             Ok(claim) => {
                 if claim.is_converged {
@@ -76,7 +79,7 @@ impl Tally {
                 }
                 claim.status.clone()
             }
-            Err(refusal) => refusal.clone(),
+            Err(_) => "refused".to_owned(),
         };
         *self.endings.entry(ending).or_default() += 1;
         let sample = &attempt.sample;
@@ -97,6 +100,7 @@ impl Tally {
         other.endings.into_iter().for_each(|(ending, count)| *self.endings.entry(ending).or_default() += count);
         self.panics.extend(other.panics);
         self.offenders.extend(other.offenders);
+        self.defects.extend(other.defects);
         self
     }
 }
@@ -139,6 +143,12 @@ impl fmt::Display for Tally {
         }
         writeln!(f, "\nendings")?;
         self.endings.iter().try_for_each(|(ending, count)| writeln!(f, "{count:>8}  {ending}"))?;
+        writeln!(f, "\ndefects")?;
+        let mut kinds = BTreeMap::<String, usize>::new();
+        for (_, defect) in &self.defects {
+            *kinds.entry(defect.replace(|c: char| c.is_ascii_digit(), "_")).or_default() += 1;
+        }
+        kinds.iter().try_for_each(|(kind, count)| writeln!(f, "{count:>8}  {kind}"))?;
         write!(f, "{:>8}  panicked {:?}", self.panics.len(), self.panics)
     }
 }

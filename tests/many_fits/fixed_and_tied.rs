@@ -4,7 +4,7 @@ use marquardt::curve::{FitManyError, ManyFits};
 use marquardt::models::{ExponentialDecayOffset, Named};
 use marquardt::solver::FitStatus;
 use marquardt::{Bounds, CurveError, CurveFit, FitMany, Formula, Loss, Model, Real, Tie, model};
-use ndarray::{Array2, ArrayView1, array};
+use ndarray::{Array2, ArrayView1, Axis, array};
 
 /// Two decays over a background, with a little noise: a row for each fit.
 fn decays<T: Real>(fits: usize) -> (Vec<T>, Array2<T>) {
@@ -282,4 +282,22 @@ fn what_makes_no_sense_is_refused_by_name() {
     let many = FitMany::new(decay, &x, &y).start(&start).tie("c", tie("ln(a)")).fit().unwrap();
     assert_eq!(many.status[1], FitStatus::NonFiniteStart);
     assert!(many.parameters.row(1)[2].is_nan() && many.status[0] != FitStatus::NonFiniteStart);
+}
+
+/// As many points as free parameters say nothing of the noise; what is fixed has no error even so.
+#[test]
+fn nothing_is_nan_without_degrees_of_freedom() {
+    let (x, y) = ([1.0, 2.0], array![[0.3, 0.7], [1e-3, 5.1], [-3.0, 0.1], [0.2, 0.2]]);
+    let line = model!(|x; a, b, c| a + b * x + c * x * x);
+    let fits = FitMany::new(line, &x, &y).start(&[1.0, 1.0, 0.1]).fix("c").covariances(true).fit().unwrap();
+    let covariances = fits.covariances.as_ref().unwrap();
+    for fit in 0..4 {
+        let errors = fits.standard_errors.row(fit);
+        assert!(fits.status[fit].is_converged(), "{}", fits.status[fit]);
+        assert_eq!(errors.to_vec(), [f64::INFINITY, f64::INFINITY, 0.0], "{fit}");
+        for ((i, j), &covariance) in covariances.index_axis(Axis(0), fit).indexed_iter() {
+            let expected = if i == j && i < 2 { f64::INFINITY } else { 0.0 };
+            assert_eq!(covariance, expected, "{fit}: {i}, {j}");
+        }
+    }
 }

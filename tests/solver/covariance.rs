@@ -230,3 +230,42 @@ impl Residuals<f64> for Redundant<'_> {
         self.problem.evaluate(&[x[0] + x[3] * first_weight, x[1] + x[3] * second_weight, x[2]], first, r)
     }
 }
+
+/// Takes the covariance of a problem with this Jacobian, and asserts that no number of it is NaN.
+fn assert_a_covariance<T: Real>(columns: usize, jacobian: &[f64]) {
+    let narrow = |values: &mut dyn Iterator<Item = f64>| values.map(|value| T::from_f64(value)).collect::<Vec<T>>();
+    let of_problem = narrow(&mut jacobian.iter().copied());
+    let evaluate = |_: &[T], r: &mut [T], jacobian: Option<&mut [T]>| {
+        r.iter_mut().enumerate().for_each(|(i, r)| *r = T::from_f64((i as f64).sin()));
+        jacobian.into_iter().for_each(|jacobian| jacobian.copy_from_slice(&of_problem));
+        Ok(())
+    };
+    let mut problem = Analytic::new(columns, jacobian.len() / columns, evaluate);
+    let covariance = Covariance::at(&mut problem, &vec![T::ONE; columns]).unwrap();
+    let errors = covariance.standard_errors();
+    let (matrix, correlation) = (covariance.matrix(), covariance.correlation());
+    let numbers = matrix.iter().chain(covariance.unscaled()).chain(&correlation).chain(&errors);
+    assert!(numbers.into_iter().all(|number| !number.to_f64().is_nan()), "{matrix:?}, {errors:?}");
+    assert!(errors.iter().all(|error| *error > T::ZERO), "{errors:?}");
+}
+
+proptest! {
+    #![proptest_config(config())]
+    /// Columns of any size, some of which are copies of others or zero, and all of them where there are few distinct rows.
+    #[test]
+    fn no_jacobian_is_too_singular(
+        columns in 1..8_usize,
+        entries in vec(-1.0..1.0_f64, 7 * 44),
+        distinct in prop_oneof![Just(2_usize), 1..44_usize],
+        copies in vec((0..7_usize, 0..7_usize), 0..5),
+        zero in 0..20_usize,
+        exponents in vec(prop_oneof![Just(0), -8..1_i32, -44..30_i32], 7),
+    ) {
+        let source = |j: usize| copies.iter().rev().fold(j, |j, &(from, to)| if j == to { from } else { j });
+        let entry = |i: usize, j: usize| entries[i % distinct * 7 + source(j)] * 10_f64.powi(exponents[j]);
+        let jacobian: Vec<f64> =
+            (0..44 * columns).map(|k| (k / columns, k % columns)).map(|(i, j)| if j == zero { 0.0 } else { entry(i, j) }).collect();
+        assert_a_covariance::<f64>(columns, &jacobian);
+        assert_a_covariance::<f32>(columns, &jacobian);
+    }
+}

@@ -9,6 +9,7 @@ use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
 use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
+use crate::kernels::vector::all_finite;
 use crate::real::Real;
 use crate::statistics::distributions::chi_squared_tail;
 use crate::statistics::{Test, half_deviance};
@@ -154,6 +155,9 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// Deviance and logarithm of the likelihood of the counts that are here.
     pub(super) fn of_counts(&self) -> [f64; 2] {
+        if !all_finite(self.responses()) {
+            return [f64::INFINITY, f64::NEG_INFINITY];
+        }
         [self.deviance_from(self.responses()).to_f64(), self.log_likelihood_of_counts()]
     }
 

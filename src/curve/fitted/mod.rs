@@ -73,6 +73,8 @@ pub struct FittedCurve<'a, T: Real> {
     parameters: Vec<FittedParameter<T>>,
     report: Report<T>,
     covariance: Covariance<T>,
+    /// Reason for which nothing is known of the covariance.
+    covariance_error: Option<CovarianceError>,
     /// Sums of squares over all responses.
     squares: Squares<T>,
     /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for.
@@ -100,8 +102,15 @@ pub struct FittedParameter<T> {
 impl<'a, T: Real> FittedCurve<'a, T> {
     /// The fit where a solve has ended. Collective.
     pub(super) fn new(checked: CheckedFit<'a, T>, report: Report<T>) -> Result<Self, CurveError> {
-        let robust = RobustSums::at(&checked, &report.x).map_err(CovarianceError::Evaluation)?;
-        let covariance = checked.covariance(&report, robust.as_ref())?;
+        let squares = Squares::at(&checked, &report.x)?;
+        let (robust, covariance) = match RobustSums::at(&checked, &report.x) {
+            Ok(robust) => (robust, checked.covariance(&report, robust.as_ref())),
+            Err(error) => (None, Err(CovarianceError::Evaluation(error))),
+        };
+        let (covariance, covariance_error) = match covariance {
+            Ok(covariance) => (covariance, None),
+            Err(error) => (checked.unknown_covariance(&report, squares.whitened), Some(error)),
+        };
         let errors = covariance.standard_errors();
         let parameters = (0..checked.map.count()).map(|index| FittedParameter {
             name: checked.map.name(index).to_owned(),
@@ -110,9 +119,18 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             state: checked.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
-        let squares = Squares::at(&checked, &report.x)?;
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
-        let fit = FittedCurve { parameters, checked, report, covariance, squares, responses, robust, totals };
+        let fit = FittedCurve {
+            parameters,
+            checked,
+            report,
+            covariance,
+            covariance_error,
+            squares,
+            responses,
+            robust,
+            totals,
+        };
         if fit.checked.data.is_shared() {
             let totals = OnceLock::from(Totals::of(&fit)?);
             return Ok(FittedCurve { totals, ..fit });
@@ -135,9 +153,16 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         &self.report
     }
 
-    /// Covariance and correlation of the parameters.
+    /// Covariance and correlation of the parameters. All of them are undetermined where it could not be computed; see
+    /// [`covariance_error`](Self::covariance_error).
     pub fn covariance(&self) -> &Covariance<T> {
         &self.covariance
+    }
+
+    /// Reason for which the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
+    /// report prints it. `None` for nearly all fits.
+    pub fn covariance_error(&self) -> Option<&CovarianceError> {
+        self.covariance_error.as_ref()
     }
 
     /// `√(‖r‖² / degrees of freedom)`; `None` with as many parameters as observations.
@@ -160,18 +185,15 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         ArrayView1::from(self.checked.data.y())
     }
 
-    /// The responses of the curve to the predictors it was fitted to, this rank's. They are evaluated by the first call, and kept.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the curve cannot be evaluated again with the parameters of the fit, with which it has been evaluated before.
+    /// The responses of the curve to the predictors it was fitted to, this rank's. They are evaluated by the first call, and kept;
+    /// infinite if the curve, which was evaluated with these parameters before, now returns an error.
     pub fn fitted(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(self.responses())
     }
 
     pub(super) fn responses(&self) -> &[T] {
-        let again = || self.checked.responses(&self.report.x).expect("the curve has been evaluated here before");
-        self.responses.get_or_init(again)
+        let lost = |_| vec![T::INFINITY; self.checked.data.y().len()];
+        self.responses.get_or_init(|| self.checked.responses(&self.report.x).unwrap_or_else(lost))
     }
 
     /// The responses of the curve to other predictors.

@@ -5,13 +5,10 @@ use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
-use crate::curve::ranks::agreed;
 use crate::curve::{Curve, CurveError};
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::kernels::vector::dot;
-use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::solver::CovarianceError;
 use crate::statistics::Moments;
 
 /// Responses that are evaluated at a time, so that they stay in the cache.
@@ -32,12 +29,11 @@ pub(super) struct Squares<T> {
 }
 
 impl<T: Real> Squares<T> {
-    /// The sums at the point where a solve has ended. Collective.
+    /// The sums at the point where a solve has ended; those of residuals are infinite if the curve returns an error there. Collective.
     pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Self, CurveError> {
         let (data, ranks) = (&checked.data, checked.data.ranks());
         let typical = typical_sigma(data)?;
-        let own = Own::at(checked, at, typical).map_err(CovarianceError::Evaluation);
-        let own = agreed(ranks, own.map_err(CurveError::from))?;
+        let own = Own::at(checked, at, typical);
         let mut sums = [own.whitened, own.residuals, own.responses];
         ranks.all_sum(&mut sums)?;
         let [whitened, residuals, responses] = sums;
@@ -65,7 +61,7 @@ struct Own {
 
 impl Own {
     /// The responses of the curve are evaluated in blocks, and not kept.
-    fn at<T: Real>(checked: &CheckedFit<'_, T>, at: &[T], typical: T) -> Result<Self, EvaluationError> {
+    fn at<T: Real>(checked: &CheckedFit<'_, T>, at: &[T], typical: T) -> Self {
         let (data, is_of_counts) = (&checked.data, matches!(checked.likelihood, Likelihood::Poisson));
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {
@@ -74,11 +70,13 @@ impl Own {
             _ => BLOCK.next_multiple_of(outputs).min(responses),
         };
         let mut own = Own { whitened: 0.0, residuals: 0.0, responses: 0.0, moments: vec![Moments::default(); outputs] };
+        let mut is_lost = false;
         let (mut fitted, mut residuals) = (vec![T::ZERO; block], vec![T::ZERO; block]);
         let (mut values, mut roots) = (vec![0.0; block], vec![1.0; block]);
         for (first, y) in (0..responses).step_by(block.max(1)).zip(data.y().chunks(block.max(1))) {
             let (fitted, residuals) = (&mut fitted[..y.len()], &mut residuals[..y.len()]);
-            checked.curve.responses(data.predictors(first, y.len()), data.width(), at, fitted)?;
+            let x = data.predictors(first, y.len());
+            is_lost = is_lost || checked.curve.responses(x, data.width(), at, fitted).is_err();
             for ((residual, &y), &fitted) in residuals.iter_mut().zip(y).zip(&*fitted) {
                 *residual = y - fitted;
             }
@@ -101,7 +99,10 @@ impl Own {
                 moments.extend(&mut values[..count], &roots[..count]);
             }
         }
-        Ok(own)
+        if is_lost {
+            (own.whitened, own.residuals) = (f64::INFINITY, f64::INFINITY);
+        }
+        own
     }
 }
 

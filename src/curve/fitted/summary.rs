@@ -53,7 +53,9 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     fn summarize(&self) -> FitSummary {
         let report = self.report();
         let mut warnings = Vec::new();
-        if !self.covariance.undetermined().is_empty() {
+        if let Some(error) = &self.covariance_error {
+            warnings.push(format!("no standard errors: {error}"));
+        } else if !self.covariance.undetermined().is_empty() {
             warnings.push(format!("the data do not determine {}", self.covariance.undetermined().join(", ")));
         }
         FitSummary {

@@ -76,11 +76,11 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
         whitened
     }
 
-    /// The covariance of two functions whose [whitened](Self::whitened) gradients these are. Where the matrix is too close to singular, a
-    /// variance is infinite, and a covariance zero.
+    /// The covariance of two functions whose [whitened](Self::whitened) gradients these are. Where the matrix is too close to singular, or
+    /// there are no degrees of freedom, a variance is infinite, and a covariance zero.
     #[inline]
     pub(super) fn covariance(&self, first: &[T; N], second: &[T; N], is_variance: bool) -> T {
-        if !self.is_sound {
+        if !(self.is_sound && self.variance.is_finite()) {
             let depends = first.iter().any(|&slope| slope != T::ZERO);
             return if is_variance && depends { T::INFINITY } else { T::ZERO };
         }

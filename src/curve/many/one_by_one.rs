@@ -12,7 +12,7 @@ use crate::curve::{Curve, CurveFit};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::lockstep::StoppingCriteria;
-use crate::solver::{CovarianceError, FitStatus, LevenbergMarquardt, SolveError, Status};
+use crate::solver::{FitStatus, LevenbergMarquardt, SolveError, Status};
 use crate::statistics::half_deviance;
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
@@ -209,7 +209,7 @@ fn status_of(error: &CurveError) -> FitStatus {
         }
         CurveError::Solve(StartOutOfBounds { .. }) => FitStatus::StartOutOfBounds,
         CurveError::Solve(Underflow { .. }) => FitStatus::Underflow,
-        CurveError::Solve(Overflow) | CurveError::Covariance(CovarianceError::NonFinite) => FitStatus::Overflow,
+        CurveError::Solve(Overflow) => FitStatus::Overflow,
         _ => FitStatus::NoProgress,
     }
 }
