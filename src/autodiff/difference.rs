@@ -6,6 +6,10 @@ use crate::real::Real;
 /// A column of differences is resolved where the rounding of residuals makes cosines of at most `ε` to this power of it.
 const RESOLVED: f64 = 0.41;
 
+/// Longest step from further away. Over it a rounding error of the residuals is a rounding error of the slopes that a solver can tell from
+/// influence.
+const LONGEST: f64 = 1e-2;
+
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
 const AGREES: f64 = 4.0;
 
@@ -97,7 +101,7 @@ impl Difference {
     /// a stencil within the bounds.
     ///
     /// A step in proportion to a small `x[j]` may change the residuals by less than their rounding. Where that could hide a gradient,
-    /// slopes are taken from further away, at most from as far as for `x[j] = 1`, as far as they agree with those from nearby.
+    /// slopes are taken from further away, at most by 0.01, as far as they agree with those from nearby.
     pub(crate) fn fill_column<T: Real, E>(
         self,
         x: &[T],
@@ -142,8 +146,10 @@ impl Difference {
         let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
         let outcome = fill(further, numbers);
+        // A residual may be smaller than what it is the difference of.
+        let typical = size / T::from_f64(r.len() as f64).sqrt();
         for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
-            if outcome.is_err() || !self.agrees_for(center, r, nearby, *slope, accuracy) {
+            if outcome.is_err() || !self.agrees_for(center, typical.max(r.abs()), nearby, *slope, accuracy) {
                 *slope = nearby;
             }
         }
@@ -172,7 +178,7 @@ impl Difference {
         slopes: T,
         accuracy: T,
     ) -> Option<Stencil<T>> {
-        let (step, longest) = (self.step_for(x, accuracy).abs(), self.step_for(T::ONE, accuracy));
+        let (step, longest) = (self.step_for(x, accuracy).abs(), T::from_f64(LONGEST));
         let resolved = accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
         if step >= longest || slopes >= resolved {
             return None;

@@ -337,7 +337,7 @@ fn bounds_are_kept() {
     assert!(active(&found) == [1] && active(&expected) == [1] && found.x[1] == 0.3, "{found}\n{expected}");
 
     let refused = Separable::new(&mut problem, &[0, 4]).err().expect("a refusal");
-    assert_eq!(refused.to_string(), "x[4] has the bounds 0 and inf, and so cannot be eliminated");
+    assert_eq!(refused.to_string(), "\"x[4]\" has the bounds 0 and inf, and so cannot be eliminated");
 }
 
 /// Errors and values that are not finite go the usual ways.
