@@ -153,6 +153,7 @@
 mod atomic_file;
 pub mod autodiff;
 mod checksum;
+mod clock;
 pub mod curve;
 mod digits;
 pub mod distributed;

@@ -1,13 +1,13 @@
 //! Robust fits: a loss that limits the influence of outliers, its scale, and the standard errors.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::problem::CurveProblem;
 use super::ranks::agreed;
+use crate::clock::Stopwatch;
 use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
 use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
@@ -42,7 +42,7 @@ pub(super) struct Robustness<T> {
 struct Search<T> {
     /// The smallest scale: rounding of rounding.
     least: T,
-    begun: Instant,
+    begun: Stopwatch,
     iterations: usize,
     accepted: usize,
     evaluations: Evaluations,
@@ -56,7 +56,7 @@ impl<T: Real> Search<T> {
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
         let evaluations = Evaluations::default();
-        Ok(Search { least, begun: Instant::now(), iterations: 0, accepted: 0, evaluations })
+        Ok(Search { least, begun: Stopwatch::start(), iterations: 0, accepted: 0, evaluations })
     }
 
     fn add(&mut self, report: &Report<T>) {
