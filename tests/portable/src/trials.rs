@@ -18,8 +18,11 @@ use ndarray::{Array2, Axis};
 use crate::Outcome;
 use crate::nist::{DataSet, Model, digits};
 
+/// Function that fits or trains, and checks the outcome.
+type Trial = fn() -> Outcome;
+
 /// Names and functions of all trials.
-pub const ALL: [(&str, fn() -> Outcome); 12] = [
+pub const ALL: [(&str, Trial); 12] = [
     ("nist", nist),
     ("report", report),
     ("bounds", bounds),
