@@ -147,6 +147,14 @@
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
 //! None is on by default. `f32` and `f64` are both served, by way of [`Real`].
+//!
+//! # Targets
+//!
+//! Everything but the command, progress bars and MPI runs on targets of 32 bits and in WebAssembly; plots do not in the latter. The tests
+//! run on `i686-unknown-linux-musl` and, in node, on `wasm32-unknown-unknown`, with the digits of `x86_64`. On 32 bits the memory budget
+//! is 1 GiB. `wasm32-unknown-unknown` has no clock: reports say zero seconds there, and a
+//! [time limit](LevenbergMarquardt::with_time_limit) is refused; limit the evaluations instead. It has no files either; their functions
+//! return errors.
 // Pages on docs.rs say which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs)]
@@ -155,6 +163,7 @@
 mod atomic_file;
 pub mod autodiff;
 mod checksum;
+mod clock;
 pub mod curve;
 mod digits;
 pub mod distributed;

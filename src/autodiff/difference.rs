@@ -11,7 +11,7 @@ const RESOLVED: f64 = 0.41;
 const LONGEST: f64 = 1e-2;
 
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
-const AGREES: f64 = 4.0;
+const AGREES: f64 = 16.0;
 
 /// Difference quotient that approximates a derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,6 @@
 //! Robust fits: a loss that limits the influence of outliers, its scale, and the standard errors.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use thiserror::Error;
 
@@ -10,6 +9,7 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::problem::CurveProblem;
 use super::ranks::agreed;
+use crate::clock::Stopwatch;
 use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
 use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
@@ -44,7 +44,7 @@ pub(super) struct Robustness<T> {
 struct Search<T> {
     /// The smallest scale: rounding of rounding.
     least: T,
-    begun: Instant,
+    begun: Stopwatch,
     iterations: usize,
     accepted: usize,
     evaluations: Evaluations,
@@ -58,7 +58,7 @@ impl<T: Real> Search<T> {
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
         let evaluations = Evaluations::default();
-        Ok(Search { least, begun: Instant::now(), iterations: 0, accepted: 0, evaluations })
+        Ok(Search { least, begun: Stopwatch::start(), iterations: 0, accepted: 0, evaluations })
     }
 
     fn add(&mut self, report: &Report<T>) {

@@ -24,7 +24,7 @@ use crate::real::Real;
 ///
 /// # Panics
 ///
-/// When `work` does on a rank; the other ranks end first.
+/// When `work` does on a rank; the other ranks end first. On a target without threads, such as `wasm32-unknown-unknown`.
 pub fn on_threads<R: Send>(size: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {

@@ -24,8 +24,8 @@ pub enum LinearSolver {
     Always(LinearForm),
 }
 
-/// Bytes that the matrices of a linear system may take unless said otherwise.
-pub(crate) const MEMORY_BUDGET: usize = 4 << 30;
+/// Bytes that the matrices of a linear system may take unless said otherwise: 4 GiB, and 1 GiB of the 4 that 32 bits address.
+pub(crate) const MEMORY_BUDGET: usize = 1 << if usize::BITS > 32 { 32 } else { 30 };
 
 /// Cheaper than this, a QR factorisation is taken without a second thought when a Cholesky factorisation fails.
 const AFFORDABLE_FLOPS: f64 = 2e8;

@@ -116,7 +116,7 @@ fn read_header(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     reader.take(12).read_to_end(&mut bytes)?;
     let length = match bytes[..] {
         [_, _, _, _, _, _, 1, _, low, high, ..] => 10 + usize::from(u16::from_le_bytes([low, high])),
-        [_, _, _, _, _, _, 2 | 3, _, a, b, c, d] => 12 + u32::from_le_bytes([a, b, c, d]) as usize,
+        [_, _, _, _, _, _, 2 | 3, _, a, b, c, d] => (u32::from_le_bytes([a, b, c, d]) as usize).saturating_add(12),
         _ => 0,
     };
     reader.take(length.saturating_sub(bytes.len()) as u64).read_to_end(&mut bytes)?;
@@ -148,9 +148,7 @@ impl RowWriter {
             Ok(replacement)
         };
         match begin() {
-            Ok(replacement) => {
-                Ok(RowWriter { name, replacement, shape: shape.to_vec(), left: shape.iter().product::<usize>() })
-            }
+            Ok(replacement) => Ok(RowWriter { name, replacement, shape: shape.to_vec(), left: count(shape) }),
             Err(source) => Err(NpyError::Io { source_name: name, source }),
         }
     }
@@ -180,10 +178,16 @@ impl RowWriter {
 
     /// The array has fewer numbers left.
     fn wrong_length(&self, more: usize) -> NpyError {
-        let expected = size_of::<f64>() * self.shape.iter().product::<usize>();
-        let found = expected - size_of::<f64>() * self.left + size_of::<f64>() * more;
+        let bytes = |numbers: usize| numbers.saturating_mul(size_of::<f64>());
+        let expected = bytes(count(&self.shape));
+        let found = bytes((count(&self.shape) - self.left).saturating_add(more));
         NpyError::Length { source_name: self.name.clone(), shape: self.shape.clone(), expected, found }
     }
+}
+
+/// Returns the number of entries of an array of this shape, or the largest number if it is larger still.
+fn count(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |count: usize, &size| count.saturating_mul(size))
 }
 
 #[cfg(test)]
@@ -245,6 +249,8 @@ mod tests {
         writer.write(&Array2::zeros((1, 2))).unwrap();
         assert!(writer.finish().unwrap_err().to_string().contains("16 bytes"));
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        let endless = RowWriter::create(&path, &[usize::MAX, 3]).unwrap();
+        assert!(endless.finish().unwrap_err().to_string().contains(&format!("takes {}", usize::MAX)));
         std::fs::remove_file(path).unwrap();
     }
 }

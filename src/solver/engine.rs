@@ -5,7 +5,6 @@
 //! does it contain the forms of linear systems that only other problems need.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use super::bounded::bounds_of;
 use super::damping::AnyPolicy;
@@ -14,6 +13,7 @@ use super::iteration::Iteration;
 use super::rank_sync::RankSync;
 use super::trace::{Log, Trace};
 use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
+use crate::clock::Stopwatch;
 use crate::linear::shape::{Dynamic, Shape};
 use crate::linear::{Forms, LinearModel, Plan, Ridge};
 use crate::precision::compile_once;
@@ -131,7 +131,7 @@ where
     P: LeastSquares<T> + ?Sized,
     O: Observer<T> + ?Sized,
 {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
     iteration.rank_sync = rank_sync;
     iteration.use_all_cores();

@@ -135,6 +135,9 @@ pub enum SolveError {
         /// Its value.
         value: f64,
     },
+    /// A time limit was set on a target whose standard library has no clock, as on `wasm32-unknown-unknown`.
+    #[error("a time limit needs a clock, which this target lacks; limit the evaluations")]
+    NoClock,
     /// A hyperparameter of training makes no sense.
     #[error(transparent)]
     Hyperparameter(#[from] HyperparameterError),

@@ -1,11 +1,10 @@
 //! The end of a solve: the polish, a second look at the point, and the verdict on it.
 
-use std::time::Instant;
-
 use super::damping::DampingPolicy;
 use super::iteration::Iteration;
 use super::trace::Trace;
 use super::{Observer, Settings, Status};
+use crate::clock::Stopwatch;
 use crate::linear::shape::Shape;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
@@ -26,7 +25,7 @@ where
         settings: &Settings<T>,
         problem: &mut P,
         trace: &mut Trace<'_, T, O>,
-        begun: Instant,
+        begun: Stopwatch,
         mut status: Status,
     ) -> Result<Status, EvaluationError> {
         let mut looks = 0;

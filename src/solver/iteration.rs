@@ -1,7 +1,5 @@
 //! The Levenberg–Marquardt iteration. There is one in the crate: a full solve repeats it.
 
-use std::time::Instant;
-
 use super::chord::Chord;
 use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::manifold::PointSizes;
@@ -11,6 +9,7 @@ use super::step_rule::StepRule;
 use super::termination::Decline;
 use super::trace::Trace;
 use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
+use crate::clock::Stopwatch;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
 use crate::linear::{BoxConstrained, LinearModel, Plan, RowSums, Tiles};
@@ -169,7 +168,7 @@ where
         settings: &Settings<T>,
         problem: &mut P,
         trace: &mut Trace<'_, T, O>,
-        begun: Instant,
+        begun: Stopwatch,
     ) -> Result<Status, EvaluationError> {
         loop {
             if let Some(status) = self.arrived(settings).or_else(|| self.exhausted(settings, trace.iterations, begun)) {

@@ -60,7 +60,7 @@ use crate::real::Real;
 ///
 /// Damping by the gain ratio, scaling by the fading maximum of the column norms (none where the Jacobian is not formed),
 /// acceleration where the path is curved, automatic choice of the linear solver; `gtol` and `xtol` at rounding level,
-/// `ftol` 10⁻¹⁰ for [`f64`], all followed by the polish, which needs the Jacobian; 1,000 iterations, 4 GiB.
+/// `ftol` 10⁻¹⁰ for [`f64`], all followed by the polish, which needs the Jacobian; 1,000 iterations, 4 GiB (1 GiB on 32 bits).
 ///
 /// # References
 ///
@@ -244,7 +244,8 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.max_evaluations = evaluations)
     }
 
-    /// Sets the time limit of a solve; a trial that is under way is finished first.
+    /// Sets the time limit of a solve; a trial that is under way is finished first. A target without a clock refuses it, by
+    /// [`SolveError::NoClock`](crate::SolveError::NoClock).
     pub fn with_time_limit(self, limit: Duration) -> Self {
         self.set(|settings| settings.time_limit = Some(limit))
     }

@@ -65,7 +65,7 @@ pub struct Report<T, V = Vec<T>> {
     pub evaluations: Evaluations,
     /// Form of the linear systems at the end.
     pub linear_form: LinearForm,
-    /// Time the solve took.
+    /// Time the solve took; zero on a target without a clock.
     pub elapsed: Duration,
     /// Every trial, unless turned off by [`with_log`](crate::LevenbergMarquardt::with_log); empty for fixed sizes.
     pub log: Vec<IterationRecord<T>>,

@@ -6,6 +6,7 @@ use super::bounded::{bounds_of, check_start};
 use super::rank_sync::RankSync;
 use super::training::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
+use crate::clock::HAS_CLOCK;
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -134,6 +135,9 @@ impl<T: Real> Settings<T> {
         if !(0.0..1.0).contains(&tolerance) {
             let (setting, requirement) = ("tolerance of the rounds", "zero or positive, and less than one");
             return Err(SolveError::Setting { setting, requirement, value: tolerance });
+        }
+        if self.time_limit.is_some() && !HAS_CLOCK {
+            return Err(SolveError::NoClock);
         }
         let (m, n, group) = (problem.residual_count(), problem.parameter_count(), problem.row_group());
         if problem.column_count() == 0 {

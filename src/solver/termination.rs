@@ -1,11 +1,11 @@
 //! Stopping criteria of a solve, and the status that they end it with.
 
 use std::fmt;
-use std::time::Instant;
 
 use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
+use crate::clock::Stopwatch;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
 use crate::real::Real;
@@ -247,7 +247,7 @@ where
 
     /// Patience has run out.
     #[inline]
-    pub(super) fn exhausted(&mut self, settings: &Settings<T>, iterations: usize, begun: Instant) -> Option<Status> {
+    pub(super) fn exhausted(&mut self, settings: &Settings<T>, iterations: usize, begun: Stopwatch) -> Option<Status> {
         if iterations >= settings.max_iterations {
             return Some(Status::MaxIterations);
         }
@@ -256,7 +256,7 @@ where
 
     /// Returns the reason for which this rank would stop; others need not know it.
     #[inline]
-    fn stop_reason(&self, settings: &Settings<T>, begun: Instant) -> Option<Status> {
+    fn stop_reason(&self, settings: &Settings<T>, begun: Stopwatch) -> Option<Status> {
         if settings.is_cancelled() {
             Some(Status::Cancelled)
         } else if self.evaluations.total() >= settings.max_evaluations {

@@ -11,7 +11,7 @@
 /// | `applied` | the fraction of the steps that changed the variables |
 /// | `damping` | Levenberg–Marquardt's, of the last step |
 /// | `gain_ratio`, `attempts` | the means over Levenberg–Marquardt's steps |
-/// | `seconds` | what the steps took, without validation |
+/// | `seconds` | what the steps took, without validation; zero on a target without a clock |
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Logs {
     entries: Vec<(String, f64)>,

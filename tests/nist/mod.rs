@@ -2,8 +2,6 @@
 //! <https://www.itl.nist.gov/div898/strd/nls/nls_main.shtml>): data, certified values and models.
 
 use std::f64::consts::PI;
-use std::fs;
-use std::path::Path;
 
 use marquardt::number::Number;
 use marquardt::{EvaluationError, Residuals, Scalar, ScalarOf};
@@ -29,6 +27,13 @@ macro_rules! models {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Model::$name => stringify!($name),)*
+                }
+            }
+
+            /// The file of the set, as NIST publishes it.
+            fn file(self) -> &'static str {
+                match self {
+                    $(Model::$name => include_str!(concat!(stringify!($name), ".dat")),)*
                 }
             }
 
@@ -116,10 +121,9 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Reads the set of a model from its file as NIST publishes it.
+    /// Reads the set of a model from its file.
     pub fn load(model: Model) -> DataSet {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/nist/{}.dat", model.name()));
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text = model.file();
         let parameters: Vec<Vec<f64>> =
             text.lines().filter(|line| is_parameter(line)).map(numbers_after_equals).collect();
         let column = |k: usize| parameters.iter().map(|row| row[k]).collect::<Vec<_>>();
@@ -136,8 +140,8 @@ impl DataSet {
             starts: [column(0), column(1)],
             certified: column(2),
             standard_deviations: column(3),
-            residual_sum_of_squares: labelled(&text, "Residual Sum of Squares:"),
-            residual_standard_deviation: labelled(&text, "Residual Standard Deviation:"),
+            residual_sum_of_squares: labelled(text, "Residual Sum of Squares:"),
+            residual_standard_deviation: labelled(text, "Residual Standard Deviation:"),
         }
     }
 

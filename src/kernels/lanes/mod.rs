@@ -14,6 +14,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod number;
+#[cfg(target_arch = "x86_64")]
 mod pair;
 #[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
 mod portable;

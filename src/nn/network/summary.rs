@@ -96,7 +96,7 @@ impl<T: Real> Network<T> {
             + cost::precondition_work(&blocks, None) * 0.1
             + forward * 0.2
             + Work::elementwise(parameters as f64, 8.0, 6.0);
-        Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters) * size_of::<T>()))
+        Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters).saturating_mul(size_of::<T>())))
     }
 
     /// Cost of a step in each form.

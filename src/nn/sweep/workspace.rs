@@ -79,7 +79,7 @@ impl Layout {
         let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
         let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
         let computed = offsets[records.len()] - inputs;
-        let row_bytes = 2 * size_of::<T>() * computed.max(1);
+        let row_bytes = computed.max(1).saturating_mul(2 * size_of::<T>());
         // A convolution's products have a row for each position.
         let positions = |record: &Record<T>| match record.operation {
             Operation::Dense { positions, .. } => positions,

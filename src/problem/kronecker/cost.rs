@@ -16,7 +16,8 @@ pub(crate) fn factor_numbers(blocks: &[KroneckerBlock]) -> usize {
 /// gradient, direction, last step, next step and next values; and room for two matrices of a layer.
 pub(crate) fn kept_numbers(blocks: &[KroneckerBlock], parameters: usize) -> usize {
     let largest = blocks.iter().map(|block| block.input_size() * block.output_size()).max().unwrap_or(0);
-    5 * factor_numbers(blocks) + 5 * parameters + 2 * largest
+    let vectors_and_factors = factor_numbers(blocks).saturating_add(parameters).saturating_mul(5);
+    vectors_and_factors.saturating_add(largest.saturating_mul(2))
 }
 
 /// Work of the second moments of the samples.

@@ -1,13 +1,13 @@
 //! The loop.
 
 use std::mem;
-use std::time::Instant;
 
 use ndarray::ArrayView2;
 
 use super::Trainer;
 use super::data::Data;
 use super::run::Run;
+use crate::clock::Stopwatch;
 use crate::nn::BatchError;
 use crate::real::Real;
 use crate::train::checkpoint::Terms;
@@ -167,7 +167,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             if run.batch == 0 {
                 self.notify(run, |callback, context| callback.on_epoch_begin(context))?;
             }
-            let begun = Instant::now();
+            let begun = Stopwatch::start();
             let outcome = self.run_batches(run, data);
             run.sums.seconds += begun.elapsed().as_secs_f64();
             if !outcome? {
