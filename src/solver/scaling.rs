@@ -1,5 +1,6 @@
 //! The scaling `D` of the damping.
 
+use crate::kernels::triangular::lost_digits;
 use crate::real::Real;
 
 /// Share of the fading maximum that is kept from one step to the next. From 0.4 to 0.8 all NIST runs are solved.
@@ -86,7 +87,7 @@ impl<T: Real> Influences<T> {
         if influence > T::ZERO {
             influence < self.share * self.largest && norm < self.share * self.largest_norm
         } else {
-            norm > T::ZERO && norm < T::EPSILON * self.largest_norm
+            norm > T::ZERO && norm < lost_digits::<T>() * self.largest_norm
         }
     }
 }
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn neither_a_small_column_nor_a_small_parameter_is_lost() {
-        let (norms, sizes) = ([1.0, 1e-16, 1e-16, 1.0, 0.0, 1e-15, 1e-17], [2.0, -20.0, 1e15, 1e-100, 1.0, 0.0, 0.0]);
+        let (norms, sizes) = ([1.0, 1e-16, 1e-16, 1.0, 0.0, 1e-12, 1e-17], [2.0, -20.0, 1e15, 1e-100, 1.0, 0.0, 0.0]);
         let influences = Influences::of(&norms, &sizes);
         let lost = [0, 1, 2, 3, 4, 5, 6].map(|j| influences.is_lost(norms[j], sizes[j]));
         assert_eq!(lost, [false, true, false, false, false, false, true]);
