@@ -146,8 +146,7 @@ impl Difference {
         let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
         let outcome = fill(further, numbers);
-        // A residual may be smaller than what it is the difference of.
-        let typical = size / T::from_f64(r.len() as f64).sqrt();
+        let typical = typical(size, r.len());
         for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
             if outcome.is_err() || !self.agrees_for(center, typical.max(r.abs()), nearby, *slope, accuracy) {
                 *slope = nearby;
@@ -221,6 +220,11 @@ impl Difference {
             }
         }
     }
+}
+
+/// The typical size of so many residuals of this norm: one of them may be smaller than what it is the difference of.
+pub(crate) fn typical<T: Real>(size: T, count: usize) -> T {
+    size / T::from_f64(count as f64).sqrt()
 }
 
 /// The points that a derivative is taken from, besides the one where it is taken.

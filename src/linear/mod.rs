@@ -84,7 +84,7 @@ pub(crate) use cost::{Ridge, Size};
 pub(crate) use dispatch::{BoxedModel, Forms, Stacked};
 pub use form::LinearForm;
 pub use model::IllConditioned;
-pub(crate) use model::{HoldsVariables, LinearModel, Products, SpansRanks};
+pub(crate) use model::{LinearModel, Products, SpansRanks};
 pub(crate) use orthogonal::Orthogonal;
 pub(crate) use preconditioned::Inexact;
 pub(crate) use row_sums::RowSums;

@@ -2,6 +2,7 @@
 
 use super::sparsity::{Sparsity, SparsityError};
 use super::{BlockJacobian, Bounds, EvaluationError, LeastSquares};
+use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
 use crate::real::Real;
@@ -121,13 +122,14 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
 
     /// Fills `r`, and the entries of the Jacobian in the order of the pattern.
     fn fill_entries(&mut self, sparsity: &Sparsity, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        let difference = self.difference;
         (self.function)(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
         self.entries.resize(sparsity.entries(), T::ZERO);
         let size = safe_norm(r.iter().copied());
+        let typical = typical(size, r.len());
         let range = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
-        let difference = self.difference;
         let mut moves: Vec<(usize, Stencil<T>)> = Vec::new();
         for columns in sparsity.colors() {
             let near = |&j: &usize| (j, difference.stencil(x[j], range(j).0, range(j).1));
@@ -146,7 +148,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
                 continue;
             }
             for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |(j, row), place, slope| {
-                if difference.agrees(x[j], r[row], entries[place], slope) {
+                if difference.agrees(x[j], typical.max(r[row].abs()), entries[place], slope) {
                     entries[place] = slope;
                 }
             });

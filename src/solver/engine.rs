@@ -119,14 +119,14 @@ pub(super) fn descend<T, S, D, P, O>(
     settings: &Settings<T>,
     damping: D,
     problem: &mut P,
-    (plan, model): (Plan, S::Model),
+    (plan, model): (Plan, <S as Shape<T>>::Model),
     rank_sync: Option<RankSync<T>>,
-    start: S::Vector,
+    start: <S as Shape<T>>::Vector,
     observer: Option<&mut O>,
-) -> Result<Report<T, S::Vector>, SolveError>
+) -> Result<Report<T, <S as Shape<T>>::Vector>, SolveError>
 where
     T: Real,
-    S: Shape<T>,
+    S: Shape<T> + Shape<f64>,
     D: DampingPolicy<T>,
     P: LeastSquares<T> + ?Sized,
     O: Observer<T> + ?Sized,

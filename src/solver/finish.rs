@@ -15,7 +15,7 @@ const SECOND_LOOKS: usize = 50;
 impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
-    S: Shape<T>,
+    S: Shape<T> + Shape<f64>,
     D: DampingPolicy<T>,
 {
     /// Ends a solve whose descent found nothing more to gain: polishes, and descends again from where a second look finds a

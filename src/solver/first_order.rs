@@ -23,8 +23,8 @@ const STATIONARY: f64 = 0.41;
 /// the square of its cosine as a share of the cost.
 const SHARE_OF_FTOL: f64 = 0.0625;
 
-/// A share of the cost is noticeable if it is more than `ε` to this power: 4e-10 in double precision, 7e-5 in single.
-const NOTICEABLE: f64 = 0.6;
+/// A share of the cost is noticeable if it is more than `ε` to this power: 7e-11 in double precision, 3e-5 in single.
+const NOTICEABLE: f64 = 0.65;
 
 /// Displacement of the parameters that shows the rounding errors of the residuals, in units of the last digit: in double and in
 /// single precision. Formulas err by several units, for which single precision leaves no room between rounding and tolerance.
@@ -163,7 +163,7 @@ where
         change <= self.noticeable() && !self.plan.form.multiplies()
     }
 
-    /// Reduction of the cost that is noticed: `ε^0.6` of it.
+    /// Reduction of the cost that is noticed: `ε^0.65` of it.
     pub(super) fn noticeable(&self) -> T {
         T::EPSILON.powf(T::from_f64(NOTICEABLE)) * self.cost.abs()
     }

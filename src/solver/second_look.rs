@@ -18,12 +18,15 @@ use super::trace::Trace;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::scaled_norm;
 use crate::linear::shape::Shape;
-use crate::linear::{LinearForm, LinearModel};
+use crate::linear::{LinearForm, LinearModel, Plan};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
 /// Largest number of parameters.
 const LARGEST: usize = 128;
+
+/// Largest `mn²`, in proportion to which the linear model takes flops.
+const MOST_WORK: f64 = 3e7;
 
 /// Largest number of parameters that are left out one by one.
 const FEW: usize = 16;
@@ -37,14 +40,14 @@ const SHARES: [f64; 3] = [1.0, 0.1, 0.01];
 /// A parameter is coarse if its derivative asks for a step of no more than this many units of its last digit.
 const COARSE: f64 = 8.0;
 
-/// Eigenvalues of the Gram matrix of the columns, each of length one, that count as zero, in units of `ε` and for each column.
+/// Squared length of `Jδ` of a step of length one that the linear model does not see, in units of `ε`.
 const LOST: f64 = 256.0;
 
 /// Directions of a null space that are tried, at most.
 const DIRECTIONS: usize = 16;
 
-/// Largest number of directions between which others are tried, too.
-const FEW_DIRECTIONS: usize = 4;
+/// Largest number of parameters between whose directions others are tried, too.
+const FEW_PARAMETERS: usize = 4;
 
 /// Distances along a direction grow from `ε^¼` of the size of the point by this factor, up to that size.
 const GROWTH: f64 = 8.0;
@@ -52,7 +55,7 @@ const GROWTH: f64 = 8.0;
 impl<T, S, D> Iteration<T, S, D>
 where
     T: Real,
-    S: Shape<T>,
+    S: Shape<T> + Shape<f64>,
     D: DampingPolicy<T>,
 {
     /// Moves to the lowest point that a second look finds, if it is noticeably lower. Returns true if it does, and the reason to stop if
@@ -64,29 +67,39 @@ where
         trace: &mut Trace<'_, T, O>,
     ) -> Result<(bool, Option<Status>), EvaluationError> {
         let nothing = Ok((false, None));
-        if self.plan.n > LARGEST || self.plan.form.multiplies() || self.model.taking_blocks().is_some() {
+        let Plan { m, n, form, .. } = self.plan;
+        let work = (m as f64) * (n as f64) * (n as f64);
+        let is_small = n <= LARGEST && work <= MOST_WORK;
+        if !is_small || form.multiplies() || self.model.taking_blocks().is_some() {
+            return nothing;
+        }
+        if trace.iterations >= settings.max_iterations {
             return nothing;
         }
         let noticeable = self.noticeable().max(settings.ftol * self.cost.abs());
         let undamped = self.gauss_newton(problem);
-        let has_full_rank = undamped.is_some() && self.model.form() == LinearForm::Cholesky;
+        let has_full_rank = self.model.form() == LinearForm::Cholesky;
         let is_little = |left: T| left <= noticeable || !settings.polish;
-        if self.is_stationary(settings) && has_full_rank && undamped.is_none_or(is_little) {
+        if self.is_stationary(settings) && has_full_rank && undamped.is_some_and(is_little) {
             return nothing;
         }
-        let mut found =
-            Found { trial: None, point: self.x.clone(), noticeable, most_evaluations: settings.max_evaluations };
+        let limit = settings.max_evaluations;
+        let mut found = Found::<T, S> { trial: None, point: self.x.clone(), noticeable, limit };
         if let Some(predicted) = undamped {
-            let step: Vec<f64> = self.step.as_ref().iter().map(|step| step.to_f64()).collect();
+            let step = self.step.clone();
             for share in SHARES {
-                let part: Vec<f64> = step.iter().map(|step| share * step).collect();
-                self.try_step(problem, &part, (0.0, share * predicted.to_f64()), &mut found)?;
+                self.step
+                    .as_mut()
+                    .iter_mut()
+                    .zip(step.as_ref())
+                    .for_each(|(to, &from)| *to = T::from_f64(share) * from);
+                self.try_step(problem, (0.0, share * predicted.to_f64()), &mut found)?;
             }
         }
         let Some(mut model) = self.plain_model(problem)? else { return nothing };
         self.try_plain_steps(problem, &mut model, &mut found)?;
         if found.trial.is_none() && !self.is_near_zero() {
-            self.try_null_space(problem, &model, &mut found)?;
+            self.try_null_space(problem, model, &mut found)?;
         }
         let (Some(trial), before) = (found.trial, self.cost) else { return nothing };
         self.trial = found.point;
@@ -110,11 +123,13 @@ where
     fn plain_model<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-    ) -> Result<Option<PlainModel>, EvaluationError> {
-        let mut model = PlainModel::new((0..self.plan.n).map(|j| self.held_by(j).is_some()).collect());
-        let wide = |entries: &[T]| entries.iter().map(|entry| entry.to_f64()).collect::<Vec<_>>();
+    ) -> Result<Option<PlainModel<S>>, EvaluationError> {
+        let n = self.plan.n;
+        let mut model = PlainModel::new(n, |j| self.held_by(j).is_some());
         let visited = self.tiles.linearize(problem, self.x.as_ref(), |_, _, r, jacobian| {
-            model.add_rows(&mut wide(r), &mut wide(jacobian));
+            for (row, r) in jacobian.chunks_exact(n).zip(r) {
+                model.add_row(r.to_f64(), row.iter().map(|entry| entry.to_f64()));
+            }
             Ok(())
         });
         self.tiles.forget();
@@ -130,72 +145,107 @@ where
     fn try_plain_steps<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        model: &mut PlainModel,
-        found: &mut Found<T, S::Vector>,
+        model: &mut PlainModel<S>,
+        found: &mut Found<T, S>,
     ) -> Result<(), EvaluationError> {
         let n = self.plan.n;
         let unit = COARSE * T::EPSILON.to_f64();
-        let is_coarse: Vec<bool> = (0..n).map(|j| model.own_step(j) <= unit * self.sizes()[j].to_f64().abs()).collect();
         let alone = if n <= FEW { n } else { 0 };
         for choice in 0..2 + alone {
-            let is_left_out = |j: usize| choice == 1 && is_coarse[j] || choice == j + 2;
             for lambda in DAMPINGS {
-                let Some(PlainStep { step, predicted }) = model.step(lambda, is_left_out) else { continue };
+                let plain = {
+                    let sizes = self.sizes();
+                    let own_steps =
+                        |model: &PlainModel<S>, j: usize| model.own_step(j) <= unit * sizes[j].to_f64().abs();
+                    let mut is_coarse = <S as Shape<f64>>::vector(n);
+                    if choice == 1 {
+                        for (j, coarse) in is_coarse.as_mut().iter_mut().enumerate() {
+                            *coarse = f64::from(u8::from(own_steps(model, j)));
+                        }
+                    }
+                    model.step(lambda, |j| is_coarse.as_ref()[j] > 0.0 || choice == j + 2)
+                };
+                let Some(PlainStep { step, predicted }) = plain else { continue };
                 if !(T::from_f64(predicted) > found.noticeable) {
                     break;
                 }
-                self.try_step(problem, &step, (lambda, predicted), found)?;
+                self.take(step.as_ref(), 1.0);
+                self.try_step(problem, (lambda, predicted), found)?;
             }
         }
         Ok(())
     }
 
-    /// Tries points along the null space: along a basis of it, and between each two directions where they are few.
+    /// Tries points along the null space: along what each parameter alone has in it, and between each two where they are few.
     fn try_null_space<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        model: &PlainModel,
-        found: &mut Found<T, S::Vector>,
+        mut model: PlainModel<S>,
+        found: &mut Found<T, S>,
     ) -> Result<(), EvaluationError> {
+        let (n, lost) = (self.plan.n, LOST * T::EPSILON.to_f64());
         let reach = scaled_norm(self.column_norms.as_ref(), self.sizes()).max(self.squares.sqrt()).to_f64();
         let unit = |j: usize| {
             let size = self.sizes()[j].to_f64().abs();
             if size > 0.0 { size / reach } else { reach.recip() }
         };
-        let lost = LOST * T::EPSILON.to_f64();
-        let mut directions = model.null_space(lost, unit);
-        if directions.len() <= FEW_DIRECTIONS {
-            for (i, j) in (0..directions.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
-                for side in [1.0, -1.0] {
-                    directions.push(directions[i].iter().zip(&directions[j]).map(|(a, b)| a + side * b).collect());
-                }
-            }
+        if !model.find_null_space(lost, unit) {
+            return Ok(());
         }
-        for direction in directions.into_iter().take(DIRECTIONS) {
-            let mut length = T::EPSILON.to_f64().powf(0.25) * reach;
-            while length <= reach {
-                for side in [length, -length] {
-                    let step: Vec<f64> = direction.iter().map(|v| side * v).collect();
-                    self.try_step(problem, &step, (0.0, 0.0), found)?;
+        let mut directions = 0;
+        for i in 0..n {
+            let Some(direction) = model.project(lost, i) else { continue };
+            directions += 1;
+            if directions > DIRECTIONS {
+                break;
+            }
+            self.try_line(problem, direction.as_ref(), reach, found)?;
+            for j in 0..if n <= FEW_PARAMETERS { i } else { 0 } {
+                let Some(other) = model.project(lost, j) else { continue };
+                for side in [1.0, -1.0] {
+                    let mut between = direction.clone();
+                    between.as_mut().iter_mut().zip(other.as_ref()).for_each(|(sum, other)| *sum += side * other);
+                    self.try_line(problem, between.as_ref(), reach, found)?;
                 }
-                length *= GROWTH;
             }
         }
         Ok(())
     }
 
-    /// Keeps the point after a step if it is the lowest so far, within the bounds.
+    /// Tries points along a direction, both ways, at growing distances.
+    fn try_line<P: LeastSquares<T> + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        direction: &[f64],
+        reach: f64,
+        found: &mut Found<T, S>,
+    ) -> Result<(), EvaluationError> {
+        let mut length = T::EPSILON.to_f64().powf(0.25) * reach;
+        while length <= reach {
+            for side in [length, -length] {
+                self.take(direction, side);
+                self.try_step(problem, (0.0, 0.0), found)?;
+            }
+            length *= GROWTH;
+        }
+        Ok(())
+    }
+
+    /// Makes a multiple of these numbers the step.
+    fn take(&mut self, step: &[f64], factor: f64) {
+        self.step.as_mut().iter_mut().zip(step).for_each(|(to, &from)| *to = T::from_f64(factor * from));
+    }
+
+    /// Keeps the point after the step if it is the lowest so far, within the bounds.
     fn try_step<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        step: &[f64],
         (lambda, predicted): (f64, f64),
-        found: &mut Found<T, S::Vector>,
+        found: &mut Found<T, S>,
     ) -> Result<(), EvaluationError> {
-        if self.evaluations.total() >= found.most_evaluations {
+        if self.evaluations.total() >= found.limit {
             return Ok(());
         }
-        self.step.as_mut().iter_mut().zip(step).for_each(|(to, &from)| *to = T::from_f64(from));
         self.look_ahead(problem, T::ONE);
         if let Some(bounds) = &self.bounds {
             bounds.clamp(self.trial.as_mut());
@@ -213,12 +263,12 @@ where
 }
 
 /// The lowest point so far.
-struct Found<T, V> {
+struct Found<T: Real, S: Shape<T>> {
     /// How it was found; `None` where none is noticeably lower.
     trial: Option<Trial<T>>,
-    point: V,
+    point: S::Vector,
     /// Reduction of the cost that is noticed.
     noticeable: T,
     /// Evaluations that are allowed in the whole solve.
-    most_evaluations: usize,
+    limit: usize,
 }

@@ -57,7 +57,7 @@ pub enum Status {
     /// The observer or a [`CancelToken`](crate::solver::CancelToken) ended the solve.
     Cancelled,
     /// The floor of a flat valley: no step lowers the cost noticeably, and parameters that fail the first-order test have all but lost
-    /// their influence. A change of each by its own size would change the cost by less than `ε^0.6` of itself.
+    /// their influence. A change of each by its own size would change the cost by less than `ε^0.65` of itself.
     FlatValley,
     /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: the derivatives may be too
     /// inexact, the residuals discontinuous, or the point at the edge of where they are finite.

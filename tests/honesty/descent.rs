@@ -80,16 +80,18 @@ impl Claim {
             }
         }
         let end = here.map_or(start.cost, |point| point.cost);
-        let rounding = start.rounding + self.spread::<T>(&x, end);
+        let moves: Vec<bool> = x.iter().zip(&self.x).map(|(x, claimed)| x != claimed).collect();
+        let spread = self.spread::<T>(&x, &moves, end).max(self.spread::<T>(&self.x, &moves, start.cost));
+        let rounding = start.rounding + spread;
         ((start.cost - end - rounding) / start.cost).max(0.0)
     }
 
-    /// The most that the cost at `x` changes where parameters that differ from the claim's are displaced by their last digits.
-    fn spread<T: Real>(&self, x: &[f64], cost: f64) -> f64 {
+    /// The most that the cost at `x` changes where parameters are displaced by their last digits.
+    fn spread<T: Real>(&self, x: &[f64], is_displaced: &[bool], cost: f64) -> f64 {
         let unit = DISPLACEMENT * T::EPSILON.to_f64();
         let displaced = |pattern: usize| {
             let sign = |j: usize| if (pattern & (j + 1)).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
-            let moves = |j: usize| if x[j] == self.x[j] { 0.0 } else { sign(j) * unit * x[j] };
+            let moves = |j: usize| if is_displaced[j] { sign(j) * unit * x[j] } else { 0.0 };
             let point = (0..x.len()).map(|j| <T as Number>::from_f64(x[j] + moves(j)).to_f64()).collect::<Vec<_>>();
             self.evaluate::<T>(&point).map_or(0.0, |point| (point.cost - cost).abs())
         };
