@@ -59,18 +59,16 @@ impl<S: Shape<f64>> PlainModel<S> {
         is_finite.then_some(self)
     }
 
-    /// Length of the step along parameter `j` that its derivative asks for.
-    pub(super) fn own_step(&self, j: usize) -> f64 {
-        let norm = self.norms.as_ref()[j];
-        (self.triangle.gradient()[j] / norm / norm).abs()
-    }
-
     /// Solves `(JᵀJ + λD²)δ = −Jᵀr` in the parameters that have influence and are neither held nor left out; `None` where the matrix
-    /// is singular.
-    pub(super) fn step(&mut self, lambda: f64, is_left_out: impl Fn(usize) -> bool) -> Option<PlainStep<S::Vector>> {
-        let (n, norms) = (self.norms.as_ref().len(), self.norms.as_ref());
+    /// is singular. `is_left_out` is told the length of the step that the derivative by the parameter alone asks for.
+    pub(super) fn step(
+        &mut self,
+        lambda: f64,
+        is_left_out: impl Fn(usize, f64) -> bool,
+    ) -> Option<PlainStep<S::Vector>> {
+        let (n, norms, gradient) = (self.norms.as_ref().len(), self.norms.as_ref(), self.triangle.gradient());
         let (mut held, mut step) = (self.held.clone(), S::vector(n));
-        hold(held.as_mut(), |j| norms[j] == 0.0 || is_left_out(j));
+        hold(held.as_mut(), |j| norms[j] == 0.0 || is_left_out(j, (gradient[j] / norms[j] / norms[j]).abs()));
         self.triangle.solve(None, lambda, norms, held.as_ref(), step.as_mut()).ok()?;
         let predicted = -self.triangle.slope(step.as_ref()) - 0.5 * self.triangle.quadratic_form(step.as_ref());
         let is_finite = step.as_ref().iter().chain([&predicted]).all(|entry| f64::is_finite(*entry));
@@ -130,15 +128,15 @@ mod tests {
 
     #[test]
     fn an_undamped_step_solves_the_least_squares_problem() {
-        let PlainStep { step, predicted } = model::<Fixed<2>, 2>(&LINE, [false; 2]).step(0.0, |_| false).unwrap();
+        let PlainStep { step, predicted } = model::<Fixed<2>, 2>(&LINE, [false; 2]).step(0.0, |_, _| false).unwrap();
         assert!((step[0]).abs() < 1e-12 && (step[1] - 1.0).abs() < 1e-12, "{step:?}");
         assert!((predicted - 7.0).abs() < 1e-12, "all of ½‖r‖²");
     }
 
     #[test]
     fn parameters_stay_that_are_held_or_left_out() {
-        let held = model::<Dynamic, 2>(&LINE, [false, true]).step(0.0, |_| false).unwrap();
-        let left_out = model::<Dynamic, 2>(&LINE, [false; 2]).step(0.0, |j| j == 1).unwrap();
+        let held = model::<Dynamic, 2>(&LINE, [false, true]).step(0.0, |_, _| false).unwrap();
+        let left_out = model::<Dynamic, 2>(&LINE, [false; 2]).step(0.0, |j, _| j == 1).unwrap();
         for PlainStep { step, predicted } in [held, left_out] {
             assert!((step[0] - 2.0).abs() < 1e-12 && step[1] == 0.0 && predicted < 7.0, "{step:?}");
         }
@@ -165,7 +163,7 @@ mod tests {
     fn a_column_of_zeros_is_a_direction_of_its_own() {
         let rows = [([1.0, 0.0], 1.0), ([2.0, 0.0], 1.0)];
         let mut model = model::<Dynamic, 2>(&rows, [false; 2]);
-        assert_eq!(model.step(0.0, |_| false).unwrap().step[1], 0.0);
+        assert_eq!(model.step(0.0, |_, _| false).unwrap().step[1], 0.0);
         assert!(model.find_null_space(LOST, |_| 7.0));
         assert!(model.project(LOST, 0).is_none());
         assert_eq!(model.project(LOST, 1).unwrap(), [0.0, 7.0]);

@@ -148,23 +148,17 @@ where
         model: &mut PlainModel<S>,
         found: &mut Found<T, S>,
     ) -> Result<(), EvaluationError> {
-        let n = self.plan.n;
         let unit = COARSE * T::EPSILON.to_f64();
-        let alone = if n <= FEW { n } else { 0 };
-        for choice in 0..2 + alone {
+        let alone = if self.plan.n <= FEW { self.plan.n } else { 0 };
+        let choices = [LeftOut::None, LeftOut::Coarse].into_iter().chain((0..alone).map(LeftOut::One));
+        for choice in choices {
             for lambda in DAMPINGS {
-                let plain = {
-                    let sizes = self.sizes();
-                    let own_steps =
-                        |model: &PlainModel<S>, j: usize| model.own_step(j) <= unit * sizes[j].to_f64().abs();
-                    let mut is_coarse = <S as Shape<f64>>::vector(n);
-                    if choice == 1 {
-                        for (j, coarse) in is_coarse.as_mut().iter_mut().enumerate() {
-                            *coarse = f64::from(u8::from(own_steps(model, j)));
-                        }
-                    }
-                    model.step(lambda, |j| is_coarse.as_ref()[j] > 0.0 || choice == j + 2)
-                };
+                let sizes = self.sizes();
+                let plain = model.step(lambda, |j, own_step| match choice {
+                    LeftOut::None => false,
+                    LeftOut::Coarse => own_step <= unit * sizes[j].to_f64().abs(),
+                    LeftOut::One(alone) => j == alone,
+                });
                 let Some(PlainStep { step, predicted }) = plain else { continue };
                 if !(T::from_f64(predicted) > found.noticeable) {
                     break;
@@ -185,6 +179,9 @@ where
     ) -> Result<(), EvaluationError> {
         let (n, lost) = (self.plan.n, LOST * T::EPSILON.to_f64());
         let reach = scaled_norm(self.column_norms.as_ref(), self.sizes()).max(self.squares.sqrt()).to_f64();
+        if !(reach > 0.0 && reach.is_finite()) {
+            return Ok(());
+        }
         let unit = |j: usize| {
             let size = self.sizes()[j].to_f64().abs();
             if size > 0.0 { size / reach } else { reach.recip() }
@@ -220,13 +217,13 @@ where
         reach: f64,
         found: &mut Found<T, S>,
     ) -> Result<(), EvaluationError> {
-        let mut length = T::EPSILON.to_f64().powf(0.25) * reach;
-        while length <= reach {
-            for side in [length, -length] {
-                self.take(direction, side);
+        let mut share = T::EPSILON.to_f64().powf(0.25);
+        while share <= 1.0 {
+            for side in [share, -share] {
+                self.take(direction, side * reach);
                 self.try_step(problem, (0.0, 0.0), found)?;
             }
-            length *= GROWTH;
+            share *= GROWTH;
         }
         Ok(())
     }
@@ -260,6 +257,14 @@ where
         }
         Ok(())
     }
+}
+
+/// Parameters that a plain step leaves where they are.
+#[derive(Clone, Copy)]
+enum LeftOut {
+    None,
+    Coarse,
+    One(usize),
 }
 
 /// The lowest point so far.
