@@ -32,3 +32,4 @@ mod summary;
 mod tables;
 #[cfg(feature = "rayon")]
 mod threads;
+mod warnings;

@@ -27,6 +27,7 @@ mod summary;
 mod synthetic;
 mod totals;
 mod uncertain_curve;
+mod warnings;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -37,7 +38,7 @@ use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 
-use super::{CurveError, ParameterState, Rows};
+use super::{CurveError, ParameterState, Rows, Warning};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, Report};
@@ -83,6 +84,7 @@ pub struct FittedCurve<'a, T: Real> {
     robust: Option<RobustSums<T>>,
     /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
+    warnings: Vec<Warning>,
 }
 
 /// One parameter of a fitted curve.
@@ -120,7 +122,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         });
         let parameters = parameters.collect();
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
-        let fit = FittedCurve {
+        let mut fit = FittedCurve {
             parameters,
             checked,
             report,
@@ -130,11 +132,12 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             responses,
             robust,
             totals,
+            warnings: Vec::new(),
         };
         if fit.checked.data.is_shared() {
-            let totals = OnceLock::from(Totals::of(&fit)?);
-            return Ok(FittedCurve { totals, ..fit });
+            fit.totals = OnceLock::from(Totals::of(&fit)?);
         }
+        fit.warnings = fit.find_warnings();
         Ok(fit)
     }
 

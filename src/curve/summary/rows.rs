@@ -4,6 +4,9 @@ use super::number::{self, DIGITS, Form, number};
 use super::{FitSummary, ParameterState, ParameterSummary};
 use crate::curve::counted::counted;
 
+/// Relative errors are not told apart from here on.
+const LARGEST_RELATIVE_ERROR: f64 = 1e4;
+
 /// One column of the table of parameters.
 pub(super) struct Column {
     pub(super) heading: String,
@@ -101,7 +104,8 @@ fn relative_error(parameter: &ParameterSummary) -> String {
     match parameter.relative_error() {
         Some(_) if matches!(parameter.state, ParameterState::Fixed | ParameterState::Undetermined) => String::new(),
         Some(relative) if relative < 100.0 => format!("{:.2} %", 100.0 * relative),
-        Some(relative) => format!("{:.1e} %", 100.0 * relative),
+        Some(relative) if relative < LARGEST_RELATIVE_ERROR => format!("{:.1e} %", 100.0 * relative),
+        Some(_) => format!("> {:e} %", 100.0 * LARGEST_RELATIVE_ERROR),
         None => String::new(),
     }
 }

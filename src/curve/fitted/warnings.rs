@@ -1,0 +1,185 @@
+//! Search for reasons to take a fit with care.
+
+use super::FittedCurve;
+use crate::curve::likelihood::Likelihood;
+use crate::curve::{FittedParameter, ParameterState, Warning};
+use crate::problem::BoundSide;
+use crate::real::Real;
+use crate::solver::Status;
+
+/// A parameter may have run away if its standard error is more than this many times its value.
+const SUSPICIOUS: f64 = 100.0;
+
+/// A parameter that the data do not determine ran away if it is this many times as large as at the start.
+const GROWN: f64 = 1e4;
+
+/// Trials in which the other parameters follow one that is moved.
+const TRIALS: usize = 30;
+
+/// A move by one standard error raises `χ²` by one. Up to this rise, nothing has changed.
+const FLAT: f64 = 2e-3;
+
+/// Costs that differ by no more than `ε` to this power, relative to the cost, are the same: 4e-10 in double precision, 7e-5 in single.
+const SAME_COST: f64 = 0.6;
+
+/// Residuals of a perfect fit are up to `ε` to this power as long as the responses: 2e-12 in double precision, 6e-6 in single.
+const PERFECT: f64 = 0.75;
+
+impl<T: Real> FittedCurve<'_, T> {
+    /// Reasons to take the fit with care; empty for a sound one.
+    ///
+    /// ```
+    /// use marquardt::curve::Warning;
+    ///
+    /// // The data are on a straight line, which the hyperbola comes near if both of its parameters grow.
+    /// let x = [1.0, 2.0, 3.0, 4.0, 5.0_f64];
+    /// let y = [1.1, 2.0, 2.9, 4.2, 5.2];
+    /// let fit = marquardt::CurveFit::new(|x, [top, half]| top * x / (half + x), &x, &y, [5.0, 3.0])
+    ///     .names(["top", "half"])
+    ///     .fit()?;
+    /// assert!(fit.warnings().iter().any(|warning| matches!(warning, Warning::RanAway { parameter, .. } if parameter == "top")));
+    /// assert!(fit.warnings().iter().any(Warning::is_unusable));
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Returns true if one of the [warnings](Self::warnings) makes the fit [unusable](Warning::is_unusable).
+    pub fn is_unusable(&self) -> bool {
+        self.warnings.iter().any(Warning::is_unusable)
+    }
+
+    /// Collective.
+    pub(super) fn find_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let report = &self.report;
+        if !report.is_converged() {
+            warnings.push(Warning::NotConverged { status: report.status });
+        } else if self.is_ended_by_rounding() {
+            warnings.push(Warning::EndedByRounding { gradient_cosine: report.gradient_cosine.to_f64() });
+        }
+        warnings.extend(self.worse_than_mean());
+        let free = self.checked.map.free();
+        for &index in free.iter().filter(|&&index| self.ran_away(index)) {
+            let parameter = &self.parameters[index];
+            warnings.push(Warning::RanAway {
+                parameter: parameter.name.clone(),
+                value: parameter.value.to_f64(),
+                standard_error: parameter.standard_error.to_f64(),
+            });
+        }
+        if let Some(error) = &self.covariance_error {
+            warnings.push(Warning::NoStandardErrors { reason: error.to_string() });
+        } else if !self.covariance.undetermined().is_empty() {
+            warnings.push(Warning::Undetermined { parameters: self.covariance.undetermined().to_vec() });
+        }
+        let described = self.parameters.iter().zip(&self.checked.map.parameters);
+        warnings.extend(described.filter_map(|(fitted, given)| {
+            let (side, bound) = match fitted.state {
+                ParameterState::AtLowerBound => (BoundSide::Lower, given.lower),
+                ParameterState::AtUpperBound => (BoundSide::Upper, given.upper),
+                _ => return None,
+            };
+            Some(Warning::AtBound { parameter: fitted.name.clone(), side, bound: bound.to_f64() })
+        }));
+        warnings
+    }
+
+    /// The gradient is larger than the first-order test allows, although the fit has converged; but residuals that are rounding errors
+    /// themselves have any gradient.
+    fn is_ended_by_rounding(&self) -> bool {
+        let (report, settings) = (&self.report, &self.checked.solver.settings);
+        let claims_a_minimum = !matches!(report.status, Status::TargetCost | Status::ResidualsVanished);
+        let perfect = T::EPSILON.to_f64().powf(PERFECT).powi(2) * self.squares.responses;
+        claims_a_minimum && !settings.is_stationary(report.gradient_cosine) && self.squares.whitened.to_f64() > perfect
+    }
+
+    /// The warning that a constant describes the data better than the curve by more than rounding. A robust loss compares its value with
+    /// that of the median, which is not known where ranks share the rows.
+    fn worse_than_mean(&self) -> Option<Warning> {
+        if let Likelihood::Robust(..) = self.checked.likelihood {
+            let is_worse = !self.checked.data.is_shared() && self.report.cost > self.cost_of_median();
+            return is_worse.then_some(Warning::WorseThanMean { r_squared: None });
+        }
+        let r_squared = match self.checked.likelihood {
+            Likelihood::Poisson => self.r_squared(),
+            _ if self.squares.about_mean > T::ZERO => Some(T::ONE - self.squares.whitened / self.squares.about_mean),
+            _ => None,
+        };
+        let worse = r_squared.filter(|&r_squared| r_squared < -T::EPSILON.sqrt());
+        worse.map(|r_squared| Warning::WorseThanMean { r_squared: Some(r_squared.to_f64()) })
+    }
+
+    /// The robust loss of the residuals from the median, of each response its own.
+    fn cost_of_median(&self) -> T {
+        let (data, likelihood) = (&self.checked.data, &self.checked.likelihood);
+        let mut residuals = data.y().to_vec();
+        let outputs = data.outputs();
+        for output in 0..outputs {
+            let mut values: Vec<T> = data.y().iter().skip(output).step_by(outputs).copied().collect();
+            let middle = values.len() / 2;
+            let median = *values.select_nth_unstable_by(middle, |a, b| a.to_f64().total_cmp(&b.to_f64())).1;
+            residuals.iter_mut().skip(output).step_by(outputs).for_each(|y| *y -= median);
+        }
+        data.noise.whiten(0, &mut residuals, &mut [], 1);
+        likelihood.reweigh(data.y(), &mut residuals, &mut [], 1)
+    }
+
+    /// Returns true if the parameter is far away and the fit is as good if it is farther. Collective.
+    fn ran_away(&self, index: usize) -> bool {
+        let FittedParameter { value, standard_error: error, state, .. } = self.parameters[index];
+        match state {
+            ParameterState::Undetermined => value.abs() > T::from_f64(GROWN) * self.size_at_start(index),
+            ParameterState::Free if error.is_finite() && error > T::from_f64(SUSPICIOUS) * value.abs() => {
+                self.is_as_good_at(index, if value < T::ZERO { value - error } else { value + error })
+            }
+            _ => false,
+        }
+    }
+
+    /// The size of a parameter at the start, or of the largest one if it starts at zero.
+    fn size_at_start(&self, index: usize) -> T {
+        let parameters = &self.checked.map.parameters;
+        let sizes = parameters.iter().map(|parameter| parameter.start.abs());
+        match parameters[index].start.abs() {
+            size if size > T::ZERO => size,
+            _ => sizes.fold(parameters[index].scale, T::max),
+        }
+    }
+
+    /// Returns true if a parameter can move there, or as far as bounds allow, and the others follow, without a rise of the cost.
+    /// Collective.
+    fn is_as_good_at(&self, index: usize, moved: T) -> bool {
+        let (checked, report) = (&self.checked, &self.report);
+        let moved = moved.max(checked.map.parameters[index].lower).min(checked.map.parameters[index].upper);
+        let unit = self.unit_of_chi_square().filter(|_| moved.is_finite() && moved != report.x[index]);
+        let Some(unit) = unit else { return false };
+        let same = T::EPSILON.powf(T::from_f64(SAME_COST)) * report.cost.abs();
+        let highest = report.cost + same.max(T::from_f64(0.5 * FLAT) * unit);
+        let map = checked.map.fixing(index, moved);
+        if map.free().is_empty() {
+            return checked.evaluate(&map).is_ok_and(|(_, cost)| cost <= highest);
+        }
+        let solver = checked.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
+        [self.following(index, moved), report.x.clone()].iter().any(|start| {
+            let solved = checked.solve_by(&solver, &checked.data, &map, start);
+            solved.is_ok_and(|solved| solved.cost <= highest)
+        })
+    }
+
+    /// All parameters where one of them has moved, and each follows as a power of it, with the exponent that the covariance suggests.
+    fn following(&self, index: usize, moved: T) -> Vec<T> {
+        let (x, unscaled) = (&self.report.x, self.covariance.unscaled());
+        let growth = (moved / x[index]).to_f64();
+        let follow = |(k, &value): (usize, &T)| {
+            let slope = (unscaled[[k, index]] / unscaled[[index, index]]).to_f64();
+            let exponent = slope * x[index].to_f64() / value.to_f64();
+            let followed = T::from_f64(value.to_f64() * growth.powf(exponent));
+            let parameter = &self.checked.map.parameters[k];
+            let is_sound = followed.is_finite() && followed != T::ZERO;
+            if is_sound { followed.max(parameter.lower).min(parameter.upper) } else { value }
+        };
+        x.iter().enumerate().map(follow).collect()
+    }
+}
