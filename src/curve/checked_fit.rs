@@ -226,13 +226,14 @@ impl<T: Real> CheckedFit<'_, T> {
         Ok(report)
     }
 
-    /// All parameters where none of them is free, and the cost there. Collective.
-    pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
+    /// All parameters where the free ones are as in `at`, and the cost there. Collective.
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>, at: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
         let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
-        let evaluated = curve_problem.residuals(&[], 0, &mut r);
+        let free = map.gather(at);
+        let evaluated = curve_problem.residuals(&free, 0, &mut r);
         let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of(0, &r)]))?;
-        Ok((curve_problem.expand(&[]).0.to_vec(), cost))
+        Ok((curve_problem.expand(&free).0.to_vec(), cost))
     }
 
     /// The size of the noise is known.

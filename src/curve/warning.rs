@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::quoted::quoted;
 use crate::digits::number;
 use crate::problem::BoundSide;
 use crate::solver::Status;
@@ -26,9 +27,10 @@ pub enum Warning {
         /// [`R²`](super::FittedCurve::r_squared), below zero; `None` under a robust loss, whose value is compared instead.
         r_squared: Option<f64>,
     },
-    /// The parameter is far away, and the fit is as good if it is farther: its standard error is more than 100 times its value, and a move
-    /// by that away from zero does not raise the cost. Where the Jacobian is singular, it is more than 10,000 times as large as at the
-    /// start.
+    /// The parameter is far away, and the fit is as good if it is farther. Its standard error is more than 100 times its value, and a move
+    /// by that away from zero does not raise the cost, or it follows such a parameter with a correlation of at least 0.999. Where the
+    /// Jacobian is singular, it is more than 10,000 times as large as at the start, and the cost is the same if it grows tenfold, by
+    /// itself or with all other such parameters.
     RanAway {
         /// Its name.
         parameter: String,
@@ -81,11 +83,13 @@ impl fmt::Display for Warning {
                 f.write_str("the curve describes the data worse than their median does")
             }
             Warning::RanAway { parameter, value, standard_error } => {
-                let (value, error) = (number(*value, 3), number(*standard_error, 3));
-                write!(f, "{parameter:?} ran away to {value} ± {error}, and is not determined: ")?;
-                f.write_str("the fit is as good if it goes farther")
+                write!(f, "{parameter:?} ran away to {}", number(*value, 3))?;
+                if standard_error.is_finite() {
+                    write!(f, " ± {},", number(*standard_error, 3))?;
+                }
+                f.write_str(" and is not determined: the fit is as good if it goes farther")
             }
-            Warning::Undetermined { parameters } => write!(f, "the data do not determine {}", parameters.join(", ")),
+            Warning::Undetermined { parameters } => write!(f, "the data do not determine {}", quoted(parameters)),
             Warning::NoStandardErrors { reason } => write!(f, "there are no standard errors: {reason}"),
             Warning::AtBound { parameter, side, bound } => {
                 let side = match side {

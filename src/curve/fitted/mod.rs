@@ -20,6 +20,7 @@ mod profile;
 mod ray;
 mod resampling;
 mod residuals;
+mod runaways;
 mod squares;
 #[cfg(feature = "serde")]
 mod stored;

@@ -243,7 +243,10 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
             if checked.is_cancelled() {
                 return Err(stopped(Status::Cancelled));
             }
-            return checked.evaluate(&map).map(Some).map_err(|error| failed(SolveError::Evaluation(error)));
+            return checked
+                .evaluate(&map, &self.fit.report.x)
+                .map(Some)
+                .map_err(|error| failed(SolveError::Evaluation(error)));
         }
         let mut failure = None;
         for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {

@@ -7,21 +7,6 @@ use crate::problem::BoundSide;
 use crate::real::Real;
 use crate::solver::Status;
 
-/// A parameter may have run away if its standard error is more than this many times its value.
-const SUSPICIOUS: f64 = 100.0;
-
-/// A parameter that the data do not determine ran away if it is this many times as large as at the start.
-const GROWN: f64 = 1e4;
-
-/// Trials in which the other parameters follow one that is moved.
-const TRIALS: usize = 30;
-
-/// A move by one standard error raises `χ²` by one. Up to this rise, nothing has changed.
-const FLAT: f64 = 2e-3;
-
-/// Costs that differ by no more than `ε` to this power, relative to the cost, are the same: 4e-10 in double precision, 7e-5 in single.
-const SAME_COST: f64 = 0.6;
-
 /// Residuals of a perfect fit are up to `ε` to this power as long as the responses: 2e-12 in double precision, 6e-6 in single.
 const PERFECT: f64 = 0.75;
 
@@ -60,15 +45,10 @@ impl<T: Real> FittedCurve<'_, T> {
             warnings.push(Warning::EndedByRounding { gradient_cosine: report.gradient_cosine.to_f64() });
         }
         warnings.extend(self.worse_than_mean());
-        let free = self.checked.map.free();
-        for &index in free.iter().filter(|&&index| self.ran_away(index)) {
-            let parameter = &self.parameters[index];
-            warnings.push(Warning::RanAway {
-                parameter: parameter.name.clone(),
-                value: parameter.value.to_f64(),
-                standard_error: parameter.standard_error.to_f64(),
-            });
-        }
+        warnings.extend(self.runaways().into_iter().map(|index| {
+            let FittedParameter { name, value, standard_error, .. } = &self.parameters[index];
+            Warning::RanAway { parameter: name.clone(), value: value.to_f64(), standard_error: standard_error.to_f64() }
+        }));
         if let Some(error) = &self.covariance_error {
             warnings.push(Warning::NoStandardErrors { reason: error.to_string() });
         } else if !self.covariance.undetermined().is_empty() {
@@ -124,62 +104,5 @@ impl<T: Real> FittedCurve<'_, T> {
         }
         data.noise.whiten(0, &mut residuals, &mut [], 1);
         likelihood.reweigh(data.y(), &mut residuals, &mut [], 1)
-    }
-
-    /// Returns true if the parameter is far away and the fit is as good if it is farther. Collective.
-    fn ran_away(&self, index: usize) -> bool {
-        let FittedParameter { value, standard_error: error, state, .. } = self.parameters[index];
-        match state {
-            ParameterState::Undetermined => value.abs() > T::from_f64(GROWN) * self.size_at_start(index),
-            ParameterState::Free if error.is_finite() && error > T::from_f64(SUSPICIOUS) * value.abs() => {
-                self.is_as_good_at(index, if value < T::ZERO { value - error } else { value + error })
-            }
-            _ => false,
-        }
-    }
-
-    /// The size of a parameter at the start, or of the largest one if it starts at zero.
-    fn size_at_start(&self, index: usize) -> T {
-        let parameters = &self.checked.map.parameters;
-        let sizes = parameters.iter().map(|parameter| parameter.start.abs());
-        match parameters[index].start.abs() {
-            size if size > T::ZERO => size,
-            _ => sizes.fold(parameters[index].scale, T::max),
-        }
-    }
-
-    /// Returns true if a parameter can move there, or as far as bounds allow, and the others follow, without a rise of the cost.
-    /// Collective.
-    fn is_as_good_at(&self, index: usize, moved: T) -> bool {
-        let (checked, report) = (&self.checked, &self.report);
-        let moved = moved.max(checked.map.parameters[index].lower).min(checked.map.parameters[index].upper);
-        let unit = self.unit_of_chi_square().filter(|_| moved.is_finite() && moved != report.x[index]);
-        let Some(unit) = unit else { return false };
-        let same = T::EPSILON.powf(T::from_f64(SAME_COST)) * report.cost.abs();
-        let highest = report.cost + same.max(T::from_f64(0.5 * FLAT) * unit);
-        let map = checked.map.fixing(index, moved);
-        if map.free().is_empty() {
-            return checked.evaluate(&map).is_ok_and(|(_, cost)| cost <= highest);
-        }
-        let solver = checked.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
-        [self.following(index, moved), report.x.clone()].iter().any(|start| {
-            let solved = checked.solve_by(&solver, &checked.data, &map, start);
-            solved.is_ok_and(|solved| solved.cost <= highest)
-        })
-    }
-
-    /// All parameters where one of them has moved, and each follows as a power of it, with the exponent that the covariance suggests.
-    fn following(&self, index: usize, moved: T) -> Vec<T> {
-        let (x, unscaled) = (&self.report.x, self.covariance.unscaled());
-        let growth = (moved / x[index]).to_f64();
-        let follow = |(k, &value): (usize, &T)| {
-            let slope = (unscaled[[k, index]] / unscaled[[index, index]]).to_f64();
-            let exponent = slope * x[index].to_f64() / value.to_f64();
-            let followed = T::from_f64(value.to_f64() * growth.powf(exponent));
-            let parameter = &self.checked.map.parameters[k];
-            let is_sound = followed.is_finite() && followed != T::ZERO;
-            if is_sound { followed.max(parameter.lower).min(parameter.upper) } else { value }
-        };
-        x.iter().enumerate().map(follow).collect()
     }
 }

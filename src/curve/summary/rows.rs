@@ -4,8 +4,8 @@ use super::number::{self, DIGITS, Form, number};
 use super::{FitSummary, ParameterState, ParameterSummary};
 use crate::curve::counted::counted;
 
-/// Relative errors are not told apart from here on.
-const LARGEST_RELATIVE_ERROR: f64 = 1e4;
+/// The largest relative error that is printed, in percent.
+const LARGEST_PERCENTAGE: f64 = 1000.0;
 
 /// One column of the table of parameters.
 pub(super) struct Column {
@@ -101,11 +101,10 @@ fn interval(parameter: &ParameterSummary, digits: Digits) -> String {
 }
 
 fn relative_error(parameter: &ParameterSummary) -> String {
-    match parameter.relative_error() {
+    match parameter.relative_error().map(|relative| 100.0 * relative) {
         Some(_) if matches!(parameter.state, ParameterState::Fixed | ParameterState::Undetermined) => String::new(),
-        Some(relative) if relative < 100.0 => format!("{:.2} %", 100.0 * relative),
-        Some(relative) if relative < LARGEST_RELATIVE_ERROR => format!("{:.1e} %", 100.0 * relative),
-        Some(_) => format!("> {:e} %", 100.0 * LARGEST_RELATIVE_ERROR),
+        Some(percentage) if percentage > LARGEST_PERCENTAGE => format!("> {LARGEST_PERCENTAGE} %"),
+        Some(percentage) => format!("{percentage:.2} %"),
         None => String::new(),
     }
 }
