@@ -17,7 +17,9 @@ use crate::kernels::vector::all_finite;
 use crate::parallel;
 use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
 use crate::real::Real;
-use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
+use crate::solver::{
+    ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
+};
 
 /// A solve that eliminates the parameters that enter linearly. A program that asks for none does not contain it.
 pub(super) type Elimination<T> =
@@ -268,14 +270,14 @@ impl<T: Real> CheckedFit<'_, T> {
         }
     }
 
-    /// Covariance of all parameters of the curve, where a solve has ended, and a robust loss has left these sums. Collective.
+    /// Covariance of all parameters of the curve at a point, where these bounds hold some, and a robust loss has left these sums. Collective.
     pub(super) fn covariance(
         &self,
-        report: &Report<T>,
+        at: &[T],
+        active: &[ActiveBound<T>],
         robust: Option<&RobustSums<T>>,
     ) -> Result<Covariance<T>, CovarianceError> {
-        let at = &report.x;
-        let map = self.map.holding(&report.active, at);
+        let map = self.map.holding(active, at);
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
         let mut curve_problem = match robust {
             Some(_) => self.least_squares(&map),

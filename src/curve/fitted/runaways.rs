@@ -3,6 +3,7 @@
 use super::FittedCurve;
 use crate::curve::ParameterState;
 use crate::real::Real;
+use crate::solver::{ActiveBound, Covariance};
 
 /// A parameter may have run away if its standard error is more than this many times its value.
 const SUSPICIOUS: f64 = 100.0;
@@ -15,6 +16,9 @@ const GROWN: f64 = 1e4;
 
 /// Factor by which such parameters are moved farther.
 const FARTHER: f64 = 10.0;
+
+/// Factor by which a suspicious parameter is moved a little. It has lost influence if its standard error grows by as much.
+const NEARBY: f64 = 4.0;
 
 /// Trials in which the other parameters follow one that is moved.
 const TRIALS: usize = 30;
@@ -37,11 +41,13 @@ impl<T: Real> FittedCurve<'_, T> {
         let mut found: Vec<usize> = suspicious.iter().copied().filter(|&index| self.has_no_end(index)).collect();
         if !found.is_empty() {
             let correlation = self.covariance.correlation();
-            let follows = |index: &usize, found: &[usize]| {
-                found.iter().any(|&leader| correlation[(*index, leader)].abs() >= T::from_f64(FOLLOWS))
+            let leaders = found.clone();
+            let follows = |&index: &usize| {
+                let is_farther = self.report.x[index].abs() > self.size_at_start(index);
+                let follows = |&leader: &usize| correlation[(index, leader)].abs() >= T::from_f64(FOLLOWS);
+                is_farther && !leaders.contains(&index) && leaders.iter().any(follows)
             };
-            let (leaders, rest) = (found.clone(), suspicious.into_iter());
-            found.extend(rest.filter(|index| !leaders.contains(index) && follows(index, &leaders)));
+            found.extend(suspicious.into_iter().filter(follows));
         }
         let grown: Vec<usize> = free.iter().copied().filter(|&index| self.has_grown(index)).collect();
         let is_common = !grown.is_empty() && self.is_as_good_farther(&grown);
@@ -59,25 +65,42 @@ impl<T: Real> FittedCurve<'_, T> {
             && error > T::from_f64(SUSPICIOUS) * parameter.value.abs()
     }
 
-    /// Returns true if a suspicious parameter can move away from zero by its standard error, or as far as bounds allow, and the others
-    /// follow, without a rise of the cost: near a minimum at zero it would rise. Collective.
+    /// Returns true if a suspicious parameter can move away from zero, or as far as bounds allow, and the others follow, without a rise of the
+    /// cost: by its standard error, or a little where it then loses influence. Near a minimum at zero the cost would rise, and the
+    /// influence remain. Collective.
     fn has_no_end(&self, index: usize) -> bool {
+        let (x, error) = (self.report.x[index], self.parameters[index].standard_error);
+        let far = if x < T::ZERO { x - error } else { x + error };
+        self.as_good_at(index, far).is_some()
+            || self.as_good_at(index, T::from_f64(NEARBY) * x).is_some_and(|(at, active)| {
+                let covariance = self.checked.covariance(&at, &active, self.robust.as_ref());
+                let variance = |covariance: &Covariance<T>| covariance.unscaled()[[index, index]];
+                let least = T::from_f64(NEARBY * NEARBY) * variance(&self.covariance);
+                covariance.is_ok_and(|covariance| variance(&covariance) >= least)
+            })
+    }
+
+    /// All parameters, and the bounds that hold them, where one is moved and the fit is as good. Collective.
+    fn as_good_at(&self, index: usize, moved: T) -> Option<(Vec<T>, Vec<ActiveBound<T>>)> {
         let (checked, x) = (&self.checked, &self.report.x);
-        let error = self.parameters[index].standard_error;
-        let moved = self.within_bounds(index, if x[index] < T::ZERO { x[index] - error } else { x[index] + error });
+        let moved = self.within_bounds(index, moved);
         if !moved.is_finite() || moved == x[index] {
-            return false;
+            return None;
         }
         let (map, highest) = (checked.map.fixing(index, moved), self.highest_cost());
-        if checked.evaluate(&map, x).is_ok_and(|(_, cost)| cost <= highest) {
-            return true;
+        if let Ok((at, cost)) = checked.evaluate(&map, x)
+            && cost <= highest
+        {
+            return Some((at, Vec::new()));
+        }
+        if map.free().is_empty() {
+            return None;
         }
         let solver = checked.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
-        !map.free().is_empty()
-            && [self.following(index, moved), x.clone()].iter().any(|start| {
-                let solved = checked.solve_by(&solver, &checked.data, &map, start);
-                solved.is_ok_and(|solved| solved.cost <= highest)
-            })
+        [self.following(index, moved), x.clone()].iter().find_map(|start| {
+            let solved = checked.solve_by(&solver, &checked.data, &map, start).ok()?;
+            (solved.cost <= highest).then_some((solved.x, solved.active))
+        })
     }
 
     /// All parameters where one of them has moved, and each follows as a power of it, with the exponent that the covariance suggests.
