@@ -27,10 +27,12 @@ pub enum Warning {
         /// [`R²`](super::FittedCurve::r_squared), below zero; `None` under a robust loss, whose value is compared instead.
         r_squared: Option<f64>,
     },
-    /// The parameter is far away, and the fit is as good if it is farther. Its standard error is more than 100 times its value, and away from
-    /// zero, by that error or until the error has grown in proportion, the cost does not rise; or it has grown and follows such a
-    /// parameter with a correlation of at least 0.999. Where the Jacobian is singular, it is more than 10,000 times as large as at the
-    /// start, and the cost is the same if it grows tenfold, by itself or with all other such parameters.
+    /// The parameter is far away, and the fit is as good if it is farther.
+    ///
+    /// Its standard error is more than 100 times its value, and the cost does not rise if it moves away from zero by that error, or twice
+    /// as far with at least twice the error; or it has at least doubled since the start, and its correlation with such a parameter is
+    /// at least 0.999. Where the Jacobian is singular, it is more than 10,000 times as large as at the start, and the cost does not rise
+    /// if it grows tenfold, by itself or with all other such parameters.
     RanAway {
         /// Its name.
         parameter: String,

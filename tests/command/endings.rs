@@ -41,6 +41,22 @@ fn what_is_unusable_ends_with_three() {
     let pole = ["fit", "data.csv", "--formula", "a/(x+0*b)", "--y", "y", "--fix", "b"];
     let run = folder.run(&pole);
     assert!(run.code == 3 && run.errors.contains("worse than their mean does: R² is -"), "{run:?}");
+    let compared = folder.run(&[
+        "compare",
+        "data.csv",
+        "--y",
+        "y",
+        "--formula",
+        "a*x+b",
+        "--formula",
+        "a*x/(b+x)",
+        "--start",
+        "a=60,b=40",
+    ]);
+    assert!(
+        compared.code == 3 && compared.errors.contains("warning: \"a*x/(b+x)\": \"a\" ran away to "),
+        "{compared:?}"
+    );
     let sound = folder.run(&["fit", "data.csv", "--formula", "a*x+b", "--y", "y", "--json"]);
     assert!(sound.errors.is_empty() && sound.json()["warnings"].as_array().unwrap().is_empty());
 }

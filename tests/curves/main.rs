@@ -24,6 +24,7 @@ mod profile;
 mod reference;
 mod robust;
 mod rotated_peak;
+mod runaways;
 mod scripts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]

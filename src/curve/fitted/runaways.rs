@@ -8,8 +8,10 @@ use crate::solver::{ActiveBound, Covariance};
 /// A parameter may have run away if its standard error is more than this many times its value.
 const SUSPICIOUS: f64 = 100.0;
 
-/// A suspicious parameter follows one that ran away if their correlation is at least this.
-const FOLLOWS: f64 = 0.999;
+/// A suspicious parameter follows one that ran away if their correlation is at least this, and it is this many times as large as at the
+/// start.
+const CORRELATED: f64 = 0.999;
+const LARGER: f64 = 2.0;
 
 /// A parameter that the data do not determine may have run away if it is this many times as large as at the start.
 const GROWN: f64 = 1e4;
@@ -18,7 +20,7 @@ const GROWN: f64 = 1e4;
 const FARTHER: f64 = 10.0;
 
 /// Factor by which a suspicious parameter is moved a little. It has lost influence if its standard error grows by as much.
-const NEARBY: f64 = 4.0;
+const NEARBY: f64 = 2.0;
 
 /// Trials in which the other parameters follow one that is moved.
 const TRIALS: usize = 30;
@@ -43,9 +45,9 @@ impl<T: Real> FittedCurve<'_, T> {
             let correlation = self.covariance.correlation();
             let leaders = found.clone();
             let follows = |&index: &usize| {
-                let is_farther = self.report.x[index].abs() > self.size_at_start(index);
-                let follows = |&leader: &usize| correlation[(index, leader)].abs() >= T::from_f64(FOLLOWS);
-                is_farther && !leaders.contains(&index) && leaders.iter().any(follows)
+                let is_larger = self.report.x[index].abs() >= T::from_f64(LARGER) * self.size_at_start(index);
+                let follows = |&leader: &usize| correlation[(index, leader)].abs() >= T::from_f64(CORRELATED);
+                is_larger && !leaders.contains(&index) && leaders.iter().any(follows)
             };
             found.extend(suspicious.into_iter().filter(follows));
         }
