@@ -179,11 +179,34 @@ fn bounds_and_limits_are_named() {
 fn an_end_by_rounding_is_named() {
     let y = [-1.9, 3.3, 4.2, 3.8, 4.3, 5.4, 4.0, 1.4];
     let x: Vec<f64> = (1..=8).map(f64::from).collect();
-    let cubic = Formula::parse("a+b*x+c*(x+1e5)^2+d*(x+1e5)^3").unwrap();
-    let fit = CurveFit::model(cubic, &x, &y, &[1.0; 4]).fit().unwrap();
-    let cosine = fit.report().gradient_cosine;
-    let warning = Warning::EndedByRounding { gradient_cosine: cosine };
-    assert_eq!(fit.warnings().contains(&warning), fit.report().is_converged() && cosine > 1e-6, "{fit}");
+    let cubic = |from: f64| Formula::parse(&format!("a+b*x+c*(x+{from})^2+d*(x+{from})^3")).unwrap();
+    let fit = CurveFit::model(cubic(1e5), &x, &y, &[1.0; 4]).fit().unwrap();
+    let gradient_cosine = fit.report().gradient_cosine;
+    assert!(fit.report().is_converged() && gradient_cosine > 1e-6, "{fit}");
+    assert!(fit.warnings().contains(&Warning::EndedByRounding { gradient_cosine }), "{fit}");
+    assert!(!fit.is_unusable() && fit.to_string().contains("rounding errors ended the fit"), "{fit}");
+    let fit = CurveFit::model(cubic(10.0), &x, &y, &[1.0; 4]).fit().unwrap();
+    assert!(fit.warnings().is_empty(), "{fit}");
+}
+
+/// Residuals and deviations from the mean that are rounding errors say nothing of each other.
+#[test]
+fn constants_are_described_as_well_as_by_their_mean() {
+    let x: Vec<f64> = (1..=10).map(f64::from).collect();
+    for constant in [0.1, 1.0 / 3.0, 1e-300, 1e6 / 7.0] {
+        let y = vec![constant; 10];
+        for formula in ["a+b*x", "a*exp(-b*x)", "a+b*x+c*x^2", "a"] {
+            let curve = Formula::with_predictors(formula, ["x"]).unwrap();
+            let start = vec![1.0; curve.parameters().len()];
+            let fit = CurveFit::model(curve.clone(), &x, &y, &start).fit().unwrap();
+            assert!(!worse_than_mean(&fit), "{formula}: {fit}");
+            let robust = CurveFit::model(curve, &x, &y, &start).robust(Loss::Huber).f_scale(1.0).fit().unwrap();
+            assert!(!worse_than_mean(&robust), "{formula}: {robust}");
+        }
+    }
+    let symmetric = [-3.0, -1.0, 0.0, 1.0, 3.0];
+    let level = CurveFit::new(|_, [a]| a, &x[..5], &symmetric, [0.3]).robust(Loss::SoftL1).f_scale(1.0).fit().unwrap();
+    assert!(level.warnings().is_empty(), "{level}");
 }
 
 /// Parameters that are zero have a standard error far above their value, and no warning.

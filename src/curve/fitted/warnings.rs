@@ -71,15 +71,25 @@ impl<T: Real> FittedCurve<'_, T> {
     fn is_ended_by_rounding(&self) -> bool {
         let (report, settings) = (&self.report, &self.checked.solver.settings);
         let claims_a_minimum = !matches!(report.status, Status::TargetCost | Status::ResidualsVanished);
+        claims_a_minimum && !settings.is_stationary(report.gradient_cosine) && !self.is_perfect()
+    }
+
+    /// The residuals are rounding errors.
+    fn is_perfect(&self) -> bool {
         let perfect = T::EPSILON.to_f64().powf(PERFECT).powi(2) * self.squares.responses;
-        claims_a_minimum && !settings.is_stationary(report.gradient_cosine) && self.squares.whitened.to_f64() > perfect
+        self.squares.whitened.to_f64() <= perfect
     }
 
     /// The warning that a constant describes the data better than the curve by more than rounding. A robust loss compares its value with
     /// that of the median, which is not known where ranks share the rows.
     fn worse_than_mean(&self) -> Option<Warning> {
+        let resolution = T::EPSILON.sqrt();
+        if self.is_perfect() {
+            return None;
+        }
         if let Likelihood::Robust(..) = self.checked.likelihood {
-            let is_worse = !self.checked.data.is_shared() && self.report.cost > self.cost_of_median();
+            let is_worse = |median: T| self.report.cost > (T::ONE + resolution) * median;
+            let is_worse = !self.checked.data.is_shared() && is_worse(self.cost_of_median());
             return is_worse.then_some(Warning::WorseThanMean { r_squared: None });
         }
         let r_squared = match self.checked.likelihood {
@@ -87,7 +97,7 @@ impl<T: Real> FittedCurve<'_, T> {
             _ if self.squares.about_mean > T::ZERO => Some(T::ONE - self.squares.whitened / self.squares.about_mean),
             _ => None,
         };
-        let worse = r_squared.filter(|&r_squared| r_squared < -T::EPSILON.sqrt());
+        let worse = r_squared.filter(|&r_squared| r_squared < -resolution);
         worse.map(|r_squared| Warning::WorseThanMean { r_squared: Some(r_squared.to_f64()) })
     }
 
