@@ -44,7 +44,7 @@ impl Form {
         Some(Form { decimals: (scale - last).max(0) as usize, exponent: (!is_plain).then_some(scale) })
     }
 
-    /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`. A value far below its error has digits of its own: `2.31e5 ± 7.53e20`.
+    /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`. A value far below its error has digits of its own: `2.31e9 ± 7.53e20`.
     pub(super) fn measured(&self, value: f64, error: f64) -> String {
         if value != 0.0 && error > LARGE_ERROR * value.abs() {
             return [value, error].map(|own| number(own, DIGITS_OF_ERROR as usize)).join(" ± ");
@@ -121,7 +121,8 @@ mod tests {
             (451.541_218_44, 0.046_800_52, "451.5412 ± 0.0468"),
             (0.301_234, 25.31, "0.3 ± 25.3"),
             (-0.001_234_5, 25.31, "-0.00123 ± 25.3"),
-            (2.312e5, 7.531e20, "2.31e5 ± 7.53e20"),
+            (2.312e5, 7.531e20, "231000 ± 7.53e20"),
+            (2.312e9, 7.531e20, "2.31e9 ± 7.53e20"),
             (234_567.0, 12_345.0, "234567 ± 12345"),
             (1.0, 0.099_96, "1.000 ± 0.100"),
             (0.000_123_456, 1.234e-7, "0.000123456 ± 0.000000123"),
