@@ -17,7 +17,9 @@ use crate::kernels::vector::all_finite;
 use crate::parallel;
 use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
 use crate::real::Real;
-use crate::solver::{Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError};
+use crate::solver::{
+    ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
+};
 
 /// A solve that eliminates the parameters that enter linearly. A program that asks for none does not contain it.
 pub(super) type Elimination<T> =
@@ -226,13 +228,14 @@ impl<T: Real> CheckedFit<'_, T> {
         Ok(report)
     }
 
-    /// All parameters where none of them is free, and the cost there. Collective.
-    pub(super) fn evaluate(&self, map: &ParameterMap<T>) -> Result<(Vec<T>, T), EvaluationError> {
+    /// All parameters where the free ones are as in `at`, and the cost there. Collective.
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>, at: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
         let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
-        let evaluated = curve_problem.residuals(&[], 0, &mut r);
+        let free = map.gather(at);
+        let evaluated = curve_problem.residuals(&free, 0, &mut r);
         let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of(0, &r)]))?;
-        Ok((curve_problem.expand(&[]).0.to_vec(), cost))
+        Ok((curve_problem.expand(&free).0.to_vec(), cost))
     }
 
     /// The size of the noise is known.
@@ -267,14 +270,14 @@ impl<T: Real> CheckedFit<'_, T> {
         }
     }
 
-    /// Covariance of all parameters of the curve, where a solve has ended, and a robust loss has left these sums. Collective.
+    /// Covariance of all parameters of the curve at a point, where these bounds hold some, and a robust loss has left these sums. Collective.
     pub(super) fn covariance(
         &self,
-        report: &Report<T>,
+        at: &[T],
+        active: &[ActiveBound<T>],
         robust: Option<&RobustSums<T>>,
     ) -> Result<Covariance<T>, CovarianceError> {
-        let at = &report.x;
-        let map = self.map.holding(&report.active, at);
+        let map = self.map.holding(active, at);
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
         let mut curve_problem = match robust {
             Some(_) => self.least_squares(&map),

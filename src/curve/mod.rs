@@ -77,6 +77,7 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod warning;
 
 pub use any_curve::AnyCurve;
 pub use comparison::{Compared, Comparison, ComparisonError};
@@ -114,3 +115,4 @@ pub use summary::{
 #[cfg(feature = "csv")]
 pub use table::{Separator, Table, TableError, TableReader, TableRow};
 pub use tie::Tie;
+pub use warning::Warning;

@@ -47,7 +47,7 @@ impl<T: Real> Settings<T> {
 
     /// A point with this largest cosine counts as stationary.
     #[inline]
-    pub(super) fn is_stationary(&self, gradient_cosine: T) -> bool {
+    pub(crate) fn is_stationary(&self, gradient_cosine: T) -> bool {
         gradient_cosine <= self.largest_cosine()
     }
 }

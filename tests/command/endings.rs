@@ -19,6 +19,48 @@ fn what_does_not_converge_ends_with_one() {
     assert_eq!(refused, "--time-limit is -1: seconds must not be negative");
 }
 
+/// Parameters without end, and a curve that is worse than a flat line: said in the report, in JSON and on the error stream.
+#[test]
+fn what_is_unusable_ends_with_three() {
+    let line = |x: u32| format!("{x},{},all\n", 2.0 * f64::from(x) + 0.02 * f64::from(x * x) + f64::from(x * 7 % 5));
+    let folder = Folder::with("x,y,group\n".to_owned() + &(1..=20).map(line).collect::<String>());
+    let hyperbola =
+        ["fit", "data.csv", "--formula", "a*x/(b+x)", "--y", "y", "--start", "a=60,b=40", "--bounds", "b=0.."];
+    let run = folder.run(&hyperbola);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(
+        run.errors.contains("warning: \"a\" ran away to ") && run.errors.contains("warning: \"b\" ran away to "),
+        "{run:?}"
+    );
+    assert!(run.out.contains("\"b\" ran away to ") && !run.out.contains("0.00 ±"), "{run:?}");
+    let json = folder.run(&[&hyperbola[..], &["--json"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert!(json.code == 3 && report["warnings"][0].as_str().unwrap().contains("\"a\" ran away to "), "{json:?}");
+    let grouped = folder.run(&[&hyperbola[..], &["--group-by", "group"]].concat());
+    assert!(grouped.code == 3 && grouped.errors.contains("warning: group \"all\": \"a\" ran away"), "{grouped:?}");
+    let pole = ["fit", "data.csv", "--formula", "a/(x+0*b)", "--y", "y", "--fix", "b"];
+    let run = folder.run(&pole);
+    assert!(run.code == 3 && run.errors.contains("worse than their mean does: R² is -"), "{run:?}");
+    let compared = folder.run(&[
+        "compare",
+        "data.csv",
+        "--y",
+        "y",
+        "--formula",
+        "a*x+b",
+        "--formula",
+        "a*x/(b+x)",
+        "--start",
+        "a=60,b=40",
+    ]);
+    assert!(
+        compared.code == 3 && compared.errors.contains("warning: \"a*x/(b+x)\": \"a\" ran away to "),
+        "{compared:?}"
+    );
+    let sound = folder.run(&["fit", "data.csv", "--formula", "a*x+b", "--y", "y", "--json"]);
+    assert!(sound.errors.is_empty() && sound.json()["warnings"].as_array().unwrap().is_empty());
+}
+
 #[test]
 fn bad_arguments_end_with_two() {
     for (arguments, expected) in [

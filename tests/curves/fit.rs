@@ -233,7 +233,7 @@ fn what_is_not_determined_is_said() {
     assert_eq!(fit.covariance().undetermined(), ["first", "second"]);
     assert!((fit.parameter("rate").unwrap().value - reference()[1][0]).abs() < 1e-6, "{fit}");
     let text = fit.to_string();
-    assert!(text.contains("the data do not determine first, second"), "{text}");
+    assert!(text.contains("the data do not determine \"first\", \"second\""), "{text}");
     assert!(text.contains("undetermined"), "{text}");
 
     let exact = curve_fit(|x, [a, k]| a * (-k * x).exp(), &X[..2], &Y[..2], START).unwrap();

@@ -24,6 +24,7 @@ mod profile;
 mod reference;
 mod robust;
 mod rotated_peak;
+mod runaways;
 mod scripts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
@@ -32,3 +33,4 @@ mod summary;
 mod tables;
 #[cfg(feature = "rayon")]
 mod threads;
+mod warnings;

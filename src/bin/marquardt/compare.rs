@@ -40,7 +40,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     candidates.iter().for_each(|chosen| curve::note_of_e(&chosen.curve, &arguments.start));
     let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
     let mut fits = Vec::new();
-    let mut failed = Vec::new();
+    let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for Chosen { curve, x_names, y_name } in candidates {
         let data = Data::select(&table, &arguments.data, x_names, y_name)?;
         let of_curve = CurveArguments { start: arguments.start.clone(), ..Default::default() };
@@ -48,6 +48,8 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         let fit = curve_fit::build(&curve, &data, &of_curve, &arguments.method)?;
         match curve_fit::solve(fit, &arguments.method) {
             Ok(Solved { fit, .. }) if fit.report().is_converged() => {
+                let unusable = fit.warnings().iter().filter(|warning| warning.is_unusable());
+                warnings.extend(unusable.map(|warning| format!("warning: {:?}: {warning}", curve.to_string())));
                 fits.push((curve.to_string(), fit.criteria(), fit.residual_standard_deviation()));
             }
             Ok(Solved { fit, .. }) => failed.push((curve.to_string(), fit.report().status.to_string())),
@@ -90,7 +92,11 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     for (name, reason) in &failed {
         note(format_args!("note: {name:?} is left out: {reason}"));
     }
+    warnings.iter().for_each(note);
     // Of all models of the library, some do not suit the data.
     let is_selection = !(arguments.models.is_empty() && arguments.formula.is_empty());
-    Ok(Ending::of(failed.is_empty() || !is_selection))
+    Ok(match is_selection {
+        true if !warnings.is_empty() => Ending::Unusable,
+        _ => Ending::of(failed.is_empty() || !is_selection),
+    })
 }

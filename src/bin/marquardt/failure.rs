@@ -4,7 +4,9 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use marquardt::FittedCurve;
 use marquardt::curve::FormulaError;
+use marquardt::solver::Status;
 use thiserror::Error;
 
 /// Outcome of a run, and its exit code.
@@ -14,6 +16,8 @@ pub enum Ending {
     Solved,
     /// A fit did not converge, or was interrupted: exit code 1.
     NotConverged,
+    /// A fit ended, but nothing can be concluded from it: exit code 3.
+    Unusable,
     /// The input cannot be used: exit code 2.
     BadInput,
 }
@@ -23,6 +27,19 @@ impl Ending {
     pub fn of(is_converged: bool) -> Self {
         if is_converged { Ending::Solved } else { Ending::NotConverged }
     }
+
+    /// The ending of a fit. One that was cut short may still become usable.
+    pub fn of_fit(fit: &FittedCurve<'_, f64>) -> Self {
+        let is_cut_short = matches!(fit.report().status, Status::Cancelled | Status::TimeLimit);
+        if fit.is_unusable() && !is_cut_short { Ending::Unusable } else { Self::of(fit.report().is_converged()) }
+    }
+
+    /// The ending of several fits: that of the worst.
+    pub fn of_all(endings: impl Iterator<Item = Ending>) -> Self {
+        let all: Vec<Ending> = endings.collect();
+        let worst = [Ending::Unusable, Ending::NotConverged].into_iter().find(|ending| all.contains(ending));
+        worst.unwrap_or(Ending::Solved)
+    }
 }
 
 impl From<Ending> for ExitCode {
@@ -31,6 +48,7 @@ impl From<Ending> for ExitCode {
             Ending::Solved => 0,
             Ending::NotConverged => 1,
             Ending::BadInput => 2,
+            Ending::Unusable => 3,
         })
     }
 }

@@ -48,7 +48,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
-    let report = Report { summary, inference, minima, stored };
+    let report = Report { summary, inference, minima, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
         let plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
@@ -58,7 +58,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         output::write(path, &residuals(&data, &fit.fitted().to_vec()).to_csv()?)?;
     }
     print(&report, arguments)?;
-    Ok(Ending::of(report.is_solved()))
+    fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
+    Ok(report.ending())
 }
 
 fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {

@@ -4,11 +4,12 @@ use marquardt::curve::ParameterState;
 use serde_json::{Value, json};
 
 use crate::arguments::FitArguments;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::output;
 use crate::report::{Report, parameters};
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table, significant};
+use crate::terminal::note;
 
 /// Results of one group.
 pub struct GroupReport {
@@ -29,9 +30,18 @@ pub struct GroupResults<'r> {
 }
 
 impl GroupResults<'_> {
-    /// All fits ended at a minimum.
-    pub fn is_solved(&self) -> bool {
-        self.own().map(|(_, report)| report).chain(&self.shared).all(Report::is_solved)
+    /// The ending of all fits.
+    pub fn ending(&self) -> Ending {
+        Ending::of_all(self.own().map(|(_, report)| report).chain(&self.shared).map(Report::ending))
+    }
+
+    /// Prints the warnings of all fits on the standard error stream.
+    pub fn note_warnings(&self) {
+        for (name, report) in self.own() {
+            report.summary.warnings.iter().for_each(|warning| note(format_args!("warning: group {name:?}: {warning}")));
+        }
+        let shared = self.shared.iter().flat_map(|report| &report.summary.warnings);
+        shared.for_each(|warning| note(format_args!("warning: {warning}")));
     }
 
     pub fn print(&self, arguments: &FitArguments) -> Result<(), Failure> {

@@ -71,7 +71,8 @@ pub fn run(
         output::write(path, &pictures.residuals.to_csv()?)?;
     }
     results.print(arguments)?;
-    Ok(Ending::of(results.is_solved()))
+    results.note_warnings();
+    Ok(results.ending())
 }
 
 impl<'a> Groups<'a> {
@@ -122,7 +123,7 @@ impl<'a> Groups<'a> {
             pictures.residuals.append(residuals(&group.data, &fit.fitted().to_vec()).in_group(by, &group.name));
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let report = Some(Report { summary, inference, minima, stored: None });
+            let report = Some(Report { summary, inference, minima, stored: None, fitted: Ending::of_fit(&fit) });
             results.reports.push(GroupReport { name: group.name.clone(), report, stored });
         }
         Ok(())
@@ -156,7 +157,7 @@ impl<'a> Groups<'a> {
         let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_name, curve.formula()));
-        results.shared = Some(Report { summary, inference, minima: None, stored: None });
+        results.shared = Some(Report { summary, inference, minima: None, stored: None, fitted: Ending::of_fit(&fit) });
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use marquardt::curve::{FitSummary, ParameterState};
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, Format, Table};
@@ -18,12 +18,14 @@ pub struct Report {
     pub minima: Option<Table>,
     /// Stored fit of a single curve.
     pub stored: Option<FitOfColumns>,
+    /// Ending of the fit alone.
+    pub fitted: Ending,
 }
 
 impl Report {
-    /// The fit ended at a minimum, and nothing else was interrupted.
-    pub fn is_solved(&self) -> bool {
-        self.summary.is_converged && !self.inference.is_interrupted
+    /// The ending of the fit, and of all that follows it.
+    pub fn ending(&self) -> Ending {
+        if self.inference.is_interrupted { Ending::NotConverged } else { self.fitted }
     }
 
     /// The report in a format.

@@ -20,6 +20,7 @@ mod profile;
 mod ray;
 mod resampling;
 mod residuals;
+mod runaways;
 mod squares;
 #[cfg(feature = "serde")]
 mod stored;
@@ -27,6 +28,7 @@ mod summary;
 mod synthetic;
 mod totals;
 mod uncertain_curve;
+mod warnings;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -37,7 +39,7 @@ use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 
-use super::{CurveError, ParameterState, Rows};
+use super::{CurveError, ParameterState, Rows, Warning};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, Report};
@@ -83,6 +85,7 @@ pub struct FittedCurve<'a, T: Real> {
     robust: Option<RobustSums<T>>,
     /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
+    warnings: Vec<Warning>,
 }
 
 /// One parameter of a fitted curve.
@@ -104,7 +107,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     pub(super) fn new(checked: CheckedFit<'a, T>, report: Report<T>) -> Result<Self, CurveError> {
         let squares = Squares::at(&checked, &report.x)?;
         let (robust, covariance) = match RobustSums::at(&checked, &report.x) {
-            Ok(robust) => (robust, checked.covariance(&report, robust.as_ref())),
+            Ok(robust) => (robust, checked.covariance(&report.x, &report.active, robust.as_ref())),
             Err(error) => (None, Err(CovarianceError::Evaluation(error))),
         };
         let (covariance, covariance_error) = match covariance {
@@ -120,7 +123,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         });
         let parameters = parameters.collect();
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
-        let fit = FittedCurve {
+        let mut fit = FittedCurve {
             parameters,
             checked,
             report,
@@ -130,11 +133,12 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             responses,
             robust,
             totals,
+            warnings: Vec::new(),
         };
         if fit.checked.data.is_shared() {
-            let totals = OnceLock::from(Totals::of(&fit)?);
-            return Ok(FittedCurve { totals, ..fit });
+            fit.totals = OnceLock::from(Totals::of(&fit)?);
         }
+        fit.warnings = fit.find_warnings();
         Ok(fit)
     }
 

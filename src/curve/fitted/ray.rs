@@ -82,7 +82,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
-    fn unit_of_chi_square(&self) -> Option<T> {
+    pub(super) fn unit_of_chi_square(&self) -> Option<T> {
         let Some(sums) = &self.robust else {
             let known = self.covariance.is_absolute().then_some(T::ONE);
             return known.or(self.covariance.residual_variance());
@@ -243,7 +243,10 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
             if checked.is_cancelled() {
                 return Err(stopped(Status::Cancelled));
             }
-            return checked.evaluate(&map).map(Some).map_err(|error| failed(SolveError::Evaluation(error)));
+            return checked
+                .evaluate(&map, &self.fit.report.x)
+                .map(Some)
+                .map_err(|error| failed(SolveError::Evaluation(error)));
         }
         let mut failure = None;
         for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {

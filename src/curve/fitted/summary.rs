@@ -8,7 +8,7 @@ use crate::curve::noise::Noise;
 use crate::curve::parameter::{Parameter, Role};
 use crate::curve::{
     CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
-    ParameterSummary, PriorSummary,
+    ParameterSummary, PriorSummary, Warning,
 };
 use crate::precision::Compiled;
 use crate::real::Real;
@@ -52,12 +52,6 @@ impl<'a, T: Real> FittedCurve<'a, T> {
 
     fn summarize(&self) -> FitSummary {
         let report = self.report();
-        let mut warnings = Vec::new();
-        if let Some(error) = &self.covariance_error {
-            warnings.push(format!("no standard errors: {error}"));
-        } else if !self.covariance.undetermined().is_empty() {
-            warnings.push(format!("the data do not determine {}", self.covariance.undetermined().join(", ")));
-        }
         FitSummary {
             title: None,
             model: None,
@@ -70,7 +64,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             statistics: self.statistics(),
             parameters: self.parameter_summaries(),
             correlations: self.correlations(),
-            warnings,
+            warnings: self.warnings.iter().map(Warning::to_string).collect(),
         }
     }
 

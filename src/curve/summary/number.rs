@@ -5,6 +5,8 @@ pub(super) use crate::digits::number;
 
 /// Significant digits of a standard error.
 const DIGITS_OF_ERROR: i32 = 3;
+/// A value below its standard error by more than this factor has digits of its own.
+const LARGE_ERROR: f64 = 100.0;
 /// Significant digits of numbers of which no error is known.
 pub(super) const DIGITS: usize = 6;
 /// Significant digits that a double has for certain.
@@ -42,8 +44,11 @@ impl Form {
         Some(Form { decimals: (scale - last).max(0) as usize, exponent: (!is_plain).then_some(scale) })
     }
 
-    /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`.
+    /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`. A value far below its error has digits of its own: `2.31e9 ± 7.53e20`.
     pub(super) fn measured(&self, value: f64, error: f64) -> String {
+        if value != 0.0 && error > LARGE_ERROR * value.abs() {
+            return [value, error].map(|own| number(own, DIGITS_OF_ERROR as usize)).join(" ± ");
+        }
         let decimals = self.decimals;
         let least = 99.5 * 10_f64.powi(-(decimals as i32));
         let error = match self.scaled(error) {
@@ -114,8 +119,10 @@ mod tests {
             (9.867_61, 0.012_34, "9.8676 ± 0.0123"),
             (-9.867_61, 1.234, "-9.87 ± 1.23"),
             (451.541_218_44, 0.046_800_52, "451.5412 ± 0.0468"),
-            (0.001_234_5, 25.31, "0.0 ± 25.3"),
-            (-0.001_234_5, 25.31, "0.0 ± 25.3"),
+            (0.301_234, 25.31, "0.3 ± 25.3"),
+            (-0.001_234_5, 25.31, "-0.00123 ± 25.3"),
+            (2.312e5, 7.531e20, "231000 ± 7.53e20"),
+            (2.312e9, 7.531e20, "2.31e9 ± 7.53e20"),
             (234_567.0, 12_345.0, "234567 ± 12345"),
             (1.0, 0.099_96, "1.000 ± 0.100"),
             (0.000_123_456, 1.234e-7, "0.000123456 ± 0.000000123"),

@@ -4,6 +4,9 @@ use super::number::{self, DIGITS, Form, number};
 use super::{FitSummary, ParameterState, ParameterSummary};
 use crate::curve::counted::counted;
 
+/// The largest relative error that is printed, in percent.
+const LARGEST_PERCENTAGE: f64 = 1000.0;
+
 /// One column of the table of parameters.
 pub(super) struct Column {
     pub(super) heading: String,
@@ -98,10 +101,10 @@ fn interval(parameter: &ParameterSummary, digits: Digits) -> String {
 }
 
 fn relative_error(parameter: &ParameterSummary) -> String {
-    match parameter.relative_error() {
+    match parameter.relative_error().map(|relative| 100.0 * relative) {
         Some(_) if matches!(parameter.state, ParameterState::Fixed | ParameterState::Undetermined) => String::new(),
-        Some(relative) if relative < 100.0 => format!("{:.2} %", 100.0 * relative),
-        Some(relative) => format!("{:.1e} %", 100.0 * relative),
+        Some(percentage) if percentage > LARGEST_PERCENTAGE => format!("> {LARGEST_PERCENTAGE} %"),
+        Some(percentage) => format!("{percentage:.2} %"),
         None => String::new(),
     }
 }

@@ -38,6 +38,7 @@ fn finds_the_best(model: &Named, Case { x, truth }: &Case, seed: u64) {
     let best = CurveFit::model(model.clone(), x, &y, truth).fit().unwrap();
     let [sum, least] = [&fit, &best].map(|fit| fit.report().sum_of_squares());
     assert!(sum <= least * (1.0 + 1e-6), "{model} {truth:?} from {start:?}: {sum:e} instead of {least:e}");
+    assert!(fit.warnings().is_empty(), "{model} {truth:?}: {fit}");
     for (parameter, truth) in fit.parameters().iter().zip(truth) {
         let error = (parameter.value - truth).abs() / parameter.standard_error;
         assert!(error < 5.0, "{model} from {start:?}: {parameter:?} instead of {truth}");

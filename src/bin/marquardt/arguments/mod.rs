@@ -25,7 +25,8 @@ use crate::table::Format;
 
 /// Fits curves to data in files, with standard errors, intervals, tests and plots.
 ///
-/// Exit codes: 0 if every fit converged, 1 if one did not or was interrupted, 2 for input that cannot be used.
+/// Exit codes: 0 if every fit converged, 1 if one did not or was interrupted, 2 for input that cannot be used, 3 if nothing can be
+/// concluded from a fit: a parameter ran away, or a constant describes the data better.
 #[derive(Debug, Parser)]
 #[command(name = "marquardt", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Examples:
