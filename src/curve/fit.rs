@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::checked_fit::{CheckedFit, Elimination};
+use super::checked_fit::CheckedFit;
 use super::data::Data;
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
@@ -16,6 +16,7 @@ use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
+use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
 use crate::precision::Compiled;
@@ -68,7 +69,9 @@ pub struct CurveFit<'a, T: Real, C> {
     nan_policy: NanPolicy,
     likelihood: Likelihood<T>,
     robust: Option<Robustness<T>>,
-    variable_projection: Option<Elimination<T>>,
+    variable_projection: bool,
+    /// A fit that ends badly is tried again in other ways.
+    retry: bool,
     solver: LevenbergMarquardt<T>,
     observer: Option<IterationObserver<T>>,
 }
@@ -113,7 +116,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             nan_policy: NanPolicy::default(),
             likelihood: Likelihood::Gaussian,
             robust: None,
-            variable_projection: None,
+            variable_projection: false,
+            retry: true,
             solver: LevenbergMarquardt::new(),
             observer: None,
         }
@@ -264,8 +268,34 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// ```
     #[doc(alias = "separable")]
     pub fn variable_projection(self, eliminate: bool) -> Self {
-        let variable_projection = eliminate.then_some(LevenbergMarquardt::minimize_separable_rows as Elimination<T>);
-        CurveFit { variable_projection, ..self }
+        CurveFit { variable_projection: eliminate, ..self }
+    }
+
+    /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if it is not converged though
+    /// limits are left, if it describes the data worse than their mean does, or if a parameter ran away: its standard error is more than a
+    /// hundred times its value, which is more than a hundred times its start.
+    ///
+    /// The other ways are [variable projection](Self::variable_projection), other dampings, and starts of other sizes, some of which are
+    /// those of the data. The first result is kept unless another has a cost that is lower by more than 10⁻⁶ of it, or ends
+    /// well at a cost that is no higher. [`FittedCurve::attempts`] says how many there were, and which was kept. The report's iterations,
+    /// evaluations and time are those of all attempts, its initial cost that of the start that was given, and the rest that of the
+    /// attempt that was kept. The solver's evaluations and time limit hold for all attempts together, and its iterations for each, with
+    /// four times as many in all.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// let concentration = [0.02, 0.06, 0.11, 0.22, 0.56, 1.10];
+    /// let rate = [61.5, 102.0, 131.0, 155.5, 194.0, 203.5];
+    /// // At this start, the sum of squares falls towards an infinite km.
+    /// let fit = CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &concentration, &rate, [1.0, 1.0]);
+    /// let (first, best) = (fit.clone().retry(false).fit()?, fit.fit()?);
+    /// assert!(first.r_squared() < Some(0.0) && best.r_squared() > Some(0.9));
+    /// assert!(best.attempts().count > 1);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn retry(self, retry: bool) -> Self {
+        CurveFit { retry, ..self }
     }
 
     /// Shares the rows with other ranks, which do the same fit: x, y, and all that comes with rows, are this rank's share of
@@ -307,7 +337,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Calls a function after each trial step of the fit, to show its progress while it runs. Fits of resampled data and from
-    /// many starts, profiles, and fits by [variable projection](Self::variable_projection) call nothing.
+    /// many starts, profiles, [further attempts](Self::retry), and fits by [variable projection](Self::variable_projection) call nothing.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -413,6 +443,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             likelihood: self.likelihood,
             robust: self.robust,
             variable_projection: self.variable_projection,
+            retry: self.retry,
             solver: self.solver,
             observer: self.observer,
         })
@@ -422,15 +453,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
     /// Fits.
     fn fit_boxed(self) -> Result<FittedCurve<'a, T>, CurveError> {
+        let retry = self.retry;
         let (mut checked, robust) = self.checked()?;
         let start: Vec<T> = checked.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let solved = match robust {
-            Some(robust) => checked.solve_robust(robust, &start),
-            None => checked.solve(&start),
-        };
+        let solved = checked.solve_under(robust.clone(), &start);
         let report = solved.map_err(|error| checked.explain(error, &start))?;
         checked.observer = None;
-        FittedCurve::new(checked, report)
+        let fit = FittedCurve::new(checked, report)?;
+        if retry { best_attempt(fit, robust.as_ref()) } else { Ok(fit) }
     }
 
     /// Checks everything. Collective.

@@ -77,6 +77,21 @@ impl<T: Real> Settings<T> {
         corrects && plan.may_keep_rows && plan.form == LinearForm::Cholesky
     }
 
+    /// Neither iterations nor evaluations are used up.
+    pub(crate) fn has_work_left(&self) -> bool {
+        self.max_iterations > 0 && self.max_evaluations > 0
+    }
+
+    /// Number of evaluations that are allowed.
+    pub(crate) fn evaluations_left(&self) -> usize {
+        self.max_evaluations
+    }
+
+    /// Returns true if work that has taken this long is to end.
+    pub(crate) fn is_over_after(&self, elapsed: Duration) -> bool {
+        self.is_cancelled() || self.time_limit.is_some_and(|limit| elapsed >= limit)
+    }
+
     /// Takes work that was done before off the limits, of which that on iterations is to hold for so many solves together.
     pub(crate) fn spend(&mut self, iterations: usize, solves: usize, evaluations: usize, time: Duration) {
         let left = self.max_iterations.saturating_mul(solves).saturating_sub(iterations);

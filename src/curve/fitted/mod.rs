@@ -27,6 +27,7 @@ mod summary;
 mod synthetic;
 mod totals;
 mod uncertain_curve;
+mod usable;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -37,7 +38,7 @@ use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 
-use super::{CurveError, ParameterState, Rows};
+use super::{Attempts, CurveError, ParameterState, Rows};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, Report};
@@ -71,7 +72,9 @@ pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
     parameters: Vec<FittedParameter<T>>,
-    report: Report<T>,
+    pub(super) report: Report<T>,
+    /// The attempts that led here.
+    pub(super) attempts: Attempts,
     covariance: Covariance<T>,
     /// Reason for which nothing is known of the covariance.
     covariance_error: Option<CovarianceError>,
@@ -124,6 +127,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             parameters,
             checked,
             report,
+            attempts: Attempts::default(),
             covariance,
             covariance_error,
             squares,
@@ -151,6 +155,11 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     /// Report of the solve: its status, cost and counts of evaluations.
     pub fn report(&self) -> &Report<T> {
         &self.report
+    }
+
+    /// Number of attempts, and the one that this is the result of; see [`CurveFit::retry`](super::CurveFit::retry).
+    pub fn attempts(&self) -> Attempts {
+        self.attempts
     }
 
     /// Covariance and correlation of the parameters. All of them are undetermined where it could not be computed; see
