@@ -201,7 +201,8 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
         let Spent { begun, iterations, accepted, evaluations } = spent;
         let elapsed = elapsed + begun.elapsed();
         best.report = Report { initial_cost, iterations, accepted, evaluations, elapsed, ..best.report };
-        FittedCurve { attempts, ..best }
+        best.attempts = attempts;
+        best
     }
 }
 
