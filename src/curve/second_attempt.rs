@@ -16,8 +16,12 @@ const SOLVES: usize = 4;
 /// Costs that differ by no more than this share of them are the same.
 const SAME: f64 = 1e-6;
 
-/// Number of attempts that end at the lowest cost, after which no other is made.
+/// Share of the iterations of a solve that each further attempt may take, as a divisor.
+const SHARES: usize = 4;
+
+/// Number of attempts that end at the lowest cost, after which no other is made: of those that end well, and of others.
 const AGREEING: usize = 2;
+const AGREEING_BADLY: usize = 5;
 
 /// Initial damping of Nielsen's policy.
 const NIELSEN: f64 = 1e-3;
@@ -32,6 +36,10 @@ pub(super) fn best_attempt<'a, T: Real>(
     }
     let start: Vec<T> = fit.checked.map.parameters.iter().map(|parameter| parameter.start).collect();
     let other_starts = OtherStarts::of(&fit.checked, &start);
+    // A minimum of linear least squares is the only one.
+    if other_starts.are_needless() && fit.report.is_converged() {
+        return Ok(fit);
+    }
     let mut search = Search::after(fit, robust);
     for way in search.ways(start, &other_starts) {
         if search.is_over() {
@@ -132,13 +140,14 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
     fn left(&self) -> LevenbergMarquardt<T> {
         let mut left = self.solver.clone();
         let elapsed = self.first.1 + self.spent.begun.elapsed();
-        left.settings.spend(self.spent.iterations, SOLVES, self.spent.evaluations.total(), elapsed);
+        left.settings.share_iterations(SHARES);
+        left.settings.spend(self.spent.iterations, SHARES * SOLVES, self.spent.evaluations.total(), elapsed);
         left
     }
 
     /// Nothing is left of the limits, or to be gained.
     fn is_over(&self) -> bool {
-        let is_confirmed = self.agreeing >= AGREEING && self.best.is_usable();
+        let is_confirmed = self.agreeing >= if self.best.is_usable() { AGREEING } else { AGREEING_BADLY };
         self.is_stopped || is_confirmed || !self.left().settings.has_work_left()
     }
 

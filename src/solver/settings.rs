@@ -82,6 +82,11 @@ impl<T: Real> Settings<T> {
         self.max_iterations > 0 && self.max_evaluations > 0
     }
 
+    /// Divides the iterations among so many solves.
+    pub(crate) fn share_iterations(&mut self, solves: usize) {
+        self.max_iterations = self.max_iterations.div_ceil(solves);
+    }
+
     /// Number of evaluations that are allowed.
     pub(crate) fn evaluations_left(&self) -> usize {
         self.max_evaluations

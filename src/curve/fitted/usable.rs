@@ -9,8 +9,9 @@ use crate::solver::Status;
 /// A parameter ran away if its standard error is this many times its value, and its value as many times its start.
 const FAR: f64 = 100.0;
 
-/// Share of the squares about the mean above which a parameter without influence was lost on the way.
-const POOR: f64 = 0.5;
+/// Ratio of the mean squares that the parameters explain and that they leave, below which the curve is no better than the mean of the
+/// data.
+const LEAST_F: f64 = 4.0;
 
 impl<T: Real> FittedCurve<'_, T> {
     /// Another attempt may do better: the fit has neither ended well nor been stopped.
@@ -21,21 +22,26 @@ impl<T: Real> FittedCurve<'_, T> {
         !was_stopped && !self.is_usable()
     }
 
-    /// The fit is converged and better than the mean of the data, and no parameter ran away.
+    /// The fit is converged and better than the mean of the data, and all parameters are determined and within reach of their starts.
     pub(in crate::curve) fn is_usable(&self) -> bool {
-        let is_lost = self.has_left(POOR) && !self.covariance.undetermined().is_empty();
-        self.report.is_converged() && !self.has_left(1.0) && !is_lost && !self.ran_away()
+        self.report.is_converged()
+            && self.covariance.undetermined().is_empty()
+            && self.is_better_than_mean()
+            && !self.ran_away()
     }
 
-    /// More than this share of the squares about the mean is left. A robust loss may leave any.
-    fn has_left(&self, share: f64) -> bool {
+    /// The squares about the curve are significantly less than those about the mean. A robust loss may leave any.
+    fn is_better_than_mean(&self) -> bool {
         let left = match self.checked.likelihood {
             Likelihood::Gaussian => self.squares.whitened,
             Likelihood::Poisson => self.squares.residuals,
-            Likelihood::Robust(..) => return false,
+            Likelihood::Robust(..) => return true,
         };
         let about_mean = self.squares.about_mean;
-        about_mean > T::ZERO && !(left <= T::from_f64(share) * about_mean)
+        let count = |count: usize| T::from_f64(count as f64);
+        let explaining = count(self.checked.map.free().len().saturating_sub(1));
+        let least = T::from_f64(LEAST_F) * explaining * left / count(self.degrees_of_freedom().max(1));
+        about_mean == T::ZERO || about_mean - left >= least
     }
 
     /// A parameter is orders of magnitude away from its start, and not determined.
@@ -45,9 +51,7 @@ impl<T: Real> FittedCurve<'_, T> {
             let (value, start, error) = (fitted.value.abs(), parameter.start.abs(), fitted.standard_error);
             let is_uncertain = error > far * value;
             let has_grown = value > far * start && start > T::ZERO;
-            let has_vanished = !error.is_finite() && far * value < start;
-            let does_move = matches!(fitted.state, ParameterState::Free | ParameterState::Undetermined);
-            does_move && is_uncertain && (has_grown || has_vanished)
+            fitted.state == ParameterState::Free && is_uncertain && has_grown
         })
     }
 }
