@@ -271,16 +271,22 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { variable_projection: eliminate, ..self }
     }
 
-    /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if it is not converged though
-    /// limits are left, if it describes the data worse than their mean does, or if a parameter ran away: its standard error is more than a
-    /// hundred times its value, which is more than a hundred times its start.
+    /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if
     ///
-    /// The other ways are [variable projection](Self::variable_projection), other dampings, and starts of other sizes, some of which are
-    /// those of the data. The first result is kept unless another has a cost that is lower by more than 10⁻⁶ of it, or ends
-    /// well at a cost that is no higher. [`FittedCurve::attempts`] says how many there were, and which was kept. The report's iterations,
-    /// evaluations and time are those of all attempts, its initial cost that of the start that was given, and the rest that of the
-    /// attempt that was kept. The solver's evaluations and time limit hold for all attempts together, and its iterations for each, with
-    /// four times as many in all.
+    /// - it is not converged, though no limit but that of the iterations ended it,
+    /// - the curve is no better than the mean of the data: with `n` free parameters and `m − n` degrees of freedom, the squares that it
+    ///   leaves out of those about the mean are fewer than `4 (n − 1)/(m − n)` of those that it leaves,
+    /// - the data do not determine a parameter, or
+    /// - a parameter ran away: its standard error is more than a hundred times its value, which is more than a hundred times its start.
+    ///
+    /// The other ways are [variable projection](Self::variable_projection), two other damping policies, and up to eight starts, at which
+    /// parameters have the sizes that the predictors suggest. The first result is kept unless another has a cost that is lower by more
+    /// than 10⁻⁶ of it, or ends well at a cost that is no higher. Two attempts that end well at the lowest cost are enough.
+    /// [`FittedCurve::attempts`] says how many there were, and which was kept.
+    ///
+    /// The report's iterations, evaluations and time are those of all attempts, its initial cost is that of the given start, and the
+    /// rest is that of the kept attempt. The solver's evaluations and time limit hold for all attempts together. Each further
+    /// attempt takes at most a quarter of the solver's iterations, and all attempts together at most four times as many as one solve.
     ///
     /// ```
     /// use marquardt::CurveFit;

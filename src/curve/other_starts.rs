@@ -8,6 +8,9 @@ use crate::real::Real;
 use crate::solver::{Evaluations, LevenbergMarquardt};
 use crate::statistics::{latin_hypercube, sample_quantile};
 
+/// Largest number of parameters to look for other starts with.
+const MOST_PARAMETERS: usize = 64;
+
 /// Points looked at for each parameter that does not enter linearly, and for all of them at most.
 const POINTS: usize = 128;
 const MOST_POINTS: usize = 512;
@@ -33,15 +36,15 @@ pub(super) struct OtherStarts {
 }
 
 impl OtherStarts {
-    /// Of rows that ranks share, no parameter is known to enter linearly.
+    /// Of rows that ranks share, and of large problems, no parameter is known to enter linearly.
     pub(super) fn of<T: Real>(checked: &CheckedFit<'_, T>, start: &[T]) -> Self {
-        let map = &checked.map;
-        let linear = match checked.data.is_shared() {
-            true => Vec::new(),
-            false => linear_parameters(&mut checked.least_squares(map), &map.gather(start)).unwrap_or_default(),
-        };
+        let (map, free) = (&checked.map, checked.map.free());
+        if !are_affordable(checked) {
+            return OtherStarts { linear: Vec::new(), others: free.to_vec() };
+        }
+        let linear = linear_parameters(&mut checked.least_squares(map), &map.gather(start)).unwrap_or_default();
         let is_other = |&(place, _): &(usize, &usize)| linear.binary_search(&place).is_err();
-        let others = map.free().iter().enumerate().filter(is_other).map(|(_, &index)| index).collect();
+        let others = free.iter().enumerate().filter(is_other).map(|(_, &index)| index).collect();
         OtherStarts { linear, others }
     }
 
@@ -56,14 +59,14 @@ impl OtherStarts {
     }
 
     /// The most promising of some points, at which the parameters have sizes that the predictors, or the given start, suggest. Returns
-    /// the work, too. Of rows that ranks share, there are none.
+    /// the work, too. Of rows that ranks share, and of large problems, there are none.
     pub(super) fn find<T: Real>(
         &self,
         checked: &CheckedFit<'_, T>,
         solver: &LevenbergMarquardt<T>,
     ) -> (Vec<Vec<T>>, Evaluations) {
         let mut evaluations = Evaluations::default();
-        if self.others.is_empty() || checked.data.is_shared() {
+        if self.others.is_empty() || !are_affordable(checked) {
             return (Vec::new(), evaluations);
         }
         let begun = Stopwatch::start();
@@ -121,6 +124,14 @@ impl OtherStarts {
         };
         latin_hypercube(count, 4 * self.others.len(), SEED).iter().map(|shares| place(shares)).collect()
     }
+}
+
+/// One rank has all rows, and four Jacobians fit into the memory budget.
+fn are_affordable<T: Real>(checked: &CheckedFit<'_, T>) -> bool {
+    let parameters = checked.map.free().len();
+    let jacobian = checked.informative_count().saturating_mul(parameters).saturating_mul(size_of::<T>());
+    let fits = jacobian <= checked.solver.settings.memory_budget / 4;
+    !checked.data.is_shared() && parameters <= MOST_PARAMETERS && fits
 }
 
 /// A value of the size of a predictor or its inverse, within its range, around the start, or around one.

@@ -4,9 +4,11 @@
 
 use std::fmt;
 use std::ops::Add;
+use std::time::Duration;
 
-use marquardt::curve::FromModel;
-use marquardt::{CurveFit, Formula, Model};
+use marquardt::curve::{Attempt, Curve, FromModel};
+use marquardt::solver::{CancelToken, Status};
+use marquardt::{CurveFit, FittedCurve, Formula, GlobalFit, LevenbergMarquardt, Loss, Model, tie};
 use ndarray::Array2;
 
 /// Costs within this share of the lowest are at the best minimum.
@@ -167,7 +169,8 @@ fn five_laws() -> [Law; 5] {
 
 /// Typical laws with data.
 fn laws() -> Vec<Law> {
-    let dnase_x: Vec<f64> = (0..16).map(|i| 0.048_828_125 * [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0][i / 2]).collect();
+    let dnase_x: Vec<f64> =
+        (0..16).map(|i| 0.048_828_125 * [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0][i / 2]).collect();
     let dnase_y = [
         0.017, 0.018, 0.121, 0.124, 0.206, 0.215, 0.377, 0.374, 0.614, 0.609, 1.019, 1.001, 1.334, 1.364, 1.730, 1.710,
     ];
@@ -239,4 +242,141 @@ fn six_laws_are_fitted_from_sizes_near_one() {
 fn typical_laws_are_fitted_from_starts_decades_away() {
     let all = sum(laws().iter().map(|law| law.count(&law.near, 2.0, starts(40, 4), 3)));
     assert!(100 * all.kept >= 90 * all.starts, "{all}");
+}
+
+/// The first law, at whose start in ones the cost falls towards an infinite `km`.
+fn puromycin<'a>() -> CurveFit<'a, f64, impl Curve<f64>> {
+    CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &CONCENTRATION, &RATE, [1.0, 1.0]).names(["vmax", "km"])
+}
+
+fn is_best(fit: &FittedCurve<'_, f64>) -> bool {
+    let [vmax, km] = ["vmax", "km"].map(|name| fit.parameter(name).unwrap().value);
+    (vmax / 212.683_7 - 1.0).abs() < 1e-6 && (km / 0.064_121_1 - 1.0).abs() < 1e-5
+}
+
+#[test]
+fn a_bad_end_is_left_by_every_door() {
+    let first = puromycin().retry(false).fit().unwrap();
+    assert!(!is_best(&first) && first.r_squared() < Some(0.0));
+    assert_eq!((first.attempts().count, first.attempts().kept), (1, Attempt::First));
+    let by_closure = puromycin().fit().unwrap();
+    let law = &five_laws()[0];
+    let by_formula = law.fit(&[1.0, 1.0]).fit().unwrap();
+    let by_differences =
+        CurveFit::numeric(|x, [vmax, km]: [f64; 2]| vmax * x / (km + x), &CONCENTRATION, &RATE, [1.0, 1.0]);
+    let by_differences = by_differences.names(["vmax", "km"]).fit().unwrap();
+    let global = || GlobalFit::new().data_set("one", puromycin()).data_set("two", puromycin()).shared(["vmax", "km"]);
+    let (together, at_first) = (global().fit().unwrap(), global().retry(false).fit().unwrap());
+    assert!(!is_best(&at_first));
+    for fit in [by_closure, by_formula, by_differences, together] {
+        assert!(is_best(&fit), "{fit}");
+        let (attempts, report) = (fit.attempts(), fit.report());
+        assert!(attempts.count > 1 && attempts.kept != Attempt::First && report.is_converged());
+        assert!(report.iterations > first.report().iterations && report.accepted <= report.iterations);
+        let text = format!("in {} attempts, of which {} was kept", attempts.count, attempts.kept);
+        assert!(fit.to_string().contains(&text) && fit.summary().to_markdown().contains(&text), "{fit}");
+        assert_eq!(fit.summary().attempts, attempts.count);
+        assert!(fit.parameters().iter().all(|parameter| parameter.standard_error < 0.2 * parameter.value));
+    }
+}
+
+#[test]
+fn attempts_are_the_same_each_time_and_begin_at_the_given_start() {
+    let (one, other, first) =
+        (puromycin().fit().unwrap(), puromycin().fit().unwrap(), puromycin().retry(false).fit().unwrap());
+    assert_eq!(one.parameters(), other.parameters());
+    assert_eq!(one.report().evaluations, other.report().evaluations);
+    assert_eq!(one.report().initial_cost, first.report().initial_cost);
+}
+
+#[test]
+fn a_good_end_takes_no_further_attempt() {
+    let near = || puromycin().start("vmax", 200.0).start("km", 0.1);
+    let (one, other) = (near().fit().unwrap(), near().retry(false).fit().unwrap());
+    assert_eq!(one.attempts().count, 1);
+    assert_eq!(one.parameters(), other.parameters());
+    assert_eq!(one.report().evaluations, other.report().evaluations);
+    assert!(!one.to_string().contains("attempts"));
+}
+
+#[test]
+fn single_precision_is_tried_again_too() {
+    let (x, y) = (CONCENTRATION.map(|x| x as f32), RATE.map(|y| y as f32));
+    let fit = CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &x, &y, [1.0, 1.0]).fit().unwrap();
+    assert!((fit.parameters()[1].value / 0.064_121 - 1.0).abs() < 1e-3, "{fit}");
+}
+
+#[test]
+fn bounds_fixed_and_tied_parameters_and_priors_hold_in_all_attempts() {
+    let curve = |x: f64, [vmax, km, other]: [f64; 3]| {
+        assert!((0.0..=1e4).contains(&vmax) && (0.01..=1e6).contains(&km) && other == 3.0, "{vmax}, {km}, {other}");
+        vmax * x / (km + x)
+    };
+    let bounded = || {
+        let fit = CurveFit::numeric(curve, &CONCENTRATION, &RATE, [1.0, 1.0, 3.0]).names(["vmax", "km", "other"]);
+        fit.bounds("vmax", 0.0..=1e4).bounds("km", 0.01..=1e6).fix("other")
+    };
+    let [first, best] = [false, true].map(|retry| bounded().start("km", 900.0).retry(retry).fit().unwrap());
+    assert!(best.report().cost <= first.report().cost);
+    let tied = puromycin().tie("vmax", tie!(|km| 3316.9 * km)).start("km", 1e-9).fit().unwrap();
+    let vmax = tied.parameter("vmax").unwrap().value;
+    assert!((vmax / tied.parameter("km").unwrap().value - 3316.9).abs() < 1e-9);
+    let [first, best] = [false, true].map(|retry| {
+        let sigma = [10.0; 12];
+        puromycin().sigma(&sigma).absolute_sigma(true).prior("km", 0.07, 0.01).retry(retry).fit().unwrap()
+    });
+    assert!(best.report().cost <= first.report().cost && best.r_squared() > Some(0.9), "{best}");
+}
+
+#[test]
+fn robust_losses_and_counts_are_tried_again_under_their_own_likelihood() {
+    let mut rate = RATE;
+    rate[4] = 900.0;
+    let curve = || CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &CONCENTRATION, &rate, [1.0, 1.0]);
+    for scale in [None, Some(15.0)] {
+        let fit = |retry| {
+            let fit = curve().robust(Loss::Tukey).retry(retry);
+            scale.into_iter().fold(fit, CurveFit::f_scale).fit().unwrap()
+        };
+        let (first, best) = (fit(false), fit(true));
+        assert_eq!(best.robust_scale().is_some(), first.robust_scale().is_some());
+        if scale.is_some() {
+            assert!(best.report().cost <= first.report().cost);
+        }
+        if best.attempts().count > 1 {
+            assert!(best.robust_scale() <= first.robust_scale());
+        }
+    }
+    let counts = || CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &CONCENTRATION, &RATE, [1.0, 1.0]).counts();
+    let (first, best) = (counts().retry(false).fit().unwrap(), counts().fit().unwrap());
+    assert!(best.deviance() <= first.deviance() && best.r_squared() > Some(0.9), "{best}");
+}
+
+#[test]
+fn limits_hold_for_all_attempts_together() {
+    let first = puromycin().retry(false).fit().unwrap();
+    let work = |fit: &FittedCurve<'_, f64>| fit.report().evaluations.residuals + fit.report().evaluations.jacobians;
+    for more in [0, 1, 2, 5, 10, 20, 50, 100, 300] {
+        let most = work(&first) + more;
+        let fit = puromycin().solver(LevenbergMarquardt::new().with_max_evaluations(most)).fit().unwrap();
+        assert!(work(&fit) <= most && fit.report().cost <= first.report().cost, "{} of {most}", work(&fit));
+    }
+    for most in [1, 3, 10, 100] {
+        let fit = puromycin().solver(LevenbergMarquardt::new().with_max_iterations(most)).fit().unwrap();
+        assert!(fit.report().iterations <= 4 * most, "{} of {most}", fit.report().iterations);
+    }
+    let token = CancelToken::new();
+    token.cancel();
+    let cancelled = puromycin().solver(LevenbergMarquardt::new().with_cancel_token(token)).fit().unwrap();
+    assert_eq!((cancelled.report().status, cancelled.attempts().count), (Status::Cancelled, 1));
+    let in_no_time = puromycin().solver(LevenbergMarquardt::new().with_time_limit(Duration::ZERO)).fit().unwrap();
+    assert_eq!((in_no_time.report().status, in_no_time.attempts().count), (Status::TimeLimit, 1));
+}
+
+#[test]
+fn a_redundant_parameter_ends_the_attempts_soon() {
+    let x = even(0.0, 5.0, 9);
+    let y: Vec<f64> = x.iter().map(|x| 2.0 * x + 0.1 * (9.0 * x).sin()).collect();
+    let fit = CurveFit::new(|x, [a, b]| a * b * x, &x, &y, [1.0, 1.0]).fit().unwrap();
+    assert!(fit.attempts().count <= 6 && fit.report().is_converged(), "{fit}");
 }
