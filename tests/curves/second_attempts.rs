@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Add;
 use std::time::Duration;
 
+use marquardt::autodiff::Difference;
 use marquardt::curve::{Attempt, Curve, FromModel};
 use marquardt::solver::{CancelToken, Status};
 use marquardt::{CurveFit, FittedCurve, Formula, GlobalFit, LevenbergMarquardt, Loss, Model, tie};
@@ -263,7 +264,7 @@ fn a_bad_end_is_left_by_every_door() {
     let law = &five_laws()[0];
     let by_formula = law.fit(&[1.0, 1.0]).fit().unwrap();
     let by_differences =
-        CurveFit::numeric(|x, [vmax, km]: [f64; 2]| vmax * x / (km + x), &CONCENTRATION, &RATE, [1.0, 1.0]);
+        CurveFit::numeric(|x, b| b[0] * x[0] / (b[1] + x[0]), Difference::Central, &CONCENTRATION, &RATE, &[1.0, 1.0]);
     let by_differences = by_differences.names(["vmax", "km"]).fit().unwrap();
     let global = || GlobalFit::new().data_set("one", puromycin()).data_set("two", puromycin()).shared(["vmax", "km"]);
     let (together, at_first) = (global().fit().unwrap(), global().retry(false).fit().unwrap());
@@ -308,12 +309,14 @@ fn single_precision_is_tried_again_too() {
 
 #[test]
 fn bounds_fixed_and_tied_parameters_and_priors_hold_in_all_attempts() {
-    let curve = |x: f64, [vmax, km, other]: [f64; 3]| {
+    let curve = |x: &[f64], b: &[f64]| {
+        let (x, vmax, km, other) = (x[0], b[0], b[1], b[2]);
         assert!((0.0..=1e4).contains(&vmax) && (0.01..=1e6).contains(&km) && other == 3.0, "{vmax}, {km}, {other}");
         vmax * x / (km + x)
     };
     let bounded = || {
-        let fit = CurveFit::numeric(curve, &CONCENTRATION, &RATE, [1.0, 1.0, 3.0]).names(["vmax", "km", "other"]);
+        let fit = CurveFit::numeric(curve, Difference::Central, &CONCENTRATION, &RATE, &[1.0, 1.0, 3.0])
+            .names(["vmax", "km", "other"]);
         fit.bounds("vmax", 0.0..=1e4).bounds("km", 0.01..=1e6).fix("other")
     };
     let [first, best] = [false, true].map(|retry| bounded().start("km", 900.0).retry(retry).fit().unwrap());
@@ -322,8 +325,7 @@ fn bounds_fixed_and_tied_parameters_and_priors_hold_in_all_attempts() {
     let vmax = tied.parameter("vmax").unwrap().value;
     assert!((vmax / tied.parameter("km").unwrap().value - 3316.9).abs() < 1e-9);
     let [first, best] = [false, true].map(|retry| {
-        let sigma = [10.0; 12];
-        puromycin().sigma(&sigma).absolute_sigma(true).prior("km", 0.07, 0.01).retry(retry).fit().unwrap()
+        puromycin().sigma(&[10.0; 12]).absolute_sigma(true).prior("km", 0.07, 0.01).retry(retry).fit().unwrap()
     });
     assert!(best.report().cost <= first.report().cost && best.r_squared() > Some(0.9), "{best}");
 }
