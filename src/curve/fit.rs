@@ -273,7 +273,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if
     ///
-    /// - it is not converged, though no limit but that of the iterations ended it,
+    /// - it is not converged, though no limit that was set ended it,
     /// - the curve is no better than the mean of the data: with `n` free parameters and `m − n` degrees of freedom, the squares that it
     ///   leaves out of those about the mean are fewer than `4 (n − 1)/(m − n)` of those that it leaves,
     /// - the data do not determine a parameter, or
@@ -285,8 +285,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// [`FittedCurve::attempts`] says how many there were, and which was kept.
     ///
     /// The report's iterations, evaluations and time are those of all attempts, its initial cost is that of the given start, and the
-    /// rest is that of the kept attempt. The solver's evaluations and time limit hold for all attempts together. Each further
-    /// attempt takes at most a quarter of the solver's iterations, and all attempts together at most four times as many as one solve.
+    /// rest is that of the kept attempt. The solver's evaluations and time limit hold for all attempts together, and so does a limit of
+    /// iterations. Where none is set, a further attempt takes at most a quarter of the default, and all together at most four times it.
     ///
     /// ```
     /// use marquardt::CurveFit;

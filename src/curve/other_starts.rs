@@ -1,6 +1,7 @@
 //! Starts of other sizes than the one that was given.
 
 use super::checked_fit::CheckedFit;
+use super::problem::CurveProblem;
 use crate::clock::Stopwatch;
 use crate::kernels::vector::dot;
 use crate::problem::{EvaluationError, LeastSquares, Separable, linear_parameters};
@@ -171,7 +172,7 @@ impl Extent {
 
 /// Evaluation of points, with the parameters that enter linearly at their best.
 struct Look<'p, T: Real> {
-    problem: Separable<T, super::problem::CurveProblem<'p, T>>,
+    problem: Separable<T, CurveProblem<'p, T>>,
     has_linear: bool,
     residuals: Vec<T>,
 }

@@ -1,5 +1,7 @@
 //! Further attempts of a fit that ended badly.
 
+use std::time::Duration;
+
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::other_starts::OtherStarts;
@@ -10,8 +12,11 @@ use crate::real::Real;
 use crate::solver::damping::{Damping, GainRatio, TrustRegion};
 use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
 
-/// Iterations of all attempts together, in units of those that one may take.
+/// Iterations of all attempts together, in units of those of one solve, unless a limit was set.
 const SOLVES: usize = 4;
+
+/// Evaluations that a solve may take beyond its limit.
+const RESERVE: usize = 4;
 
 /// Costs that differ by no more than this share of them are the same.
 const SAME: f64 = 1e-6;
@@ -97,7 +102,7 @@ struct Search<'a, 'r, T: Real> {
     is_stopped: bool,
     spent: Spent,
     /// Cost at the start, and duration of the first attempt.
-    first: (T, std::time::Duration),
+    first: (T, Duration),
     robust: Option<&'r Robustness<T>>,
     /// The solver that was asked for, and whether it eliminates parameters.
     solver: LevenbergMarquardt<T>,
@@ -140,8 +145,12 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
     fn left(&self) -> LevenbergMarquardt<T> {
         let mut left = self.solver.clone();
         let elapsed = self.first.1 + self.spent.begun.elapsed();
-        left.settings.share_iterations(SHARES);
-        left.settings.spend(self.spent.iterations, SHARES * SOLVES, self.spent.evaluations.total(), elapsed);
+        let mut solves = 1;
+        if !left.settings.limits_iterations() {
+            left.settings.share_iterations(SHARES);
+            solves = SHARES * SOLVES;
+        }
+        left.settings.spend(self.spent.iterations, solves, self.spent.evaluations.total() + RESERVE, elapsed);
         left
     }
 
@@ -154,7 +163,7 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
     /// Makes one more attempt. Where it fails there is still the best of the others. Collective.
     fn attempt(mut self, way: Way<T>) -> Result<Self, CurveError> {
         let held = (score(&self.best.checked, &self.best.report, self.robust), self.best.checked.likelihood.clone());
-        let solver = LevenbergMarquardt { damping: way.damping, ..self.left() };
+        let solver = self.left().with_damping(way.damping);
         let checked = &mut self.best.checked;
         checked.solver = solver;
         let solved = checked.solve_by_way(&way, self.robust, &mut self.spent);
@@ -246,7 +255,7 @@ impl<T: Real> CheckedFit<'_, T> {
         self.variable_projection = false;
         let near = solved?;
         spent.add(&near);
-        self.solver.settings.spend(near.iterations, SOLVES, near.evaluations.total(), near.elapsed);
+        self.solver.settings.spend(near.iterations, 1, near.evaluations.total(), near.elapsed);
         self.solve_under(robust.cloned(), &near.x)
     }
 }

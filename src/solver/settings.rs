@@ -11,6 +11,9 @@ use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridg
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
+/// Limit of the iterations unless another is set.
+const MAX_ITERATIONS: usize = 1000;
+
 /// All settings but the damping.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings<T> {
@@ -54,7 +57,7 @@ impl<T: Real> Default for Settings<T> {
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
             target_cost: None,
-            max_iterations: 1000,
+            max_iterations: MAX_ITERATIONS,
             max_evaluations: usize::MAX,
             time_limit: None,
             cancel: None,
@@ -80,6 +83,11 @@ impl<T: Real> Settings<T> {
     /// Neither iterations nor evaluations are used up.
     pub(crate) fn has_work_left(&self) -> bool {
         self.max_iterations > 0 && self.max_evaluations > 0
+    }
+
+    /// Returns true if a limit of iterations was set.
+    pub(crate) fn limits_iterations(&self) -> bool {
+        self.max_iterations != MAX_ITERATIONS
     }
 
     /// Divides the iterations among so many solves.
