@@ -291,11 +291,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// ```
     /// use marquardt::CurveFit;
     ///
-    /// let concentration = [0.02, 0.06, 0.11, 0.22, 0.56, 1.10];
-    /// let rate = [61.5, 102.0, 131.0, 155.5, 194.0, 203.5];
-    /// // At this start, the sum of squares falls towards an infinite km.
-    /// let fit = CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &concentration, &rate, [1.0, 1.0]);
-    /// let (first, best) = (fit.clone().retry(false).fit()?, fit.fit()?);
+    /// let concentration = [0.02, 0.02, 0.06, 0.06, 0.11, 0.11, 0.22, 0.22, 0.56, 0.56, 1.10, 1.10];
+    /// let rate = [76., 47., 97., 107., 123., 139., 159., 152., 191., 201., 207., 200.];
+    /// // From this start, the sum of squares falls towards a km without end.
+    /// let fit =
+    ///     || CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &concentration, &rate, [1.0, 1.0]);
+    /// let (first, best) = (fit().retry(false).fit()?, fit().fit()?);
     /// assert!(first.r_squared() < Some(0.0) && best.r_squared() > Some(0.9));
     /// assert!(best.attempts().count > 1);
     /// # Ok::<(), marquardt::CurveError>(())
