@@ -21,10 +21,6 @@ use crate::solver::{
     ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
 };
 
-/// A solve that eliminates the parameters that enter linearly. A program that asks for none does not contain it.
-pub(super) type Elimination<T> =
-    fn(&LevenbergMarquardt<T>, &mut dyn LeastSquares<T>, &[T]) -> Result<Report<T>, SolveError>;
-
 /// Data, curve and options of a fit, checked.
 pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) curve: AnyCurve<'a, T>,
@@ -35,8 +31,8 @@ pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) likelihood: Likelihood<T>,
     /// Sigma is the noise itself.
     pub(super) absolute_sigma: bool,
-    /// The solve by variable projection, if it is asked for.
-    pub(super) variable_projection: Option<Elimination<T>>,
+    /// Parameters that enter linearly are eliminated.
+    pub(super) variable_projection: bool,
     pub(super) solver: LevenbergMarquardt<T>,
     pub(super) observer: Option<IterationObserver<T>>,
 }
@@ -54,7 +50,7 @@ impl<T: Real> CheckedFit<'_, T> {
         if self.map.priors().next().is_some() {
             return conflict("a prior", "what the data then weigh against it is unknown");
         }
-        if self.variable_projection.is_some() {
+        if self.variable_projection {
             return conflict("variable projection", "it takes a sum of squares");
         }
         Ok(())
@@ -71,7 +67,7 @@ impl<T: Real> CheckedFit<'_, T> {
             if !matches!(self.data.noise, Noise::Uniform) {
                 return conflict("counts", "sigma", "the variance of a count is its mean");
             }
-            if self.variable_projection.is_some() {
+            if self.variable_projection {
                 return conflict("counts", "variable projection", "it takes a sum of squares");
             }
             if self.absolute_sigma {
@@ -82,7 +78,7 @@ impl<T: Real> CheckedFit<'_, T> {
         } else if !self.absolute_sigma && self.map.priors().next().is_some() {
             return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
         }
-        if self.variable_projection.is_some() && self.data.is_shared() {
+        if self.variable_projection && self.data.is_shared() {
             return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
         }
         let (observations, parameters) = (self.informative_count(), self.map.free().len());
@@ -121,7 +117,7 @@ impl<T: Real> CheckedFit<'_, T> {
             flag(self.likelihood.is_sum_of_squares()),
             flag(matches!(self.data.noise, Noise::Uniform)),
             flag(robust.is_some()),
-            flag(self.variable_projection.is_some()),
+            flag(self.variable_projection),
             T::from_f64(self.curve.response_count() as f64),
         ];
         numbers.extend(robust.and_then(|robust| robust.scale));
@@ -191,6 +187,14 @@ impl<T: Real> CheckedFit<'_, T> {
         self.solve_with(&self.data, &self.map, start)
     }
 
+    /// Solves from these parameters, under a robust loss if there is one. Collective.
+    pub(super) fn solve_under(&mut self, robust: Option<Robustness<T>>, start: &[T]) -> Result<Report<T>, SolveError> {
+        match robust {
+            Some(robust) => self.solve_robust(robust, start),
+            None => self.solve(start),
+        }
+    }
+
     /// Solves for other data of the same kind, or with other parameters free.
     pub(super) fn solve_with(
         &self,
@@ -213,8 +217,8 @@ impl<T: Real> CheckedFit<'_, T> {
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
         let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
-        let mut report = if let Some(eliminate) = self.variable_projection {
-            eliminate(solver, problem, &start)?
+        let mut report = if self.variable_projection {
+            solver.minimize_separable_rows(problem, &start)?
         } else if let Some(observer) = &self.observer {
             solver.minimize_rows(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
                 observer.observe(record);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::checked_fit::{CheckedFit, Elimination};
+use super::checked_fit::CheckedFit;
 use super::data::Data;
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
@@ -16,6 +16,7 @@ use super::noise::{Noise, Whitening};
 use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
+use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, FittedCurve, NanPolicy, Rows, Tie};
 use crate::distributed::Communicator;
 use crate::precision::Compiled;
@@ -68,7 +69,9 @@ pub struct CurveFit<'a, T: Real, C> {
     nan_policy: NanPolicy,
     likelihood: Likelihood<T>,
     robust: Option<Robustness<T>>,
-    variable_projection: Option<Elimination<T>>,
+    variable_projection: bool,
+    /// A fit that ends badly is tried again in other ways.
+    retry: bool,
     solver: LevenbergMarquardt<T>,
     observer: Option<IterationObserver<T>>,
 }
@@ -113,7 +116,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             nan_policy: NanPolicy::default(),
             likelihood: Likelihood::Gaussian,
             robust: None,
-            variable_projection: None,
+            variable_projection: false,
+            retry: true,
             solver: LevenbergMarquardt::new(),
             observer: None,
         }
@@ -264,8 +268,40 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// ```
     #[doc(alias = "separable")]
     pub fn variable_projection(self, eliminate: bool) -> Self {
-        let variable_projection = eliminate.then_some(LevenbergMarquardt::minimize_separable_rows as Elimination<T>);
-        CurveFit { variable_projection, ..self }
+        CurveFit { variable_projection: eliminate, ..self }
+    }
+
+    /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if
+    ///
+    /// - one of its [warnings](FittedCurve::warnings) is another than those of rounding and of bounds, unless a limit that was set ended it, or
+    /// - the curve is no better than the mean of the data: with `n` free parameters and `m − n` degrees of freedom, the squares that it
+    ///   leaves out of those about the mean are fewer than `4 (n − 1)/(m − n)` of those that it leaves.
+    ///
+    /// The other ways are [variable projection](Self::variable_projection), two other damping policies, and up to eight starts, at which
+    /// parameters have the sizes that the predictors suggest. The first result is kept unless another has a cost that is lower by more
+    /// than 10⁻⁶ of it (7·10⁻⁵ in single precision), or ends well at a cost that is no higher. Two attempts that end well at the lowest
+    /// cost are enough.
+    /// [`FittedCurve::attempts`] says how many there were, and which was kept.
+    ///
+    /// The report's iterations, evaluations and time are those of all attempts, its initial cost is that of the given start, and the
+    /// rest is that of the kept attempt. The solver's evaluations and time limit hold for all attempts together, and so does a limit of
+    /// iterations. Where none is set, a further attempt takes at most a quarter of the default, and all together at most four times it.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// let concentration = [0.02, 0.02, 0.06, 0.06, 0.11, 0.11, 0.22, 0.22, 0.56, 0.56, 1.10, 1.10];
+    /// let rate = [76., 47., 97., 107., 123., 139., 159., 152., 191., 201., 207., 200.];
+    /// // From this start, the sum of squares falls towards a km without end.
+    /// let fit =
+    ///     || CurveFit::new(|x, [vmax, km]| vmax * x / (km + x), &concentration, &rate, [1.0, 1.0]);
+    /// let (first, best) = (fit().retry(false).fit()?, fit().fit()?);
+    /// assert!(first.r_squared() < Some(0.0) && best.r_squared() > Some(0.9));
+    /// assert!(best.attempts().count > 1);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn retry(self, retry: bool) -> Self {
+        CurveFit { retry, ..self }
     }
 
     /// Shares the rows with other ranks, which do the same fit: x, y, and all that comes with rows, are this rank's share of
@@ -307,7 +343,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Calls a function after each trial step of the fit, to show its progress while it runs. Fits of resampled data and from
-    /// many starts, profiles, and fits by [variable projection](Self::variable_projection) call nothing.
+    /// many starts, profiles, [further attempts](Self::retry), and fits by [variable projection](Self::variable_projection) call nothing.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -413,6 +449,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             likelihood: self.likelihood,
             robust: self.robust,
             variable_projection: self.variable_projection,
+            retry: self.retry,
             solver: self.solver,
             observer: self.observer,
         })
@@ -422,15 +459,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
     /// Fits.
     fn fit_boxed(self) -> Result<FittedCurve<'a, T>, CurveError> {
+        let retry = self.retry;
         let (mut checked, robust) = self.checked()?;
         let start: Vec<T> = checked.map.parameters.iter().map(|parameter| parameter.start).collect();
-        let solved = match robust {
-            Some(robust) => checked.solve_robust(robust, &start),
-            None => checked.solve(&start),
-        };
+        let solved = checked.solve_under(robust.clone(), &start);
         let report = solved.map_err(|error| checked.explain(error, &start))?;
         checked.observer = None;
-        FittedCurve::new(checked, report)
+        let fit = FittedCurve::new(checked, report)?;
+        if retry { best_attempt(fit, robust.as_ref()) } else { Ok(fit) }
     }
 
     /// Checks everything. Collective.

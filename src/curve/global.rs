@@ -43,6 +43,7 @@ use crate::real::Real;
 pub struct GlobalFit<'a, T: Real> {
     sets: Vec<DataSet<'a, T>>,
     shared: Vec<String>,
+    retry: bool,
 }
 
 /// A data set and its curve.
@@ -119,7 +120,7 @@ impl<T: Real> Default for GlobalFit<'_, T> {
 impl<'a, T: Real> GlobalFit<'a, T> {
     /// No data sets yet.
     pub fn new() -> Self {
-        GlobalFit { sets: Vec::new(), shared: Vec::new() }
+        GlobalFit { sets: Vec::new(), shared: Vec::new(), retry: true }
     }
 
     /// Adds a data set. Curves may be of different kinds; they need as many responses to a row. Where ranks
@@ -143,6 +144,11 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     pub fn shared<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.shared.extend(names.into_iter().map(Into::into));
         self
+    }
+
+    /// Says whether a fit that ends badly is tried again in other ways, as [`CurveFit::retry`] does; `true` by default.
+    pub fn retry(self, retry: bool) -> Self {
+        GlobalFit { retry, ..self }
     }
 
     /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
@@ -180,7 +186,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         });
         let curve = GlobalCurve { parts: parts.collect(), names };
         let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver).response_names(response_names);
-        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection.is_some()))
+        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection).retry(self.retry))
     }
 
     /// Fits all data sets together.

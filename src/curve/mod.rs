@@ -26,6 +26,7 @@
 //! ```
 
 mod any_curve;
+mod attempts;
 mod checked_fit;
 mod comparison;
 mod constructors;
@@ -56,6 +57,7 @@ mod near_names;
 mod nested;
 mod noise;
 mod numeric_rows;
+mod other_starts;
 mod parameter;
 mod parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
@@ -70,6 +72,7 @@ mod reverse_tile;
 mod robust;
 mod robust_sums;
 mod rows;
+mod second_attempt;
 mod statistics_error;
 #[cfg(feature = "serde")]
 mod stored;
@@ -80,6 +83,7 @@ mod tie;
 mod warning;
 
 pub use any_curve::AnyCurve;
+pub use attempts::{Attempt, Attempts};
 pub use comparison::{Compared, Comparison, ComparisonError};
 pub use constructors::curve_fit;
 pub use criteria::Criteria;

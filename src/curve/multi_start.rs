@@ -118,7 +118,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 }
 
 impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
-    /// Sets the number of starts; 32 by default. The first is that of the fit itself.
+    /// Sets the number of starts; 32 by default. The first is that of the fit itself. None takes [further attempts](CurveFit::retry).
     pub fn starts(self, starts: usize) -> Self {
         MultiStart { starts, ..self }
     }

@@ -11,6 +11,9 @@ use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridg
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
+/// Limit of the iterations unless another is set.
+const MAX_ITERATIONS: usize = 1000;
+
 /// All settings but the damping.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings<T> {
@@ -54,7 +57,7 @@ impl<T: Real> Default for Settings<T> {
             xtol: T::EPSILON,
             ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
             target_cost: None,
-            max_iterations: 1000,
+            max_iterations: MAX_ITERATIONS,
             max_evaluations: usize::MAX,
             time_limit: None,
             cancel: None,
@@ -75,6 +78,31 @@ impl<T: Real> Settings<T> {
     pub(crate) fn keeps_rows(&self, plan: &Plan) -> bool {
         let corrects = self.acceleration == Acceleration::Always || self.chord_corrections > 0;
         corrects && plan.may_keep_rows && plan.form == LinearForm::Cholesky
+    }
+
+    /// Neither iterations nor evaluations are used up.
+    pub(crate) fn has_work_left(&self) -> bool {
+        self.max_iterations > 0 && self.max_evaluations > 0
+    }
+
+    /// Returns true if a limit of iterations was set.
+    pub(crate) fn limits_iterations(&self) -> bool {
+        self.max_iterations != MAX_ITERATIONS
+    }
+
+    /// Divides the iterations among so many solves.
+    pub(crate) fn share_iterations(&mut self, solves: usize) {
+        self.max_iterations = self.max_iterations.div_ceil(solves);
+    }
+
+    /// Number of evaluations that are allowed.
+    pub(crate) fn evaluations_left(&self) -> usize {
+        self.max_evaluations
+    }
+
+    /// Returns true if work that has taken this long is to end.
+    pub(crate) fn is_over_after(&self, elapsed: Duration) -> bool {
+        self.is_cancelled() || self.time_limit.is_some_and(|limit| elapsed >= limit)
     }
 
     /// Takes work that was done before off the limits, of which that on iterations is to hold for so many solves together.

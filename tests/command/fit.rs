@@ -24,6 +24,23 @@ fn a_formula_over_columns_is_the_model() {
 }
 
 #[test]
+fn a_bad_end_is_left_unless_it_is_to_be_kept() {
+    let rows = "conc,rate\n0.02,76\n0.02,47\n0.06,97\n0.06,107\n0.11,123\n0.11,139\n0.22,159\n0.22,152\n0.56,191\n\
+        0.56,201\n1.1,207\n1.1,200\n";
+    let folder = Folder::with(rows.to_owned());
+    let fit = |more: &[&str]| {
+        folder.run(&[&["fit", "data.csv", "--formula", "vmax*conc/(km+conc)", "--json"], more].concat())
+    };
+    let (kept, first) = (fit(&[]).json(), fit(&["--no-retry"]));
+    assert_eq!(first.code, 3, "{first:?}");
+    let first: serde_json::Value = serde_json::from_str(&first.out).unwrap();
+    assert_close(value(&kept, "km"), 0.064_121_1, 1e-5);
+    assert!(value(&first, "km") < 0.0 || value(&first, "km") > 1.0);
+    assert!(kept["attempts"].as_u64() > Some(1) && kept["kept_attempt"].is_string(), "{kept}");
+    assert!(first["attempts"] == 1 && first["kept_attempt"].is_null(), "{first}");
+}
+
+#[test]
 fn parameters_are_started_bounded_fixed_and_tied() {
     let folder = Folder::with(decay());
     let fit = |more: &[&str]| {

@@ -26,6 +26,7 @@ mod robust;
 mod rotated_peak;
 mod runaways;
 mod scripts;
+mod second_attempts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
 mod stored;

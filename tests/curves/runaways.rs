@@ -24,7 +24,7 @@ fn data(curve: impl Fn(f64) -> f64, noise: f64, seed: u64) -> [Vec<f64>; 2] {
 
 fn fitted<T: Real>(formula: &str, [x, y]: &[Vec<f64>; 2], start: &[f64]) -> Fitted {
     let [x, y, start] = [x, y, start].map(|of| of.iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>());
-    let fit = CurveFit::model(Formula::parse(formula).unwrap(), &x, &y, &start).fit().unwrap();
+    let fit = CurveFit::model(Formula::parse(formula).unwrap(), &x, &y, &start).retry(false).fit().unwrap();
     let runaways = fit.warnings().iter().filter_map(|warning| match warning {
         Warning::RanAway { parameter, .. } => Some(parameter.clone()),
         _ => None,

@@ -20,6 +20,8 @@ fn everything() -> FitSummary {
         iterations: 7,
         evaluations: 15,
         derivative_evaluations: 7,
+        attempts: 1,
+        kept_attempt: None,
         data: DataSummary {
             observations: 20,
             omitted: 3,

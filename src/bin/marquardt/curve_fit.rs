@@ -56,7 +56,7 @@ pub fn build<'a>(
     if method.counts {
         fit = fit.counts();
     }
-    Ok(fit.solver(solver(method)?))
+    Ok(fit.solver(solver(method)?).retry(!method.no_retry))
 }
 
 /// A fit, and the minima that were found if there was more than one start.

@@ -171,7 +171,7 @@ impl<'a> Groups<'a> {
             }
             global = global.data_set(&group.name, fit);
         }
-        Ok(global.shared(shared.iter().cloned()))
+        Ok(global.shared(shared.iter().cloned()).retry(!self.arguments.method.no_retry))
     }
 }
 

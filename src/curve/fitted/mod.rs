@@ -28,6 +28,7 @@ mod summary;
 mod synthetic;
 mod totals;
 mod uncertain_curve;
+mod usable;
 mod warnings;
 
 use std::fmt;
@@ -39,7 +40,7 @@ use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 
-use super::{CurveError, ParameterState, Rows, Warning};
+use super::{Attempts, CurveError, ParameterState, Rows, Warning};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::{Covariance, CovarianceError, Report};
@@ -73,7 +74,9 @@ pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
     parameters: Vec<FittedParameter<T>>,
-    report: Report<T>,
+    pub(super) report: Report<T>,
+    /// The attempts that led here.
+    pub(super) attempts: Attempts,
     covariance: Covariance<T>,
     /// Reason for which nothing is known of the covariance.
     covariance_error: Option<CovarianceError>,
@@ -127,6 +130,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             parameters,
             checked,
             report,
+            attempts: Attempts::default(),
             covariance,
             covariance_error,
             squares,
@@ -155,6 +159,11 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     /// Report of the solve: its status, cost and counts of evaluations.
     pub fn report(&self) -> &Report<T> {
         &self.report
+    }
+
+    /// Number of attempts, and the one that this is the result of; see [`CurveFit::retry`](super::CurveFit::retry).
+    pub fn attempts(&self) -> Attempts {
+        self.attempts
     }
 
     /// Covariance and correlation of the parameters. All of them are undetermined where it could not be computed; see

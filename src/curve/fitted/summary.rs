@@ -60,6 +60,8 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             iterations: report.iterations,
             evaluations: report.evaluations.total(),
             derivative_evaluations: report.evaluations.jacobians,
+            attempts: self.attempts.count,
+            kept_attempt: (self.attempts.count > 1).then(|| self.attempts.kept.to_string()),
             data: self.data_summary(),
             statistics: self.statistics(),
             parameters: self.parameter_summaries(),

@@ -49,6 +49,12 @@ pub struct FitSummary {
     pub evaluations: usize,
     /// Number of these evaluations that included derivatives.
     pub derivative_evaluations: usize,
+    /// Number of attempts, the first included.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub attempts: usize,
+    /// The attempt that was kept, if there were several, for example `variable projection`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub kept_attempt: Option<String>,
     /// The data.
     pub data: DataSummary,
     /// Goodness of fit.

@@ -168,7 +168,11 @@ pub(super) fn statistics(summary: &FitSummary, digits: Digits) -> Vec<(&'static 
 pub(super) fn verdict(summary: &FitSummary) -> (&'static str, String) {
     let verdict = if summary.is_converged { "Converged" } else { "Not converged" };
     let work = [counted(summary.iterations, "iteration"), counted(summary.evaluations, "evaluation")];
-    (verdict, format!("{} ({} with derivatives)", work.join(", "), summary.derivative_evaluations))
+    let attempts = match &summary.kept_attempt {
+        Some(kept) => format!(" in {} attempts, of which {kept} was kept", summary.attempts),
+        None => String::new(),
+    };
+    (verdict, format!("{} ({} with derivatives){attempts}", work.join(", "), summary.derivative_evaluations))
 }
 
 /// A number of six digits at most.

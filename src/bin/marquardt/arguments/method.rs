@@ -32,6 +32,9 @@ pub struct MethodArguments {
     /// Seed of random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Keeps the first result, even if it is bad; otherwise other methods and starts are tried then
+    #[arg(long)]
+    pub no_retry: bool,
     /// Limit of the number of iterations
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,
