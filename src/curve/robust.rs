@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
@@ -81,17 +79,6 @@ impl<T: Real> Search<T> {
     }
 }
 
-/// Reason for which a solve is the last of a fit that was to go on.
-#[derive(Debug, Error)]
-#[error("a further solve could not begin: {0}")]
-struct NoFurtherSolve(#[source] SolveError);
-
-/// A solve with its scale, after which this kept the next from beginning.
-fn ended_by<T: Real>((scale, report): (T, Report<T>), error: SolveError) -> (T, Report<T>) {
-    let error = EvaluationError::new(NoFurtherSolve(error));
-    (scale, Report { status: Status::EvaluationFailed, error: Some(error), ..report })
-}
-
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves under a robust loss from these parameters, and keeps the loss with its scale for later solves. Collective.
     ///
@@ -120,7 +107,10 @@ impl<T: Real> CheckedFit<'_, T> {
             (Ok(found), Ok(from_start)) if is_better(&from_start, &found) => (loss, from_start),
             (Ok(one), _) | (Err(_), Ok(one)) => (loss, one),
             // The approach is all that could be done.
-            (Err(_), Err(error)) => (absolute, ended_by(approach?, error)),
+            (Err(_), Err(error)) => {
+                let (scale, report) = approach?;
+                (absolute, (scale, report.ended_by(error)))
+            }
         };
         self.likelihood = Likelihood::Robust(loss, scale);
         Ok(search.account(report))
@@ -147,13 +137,13 @@ impl<T: Real> CheckedFit<'_, T> {
                     last = before;
                     report
                 }
-                (Err(error), Some((scale, _, report))) => return Ok(ended_by((scale, report), error)),
+                (Err(error), Some((scale, _, report))) => return Ok((scale, report.ended_by(error))),
                 (Err(error), None) => return Err(error),
             };
             search.add(&report);
             let judged = match self.judge_scale(tuning, &report.x) {
                 Ok(judged) => judged.max(search.least),
-                Err(error) => return Ok(ended_by((scale, report), error)),
+                Err(error) => return Ok((scale, report.ended_by(error))),
             };
             let change = judged - scale;
             let is_exhausted =

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use super::{ActiveBound, IterationRecord, Status};
+use thiserror::Error;
+
+use super::{ActiveBound, IterationRecord, SolveError, Status};
 use crate::linear::LinearForm;
 use crate::problem::{BoundSide, EvaluationError};
 use crate::real::Real;
@@ -115,11 +117,26 @@ impl<T: Real, V> Report<T, V> {
         self
     }
 
+    /// The report of a solve after which another could not begin.
+    pub(crate) fn ended_by(self, error: SolveError) -> Self {
+        self.failed(EvaluationError::new(NoFurtherSolve(error)))
+    }
+
+    /// The report of a solve after which an evaluation failed.
+    pub(super) fn failed(self, error: EvaluationError) -> Self {
+        Report { status: Status::EvaluationFailed, error: self.error.or(Some(error)), ..self }
+    }
+
     /// The solve ended at a minimum; short for `status.is_converged()`.
     pub fn is_converged(&self) -> bool {
         self.status.is_converged()
     }
 }
+
+/// Reason for which a solve is the last of several.
+#[derive(Debug, Error)]
+#[error("a further solve could not begin: {0}")]
+struct NoFurtherSolve(#[source] SolveError);
 
 impl<T: Real, V: AsRef<[T]>> fmt::Display for Report<T, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -163,22 +163,25 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
         // Derivatives that contradict the residuals may be those by parameters that are not linear.
         let is_consistent = report.status != Status::WrongDerivatives;
         match completed.and_then(|()| Ok(is_consistent && are_linear(problem, &report)?)) {
-            // A point that is stationary in the other parameters alone is to be looked at in all of them.
-            Ok(true) if self.settings.is_stationary(report.gradient_cosine) || !report.is_converged() => Ok(report),
+            Ok(true) if !report.is_converged() => Ok(report),
+            // The derivatives that are left may be rounding errors: the point is judged by those in all parameters.
             Ok(true) => {
                 let (mut rest, x) = (self.clone(), report.x.clone());
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
                 let initial_cost = report.initial_cost;
-                Ok(Report { initial_cost, ..rest.minimize_in(forms, problem, &x)?.after(report) })
+                match rest.minimize_in(forms, problem, &x) {
+                    Ok(whole) => Ok(Report { initial_cost, ..whole.after(report) }),
+                    // No step along derivatives this small can be told.
+                    Err(SolveError::Underflow { .. }) => Ok(report),
+                    Err(error) => Ok(report.ended_by(error)),
+                }
             }
             Ok(false) => {
                 let mut rest = self.clone();
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
                 Ok(rest.minimize_in(forms, problem, start)?.after(report))
             }
-            Err(error) => {
-                Ok(Report { status: Status::EvaluationFailed, error: report.error.or(Some(error)), ..report })
-            }
+            Err(error) => Ok(report.failed(error)),
         }
     }
 }

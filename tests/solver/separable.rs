@@ -5,8 +5,8 @@ use std::ops::Range;
 use marquardt::problem::{Analytic, Bounded, FiniteDifference, Separable, SeparableError};
 use marquardt::solver::Status;
 use marquardt::{
-    AutoDiff, Bounds, CurveFit, Dual, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar,
-    SolveError,
+    AutoDiff, Bounds, CurveFit, Dual, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, Residuals,
+    Scalar, SolveError,
 };
 use proptest::prelude::*;
 
@@ -384,10 +384,12 @@ fn an_evaluation_that_fails_late_does_not_lose_what_was_found() {
     let found = (0..).map(solve).skip_while(Result::is_err).map(Result::unwrap);
     let failed: Vec<_> = found.take_while(|report| report.status == Status::EvaluationFailed).collect();
     assert!(failed.iter().all(|report| report.error.is_some() && report.cost <= report.initial_cost));
-    // The last call confirms the whole point; without an earlier one the linear parameter is the start's.
-    let (last, earlier) = failed.split_last().unwrap();
-    assert_eq!(last.x, whole.x);
-    assert!(!earlier.is_empty() && earlier.iter().all(|report| report.x[0] == 1.0));
+    // The last calls confirm the whole point; without an earlier one the linear parameter is the start's.
+    let is_partial = |report: &&Report<f64>| report.x[0] == 1.0;
+    let partial = failed.iter().take_while(is_partial).count();
+    let complete = &failed[partial..];
+    assert!(partial > 0 && !complete.is_empty());
+    assert!(complete.iter().all(|report| (report.cost - whole.cost).abs() <= 1e-12 * whole.cost), "{complete:?}");
 }
 
 #[test]
@@ -408,7 +410,8 @@ fn no_parameter_is_eliminated_to_infinity() {
             // The bounds of `a` leave `b` to be eliminated, in which the curve is straight as far as can be seen.
             let fit = CurveFit::new(|x, [a, b]| a * (b * x).exp(), &x, &y, [1.0, -1.0]).bounds("b1", 0.5..=2.0);
             let fit = fit.variable_projection(true).fit().unwrap();
-            assert!(fit.report().is_converged(), "{tiny}: {fit}");
+            let status = fit.report().status;
+            assert!(status.is_converged() || status == Status::FlatValley, "{tiny}: {fit}");
             assert!(fit.report().x.iter().all(|value| value.is_finite()), "{tiny}: {fit}");
             assert!(fit.predict(&x).unwrap().iter().all(|y| y.is_finite()));
             assert!(fit.parameters().iter().all(|parameter| parameter.standard_error >= 0.0), "{tiny}: {fit}");

@@ -94,7 +94,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             // Responses and their rounding vanish with the residuals, and costs fall for ever.
             solver = solver.with_target_cost(least_square());
         }
-        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(solver);
+        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(solver).retry(false);
         if specification.of_counts {
             curve = curve.counts();
         } else if specification.sigma.is_some() {
