@@ -160,9 +160,6 @@ where
                     LeftOut::One(alone) => j == alone,
                 });
                 let Some(PlainStep { step, predicted }) = plain else { continue };
-                if !(T::from_f64(predicted) > found.noticeable) {
-                    break;
-                }
                 self.take(step.as_ref(), 1.0);
                 self.try_step(problem, (lambda, predicted), found)?;
             }
