@@ -6,7 +6,7 @@ use super::Settings;
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
 use crate::clock::Stopwatch;
-use crate::kernels::vector::scaled_norm;
+use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::shape::Shape;
 use crate::real::Real;
 
@@ -42,9 +42,9 @@ pub enum Status {
     /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or rounding hides what is left to gain,
     /// and the point passes the first-order test.
     StepTolerance,
-    /// The residuals vanish where the Jacobian is singular, and fifty trials have left more than `10⁻⁴` of the cost, while the residuals
-    /// were less than `ε^0.75` times as long as at the start, and than `ε^0.75` times their change if each parameter changes by its size at the
-    /// start, of which no step was more than `10⁻⁴`.
+    /// The residuals vanish where the Jacobian is singular: their squares are zero, or fifty steps have left more than `10⁻⁴` of the cost,
+    /// while the residuals were less than `ε^0.75` times as long as at the start, and than `ε^0.85` times their change if each parameter
+    /// changes by its size at the start, of which no step was more than `10⁻⁴`.
     ResidualsVanished,
     /// The cost fell to the target.
     TargetCost,
@@ -108,9 +108,12 @@ impl fmt::Display for Status {
 /// Largest share of the slope along a step that damping may take for the step to count as undamped: 0.5.
 pub(super) const UNDAMPED: f64 = 0.5;
 
-/// Trials beside a root after which it is an end, if they have left this share of the cost.
+/// Steps beside a root after which it is an end, if they have left this share of the cost.
 const LINGERING: usize = 50;
 const LEFT: f64 = 1e-4;
+
+/// Residuals beside a root are up to `ε` to this power of their change if parameters change by their sizes: 5e-14 in double precision.
+const VANISHED: f64 = 0.85;
 
 /// Share of the start that steps beside a root do not exceed.
 const SHORT: f64 = 1e-4;
@@ -122,7 +125,7 @@ pub(super) struct Decline<T> {
     reductions: [T; 3],
     /// Damping of the latest.
     lambda: T,
-    /// Trials in a row beside a root, and the cost at the first of them.
+    /// Steps in a row beside a root, and the cost at the first of them.
     lingering: (usize, T),
 }
 
@@ -144,16 +147,16 @@ impl<T: Real> Decline<T> {
         }
     }
 
-    /// Counts a trial, and returns true if the cost has all but stopped to fall beside a root.
+    /// Counts a step, and returns true if the cost has all but stopped to fall beside a root.
     #[inline]
     fn lingers(&mut self, is_beside_a_root: bool, cost: T) -> bool {
-        let (trials, first) = self.lingering;
-        self.lingering = match (is_beside_a_root, trials) {
+        let (steps, first) = self.lingering;
+        self.lingering = match (is_beside_a_root, steps) {
             (false, _) => (0, T::INFINITY),
             (true, 0 | LINGERING) => (1, cost),
-            (true, _) => (trials + 1, first),
+            (true, _) => (steps + 1, first),
         };
-        trials == LINGERING && cost >= T::from_f64(LEFT) * first
+        steps == LINGERING && cost >= T::from_f64(LEFT) * first
     }
 
     /// Reduction that further steps would bring if they declined as slowly as the last three did, each with less damping than the one before; a
@@ -190,7 +193,9 @@ where
         if trial.accepted && self.cost <= T::EPSILON.sqrt() * self.initial_cost && self.vanishes_in_rounding() {
             return Some(Status::NoProgress);
         }
-        if self.decline.lingers(self.is_beside_a_root(), self.cost) {
+        let is_zero = self.cost == T::ZERO && underflows(self.squares);
+        if is_zero || trial.accepted && self.decline.lingers(self.is_beside_a_root(), self.cost) {
+            if std::env::var("DBG").is_ok() { eprintln!("RV init {:e} cost {:e} squares {:e} x {:?} start {:?} norms {:?} step {:?} lambda {:e} pred {:e} act {:e}", self.initial_cost, self.cost, self.squares, self.x.as_ref(), self.start.as_ref(), self.column_norms.as_ref(), self.step.as_ref(), trial.lambda, trial.predicted, trial.actual); }
             return Some(Status::ResidualsVanished);
         }
         let claim = self.claim(settings, trial)?;
@@ -214,7 +219,7 @@ where
     fn is_beside_a_root(&self) -> bool {
         self.cost <= T::EPSILON * T::EPSILON.sqrt() * self.initial_cost && {
             let start = self.start.as_ref();
-            let reach = T::EPSILON.powf(T::from_f64(0.75)) * scaled_norm(self.column_norms.as_ref(), start);
+            let reach = T::EPSILON.powf(T::from_f64(VANISHED)) * scaled_norm(self.column_norms.as_ref(), start);
             let largest = start.iter().fold(T::ZERO, |largest, start| largest.max(start.abs()));
             let size = |start: T| if start == T::ZERO { largest } else { start.abs() };
             let mut moves = self.step.as_ref().iter().zip(start);

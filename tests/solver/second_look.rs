@@ -199,7 +199,7 @@ fn the_floor_of_a_flat_valley_has_a_name() {
     let peak = |x: f64, [height, center, width, offset]: [f64; 4]| {
         height * (-0.5 * ((x - center) / width).powi(2)).exp() + offset
     };
-    let start = [1.0, 60.0, 1.7, 0.0];
+    let start = [1.0, 64.0, 1.3, 0.0];
     let mut problem = FiniteDifference::new(4, 20, |b: &[f64], r: &mut [f64]| {
         for (r, (&x, y)) in r.iter_mut().zip(x.iter().zip(&y)) {
             *r = peak(x, [b[0], b[1], b[2], b[3]]) - y;
