@@ -17,7 +17,7 @@ use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
 /// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
-const STATIONARY: f64 = 0.41;
+pub(super) const STATIONARY: f64 = 0.41;
 
 /// Cosines of up to this share of `√ftol` count as zero where `ftol` allows for more: a step along one parameter predicts
 /// the square of its cosine as a share of the cost.

@@ -28,6 +28,11 @@ const LARGEST: usize = 128;
 /// Largest `mn²`, in proportion to which the linear model takes flops.
 const MOST_WORK: f64 = 3e7;
 
+/// A point is lower if its cost is by more than `ε` to this power of it, 1.8e-12 in double precision and 6e-6 in single, and by more than
+/// this share of `ftol`.
+const NOTICED: f64 = 0.75;
+const SHARE_OF_FTOL: f64 = 0.125;
+
 /// Largest number of parameters that are left out one by one.
 const FEW: usize = 16;
 
@@ -76,7 +81,8 @@ where
         if trace.iterations >= settings.max_iterations {
             return nothing;
         }
-        let noticeable = self.noticeable().max(settings.ftol * self.cost.abs());
+        let share = T::EPSILON.powf(T::from_f64(NOTICED)).max(T::from_f64(SHARE_OF_FTOL) * settings.ftol);
+        let noticeable = share * self.cost.abs();
         let undamped = self.gauss_newton(problem);
         let has_full_rank = self.model.form() == LinearForm::Cholesky;
         let is_little = |left: T| left <= noticeable || !settings.polish;

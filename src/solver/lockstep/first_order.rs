@@ -6,12 +6,15 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
+use crate::solver::first_order::STATIONARY;
 
 /// Units of the last digit that a gradient or a residual may be off by rounding.
 const ROUNDING: f64 = 8.0;
 
-/// Units of the last digit of the responses that explain a gradient without another look.
+/// Units of the last digit of the responses that explain a gradient without another look, where the residuals are no more units than
+/// these.
 const EVIDENT: f64 = 2.0;
+const INVISIBLE: f64 = 64.0;
 
 /// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
 const LAST_DIGITS: f64 = 4.0;
@@ -56,14 +59,18 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
     }
 
     /// Results of the first-order test of each parameter that no bound holds (`held` is zero), by itself: the cosine between the
-    /// residuals and its column is at most `√ftol`, or rounding hides the rest of the gradient.
+    /// residuals and its column is at most `√ftol` or `ε^0.41`, or rounding hides the rest of the gradient.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn test(&self, held: &[Lanes<T, R>; N]) -> Verdict<T, R> {
         let (zero, unit) = (Lanes::splat(T::ZERO), T::from_f64(ROUNDING) * T::EPSILON);
         let (sums, n) = (self.sums, self.sums.count());
-        let residuals = ((sums.cost + sums.cost) * self.ftol).sqrt();
+        let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));
+        let residuals = (sums.cost + sums.cost).sqrt() * cosine;
         let responses = (self.energy + self.energy).sqrt();
+        let invisible = T::from_f64(INVISIBLE) * T::EPSILON;
+        let is_visible = is_less(self.energy * (invisible * invisible), sums.cost);
         let evident = (responses * T::EPSILON).mul_add(Lanes::from_f64(EVIDENT), residuals);
+        let evident = choose(is_visible, residuals, evident);
         let mut verdict = Verdict { passes: Lanes::splat(T::ONE), may_pass: Lanes::splat(T::ONE) };
         for j in 0..n {
             let norm = sums.gram[j][j].sqrt();
