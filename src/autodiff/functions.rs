@@ -24,7 +24,7 @@ macro_rules! for_each_function {
         $each! { atan (x, f, d, c): derivatives::atan(x), x * d * d * c(-2.0) }
         $each! { sinh (x, f, d, c): x.cosh(), f }
         $each! { cosh (x, f, d, c): x.sinh(), f }
-        $each! { tanh (x, f, d, c): derivatives::tanh(x), f * d * c(-2.0) }
+        $each! { tanh (x, f, d, c): derivatives::tanh(x, f), f * d * c(-2.0) }
         $each! { asinh (x, f, d, c): derivatives::asinh(x), -x * d * d * d }
         $each! { acosh (x, f, d, c): ((x - c(1.0)).sqrt() * (x + c(1.0)).sqrt()).recip(), -x * d / (x - c(1.0)) / (x + c(1.0)) }
         $each! { atanh (x, f, d, c): ((c(1.0) - x) * (x + c(1.0))).recip(), x * d * d * c(2.0) }

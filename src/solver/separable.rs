@@ -168,8 +168,10 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
             Ok(true) => {
                 let (mut rest, x) = (self.clone(), report.x.clone());
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
-                let initial_cost = report.initial_cost;
-                Ok(Report { initial_cost, ..rest.minimize_in(forms, problem, &x)?.after(report) })
+                let rest = rest.minimize_in(forms, problem, &x)?;
+                // Both are costs of the start if nothing was gained, but for rounding.
+                let initial_cost = report.initial_cost.max(rest.initial_cost);
+                Ok(Report { initial_cost, ..rest.after(report) })
             }
             Ok(false) => {
                 let mut rest = self.clone();

@@ -25,6 +25,7 @@ mod reference;
 mod robust;
 mod rotated_peak;
 mod scripts;
+mod starts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
 mod stored;
