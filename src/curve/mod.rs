@@ -77,6 +77,7 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod undefined_derivatives;
 
 pub use any_curve::AnyCurve;
 pub use comparison::{Compared, Comparison, ComparisonError};
