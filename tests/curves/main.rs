@@ -33,3 +33,4 @@ mod summary;
 mod tables;
 #[cfg(feature = "rayon")]
 mod threads;
+mod undefined_derivatives;
