@@ -58,7 +58,7 @@ fn near<T: Real>(law: &str, x: &[f64], truth: Point) -> [Vec<T>; 2] {
 /// Values of `a`, `c` and `n`, and the standard error of `n`.
 fn found<T: Real>(fit: &FittedCurve<'_, T>) -> [f64; 4] {
     let named = ["a", "c", "n"].map(|name| fit.parameter(name).unwrap());
-    let [a, c, n] = named.clone().map(|parameter| parameter.value.to_f64());
+    let [a, c, n] = named.map(|parameter| parameter.value.to_f64());
     [a, c, n, named[2].standard_error.to_f64()]
 }
 
