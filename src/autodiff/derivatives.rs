@@ -31,7 +31,7 @@ pub(super) fn asinh<N: Number>(x: N) -> N {
 
 /// `tanh′`, given `tanh x`: from three quarters on, `1 − tanh²` cancels.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn tanh<N: Number>(x: N, value: N) -> N {
+pub(crate) fn tanh<N: Number>(x: N, value: N) -> N {
     let is_float = size_of::<N>() == size_of::<N::Element>();
     if !is_float {
         // The exponential is that of the value.

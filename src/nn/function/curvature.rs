@@ -1,6 +1,7 @@
 //! Second derivatives of functions, along a direction.
 
-use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY, gelu_argument};
+use super::{Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY, gelu_argument};
+use crate::kernels::gelu::bell;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
@@ -34,16 +35,13 @@ impl<T: Real> Kernel for Curvature<'_, T> {
         match function {
             Function::Tanh => add(y, d, c, |y| -two * y * (one - y) * (one + y)),
             Function::Sigmoid => add(y, d, c, |y| y * (one - y) * (one - two * y)),
-            Function::Elu { alpha } => add(y, d, c, |y| if y > T::ZERO { T::ZERO } else { y + alpha }),
+            Function::Elu { alpha } => add(x, d, c, |x| if x > T::ZERO { T::ZERO } else { alpha * x.exp() }),
             Function::Softplus => add(x, d, c, |x| sigmoid(x) * sigmoid(-x)),
             Function::Silu => add(x, d, c, |x| {
                 let (left, right) = (sigmoid(x), sigmoid(-x));
                 left * right * (two + x * (right - left))
             }),
-            Function::Gelu => add(x, d, c, |x| {
-                let root = x * T::from_f64(FRAC_1_SQRT_2);
-                (-root * root).exp() * T::from_f64(NORMAL_DENSITY) * (two - x * x)
-            }),
+            Function::Gelu => add(x, d, c, |x| bell::<T, FUSED>(x).1 * T::from_f64(NORMAL_DENSITY) * (two - x * x)),
             Function::GeluTanh => add(x, d, c, |x| {
                 let u = gelu_argument(x);
                 let (left, right) = (sigmoid(u), sigmoid(-u));
@@ -56,7 +54,7 @@ impl<T: Real> Kernel for Curvature<'_, T> {
             }),
             Function::Sin | Function::Cos => add(y, d, c, |y| -y),
             Function::Exp => add(y, d, c, |y| y),
-            Function::Ln => add(x, d, c, |x| -(x * x).recip()),
+            Function::Ln => add(x, d, c, |x| -x.recip() * x.recip()),
             Function::Square => add(y, d, c, |_| two),
             Function::Sqrt => add(y, d, c, |y| -(T::from_f64(4.0) * y * y * y).recip()),
             Function::Reciprocal => add(y, d, c, |y| two * y * y * y),
