@@ -1,5 +1,5 @@
 """First and second derivatives of the elementary functions, of powers, angles and
-hypotenuses, and of robust losses, by mpmath.
+hypotenuses, of robust losses, and of activations, by mpmath.
 
 Writes next to itself:
   derivatives.csv         function, arguments x and y, first and second derivatives
@@ -163,6 +163,49 @@ LOSSES = {
 }
 FUNCTIONS |= {name: (POSITIVE[::2] + beside(1.0, DISTANCES, -1), f) for name, f in LOSSES.items()}
 
+# --- Activations ---------------------------------------------------------------
+
+
+def logistic(x):
+    """The logistic function, and its first two derivatives."""
+    s, slope = 1 / (1 + mp.exp(-x)), sech(x / 2) ** 2 / 4
+    return s, slope, -slope * mp.tanh(x / 2)
+
+
+def times_argument(x, s, s1, s2):
+    """Derivatives of x s."""
+    return s + x * s1, 2 * s1 + x * s2
+
+
+def gelu(x):
+    density = mp.exp(-x * x / 2) / mp.sqrt(2 * pi)
+    return mp.erfc(-x / mp.sqrt(2)) / 2 + x * density, density * (2 - x * x)
+
+
+def gelu_tanh(x):
+    scale, cube = 2 * mp.sqrt(2 / pi), mpf("0.044715")
+    s, s1, s2 = logistic(scale * (x + cube * x**3))
+    u1, u2 = scale * (1 + 3 * cube * x * x), scale * 6 * cube * x
+    return times_argument(x, s, s1 * u1, s2 * u1 * u1 + s1 * u2)
+
+
+def elu(x):
+    """With an alpha of three quarters."""
+    return (mpf(1), mpf(0)) if x > 0 else (0.75 * mp.exp(x), 0.75 * mp.exp(x))
+
+
+ACTIVATIONS = {
+    "sigmoid": lambda x: logistic(x)[1:],
+    "softplus": lambda x: logistic(x)[:2],
+    "silu": lambda x: times_argument(x, *logistic(x)),
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+    "elu": elu,
+}
+SIDES = SMALL[2:] + MIDDLE + TAILS + [5.5, 6.6, 13.1, 37.4, 38.9, 80.0, 86.0, 100.0, 700.0, 1e5, 1e8, 1e30]
+FUNCTIONS |= {name: (SIDES + [-x for x in SIDES], f) for name, f in ACTIVATIONS.items()}
+FUNCTIONS["square"] = (both_signs(POSITIVE), lambda x: (2 * x, mpf(2)))
+
 # --- Functions of two arguments -----------------------------------------------
 
 
@@ -229,7 +272,7 @@ def main():
     mp.dps = 1200
     for name, (grid, derivatives) in FUNCTIONS.items():
         special = name in ("gamma", "lgamma", "j0", "j1", "sin", "cos", "tan")
-        mp.dps = 60 if special else 1200
+        mp.dps = 60 if special or name in ACTIVATIONS else 1200
         for x in with_singles(grid):
             try:
                 first, second = derivatives(mpf(x))

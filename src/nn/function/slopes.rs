@@ -1,7 +1,8 @@
 //! Derivatives of a function up to the fourth order, from its argument and its value.
 
-use super::{Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY};
-use crate::kernels::exponential::sigmoid_pair;
+use super::gelu_tanh::{self, Parts};
+use super::{Function, NORMAL_DENSITY};
+use crate::kernels::exponential::{sigmoid_pair, tanh, tanh_slope};
 use crate::kernels::gelu::{bell, gelu_derivative};
 use crate::real::Real;
 
@@ -26,39 +27,37 @@ impl<T: Real> Function<T> {
         let t = T::from_f64;
         let (zero, one, two, three) = (T::ZERO, T::ONE, t(2.0), t(3.0));
         match self {
-            Function::Tanh => body.run(|_, y| {
-                let p = (one - y) * (one + y);
+            Function::Tanh => body.run(|x, y| {
+                let p = tanh_slope::<T, FUSED>(x);
                 let yy = y * y;
                 [p, -two * y * p, p * (t(6.0) * yy - two), t(8.0) * y * p * (two - three * yy)]
             }),
-            Function::Sigmoid => body.run(|_, y| of_sigmoid((y, one - y))),
+            Function::Sigmoid => body.run(|x, _| {
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
+                of_sigmoid(left * right, -tanh::<T, FUSED>(t(0.5) * x))
+            }),
             Function::Softplus => body.run(|x, _| {
-                let sides = sigmoid_pair::<T, FUSED>(x);
-                let [first, second, third, _] = of_sigmoid(sides);
-                [sides.0, first, second, third]
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
+                let [first, second, third, _] = of_sigmoid(left * right, -tanh::<T, FUSED>(t(0.5) * x));
+                [left, first, second, third]
             }),
             Function::Silu => body.run(|x, _| {
-                let sides = sigmoid_pair::<T, FUSED>(x);
-                times_argument(x, sides.0, of_sigmoid(sides))
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
+                times_argument(x, left, of_sigmoid(left * right, right - left))
             }),
             Function::Gelu => body.run(|x, _| {
-                let density = bell::<T, FUSED>(x).1 * t(NORMAL_DENSITY);
-                let xx = x * x;
+                let (u, e) = bell::<T, FUSED>(x);
+                let (density, near, xx) = (e * t(NORMAL_DENSITY), u.copy_sign(x), u * u);
                 [
                     gelu_derivative::<T, FUSED>(x),
                     density * (two - xx),
-                    density * x * (xx - t(4.0)),
+                    density * near * (xx - t(4.0)),
                     density * (xx * (t(7.0) - xx) - t(4.0)),
                 ]
             }),
             Function::GeluTanh => body.run(|x, _| {
-                let u = super::gelu_argument(x);
-                let sides = sigmoid_pair::<T, FUSED>(u);
-                // Beyond these bounds the sigmoid is constant, and the slopes of its argument may not overflow.
-                let near = x.max(-t(30.0)).min(t(30.0));
-                let cube = t(GELU_SCALE * GELU_CUBE);
-                let inner = [t(GELU_SCALE) + three * cube * near * near, t(6.0) * cube * near, t(6.0) * cube];
-                times_argument(x, sides.0, composed(of_sigmoid(sides), inner))
+                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                times_argument(x, left, composed(of_sigmoid(left * right, right - left), inner))
             }),
             Function::Sin => body.run(|x, y| {
                 let c = x.cos();
@@ -95,11 +94,10 @@ impl<T: Real> Function<T> {
     }
 }
 
-/// Derivatives of the logistic function, from its value and that on the other side of zero.
+/// Derivatives of the logistic function `s` from the first one and `1 − 2 s = −tanh(x/2)`.
 #[inline(always)]
-fn of_sigmoid<T: Real>((y, other): (T, T)) -> Slopes<T> {
+fn of_sigmoid<T: Real>(p: T, odd: T) -> Slopes<T> {
     let one = T::ONE;
-    let (p, odd) = (y * other, other - y);
     [p, p * odd, p * (one - T::from_f64(6.0) * p), p * odd * (one - T::from_f64(12.0) * p)]
 }
 
