@@ -202,7 +202,7 @@ ACTIVATIONS = {
     "gelu_tanh": gelu_tanh,
     "elu": elu,
 }
-SIDES = SMALL[2:] + MIDDLE + TAILS + [5.5, 6.6, 13.1, 37.4, 38.9, 80.0, 86.0, 100.0, 700.0, 1e5, 1e8, 1e30]
+SIDES = SMALL[2:] + MIDDLE + TAILS + [5.5, 6.6, 10.5, 13.1, 13.8, 21.2, 21.4, 37.4, 38.1, 80.0, 87.0, 95.0, 700.0, 708.0, 720.0, 1e5, 1e30]
 FUNCTIONS |= {name: (SIDES + [-x for x in SIDES], f) for name, f in ACTIVATIONS.items()}
 FUNCTIONS["square"] = (both_signs(POSITIVE), lambda x: (2 * x, mpf(2)))
 
