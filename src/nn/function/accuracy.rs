@@ -73,11 +73,13 @@ fn derivatives_keep_the_bound<T: Real, const FUSED: bool>() {
                 assert!(from_limit <= tiny && second[0].abs() <= tiny, "{name} at {:e}: {first:?}, {second:?}", case.x);
                 continue;
             }
-            case.holds("sweep", &first, &second);
+            // These come from the value, whose rounding error is one of a number near one.
+            let terms = if matches!(name, "tanh" | "sigmoid") { 1.0 } else { case.terms() };
+            case.holds_beside(terms, "sweep", &first, &second);
             if function.is_smooth() {
                 let mut slopes = [T::ZERO; 4];
                 function.with_slopes::<FUSED>(Collect { at: (x[0], y[0]), to: &mut slopes });
-                case.holds("slopes", &slopes[..1], &slopes[1..2]);
+                case.holds_beside(terms, "slopes", &slopes[..1], &slopes[1..2]);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::gelu_tanh::{self, Parts};
 use super::{Function, NORMAL_DENSITY};
-use crate::kernels::exponential::{exp, sigmoid_pair, tanh, tanh_slope};
+use crate::kernels::exponential::{exp, sigmoid_pair};
 use crate::kernels::gelu::bell;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
@@ -33,14 +33,10 @@ impl<T: Real> Kernel for Curvature<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { function, x, y, d, c } = self;
-        let two = T::from_f64(2.0);
+        let (one, two) = (T::ONE, T::from_f64(2.0));
         match function {
-            Function::Tanh => add(x, d, c, |x| -two * tanh::<T, FUSED>(x) * tanh_slope::<T, FUSED>(x)),
-            Function::Sigmoid => add(x, d, c, |x| {
-                // One exponential serves both.
-                let half = T::from_f64(0.5) * x;
-                T::from_f64(-0.25) * tanh::<T, FUSED>(half) * tanh_slope::<T, FUSED>(half)
-            }),
+            Function::Tanh => add(y, d, c, |y| -two * y * (one - y) * (one + y)),
+            Function::Sigmoid => add(y, d, c, |y| y * (one - y) * (one - two * y)),
             Function::Elu { alpha } => add(x, d, c, |x| if x > T::ZERO { T::ZERO } else { alpha * exp::<T, FUSED>(x) }),
             Function::Softplus => add(x, d, c, |x| {
                 let (left, right) = sigmoid_pair::<T, FUSED>(x);

@@ -12,7 +12,7 @@ use gelu_tanh::Parts;
 pub(crate) use slopes::{SlopeLoop, Slopes};
 
 use crate::kernels::elementary::map;
-use crate::kernels::exponential::{exp, exp_m1, sigmoid, sigmoid_pair, softplus, tanh, tanh_slope};
+use crate::kernels::exponential::{exp, exp_m1, sigmoid, sigmoid_pair, softplus, tanh};
 use crate::kernels::gelu::{gelu, gelu_derivative};
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
@@ -133,6 +133,10 @@ impl<T: Real> Function<T> {
 
     /// `to[i] = d[i] f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
     /// derivative differ, the left one counts; for `|x|` it is zero.
+    ///
+    /// Derivatives of `tanh` and of the logistic function are computed from their values: their errors are a few rounding errors
+    /// of one. Computed from the argument, those of `tanh` would lengthen a training step by 5 % to 18 %. All others are within a
+    /// few units in the last place, except near their roots and where an exponential is subnormal.
     pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &[T], to: &mut [T]) {
         simd::run(TimesDerivative { function: self, x, y, d, to });
     }
@@ -189,11 +193,8 @@ impl<T: Real> Kernel for TimesDerivative<'_, T> {
         let Self { function, x, y, d, to } = self;
         let two = T::from_f64(2.0);
         match function {
-            Function::Tanh => times_map(x, d, to, tanh_slope::<T, FUSED>),
-            Function::Sigmoid => times_map(x, d, to, |x| {
-                let (left, right) = sigmoid_pair::<T, FUSED>(x);
-                left * right
-            }),
+            Function::Tanh => times(y, d, to, |y| (T::ONE - y) * (T::ONE + y)),
+            Function::Sigmoid => times(y, d, to, |y| y * (T::ONE - y)),
             Function::Relu => times(x, d, to, |x| if x > T::ZERO { T::ONE } else { T::ZERO }),
             Function::LeakyRelu { slope } => times(x, d, to, |x| if x > T::ZERO { T::ONE } else { slope }),
             Function::Elu { alpha } => {

@@ -2,7 +2,7 @@
 
 use super::gelu_tanh::{self, Parts};
 use super::{Function, NORMAL_DENSITY};
-use crate::kernels::exponential::{sigmoid_pair, tanh, tanh_slope};
+use crate::kernels::exponential::sigmoid_pair;
 use crate::kernels::gelu::{bell, gelu_derivative};
 use crate::real::Real;
 
@@ -27,23 +27,20 @@ impl<T: Real> Function<T> {
         let t = T::from_f64;
         let (zero, one, two, three) = (T::ZERO, T::ONE, t(2.0), t(3.0));
         match self {
-            Function::Tanh => body.run(|x, y| {
-                let p = tanh_slope::<T, FUSED>(x);
+            Function::Tanh => body.run(|_, y| {
+                let p = (one - y) * (one + y);
                 let yy = y * y;
                 [p, -two * y * p, p * (t(6.0) * yy - two), t(8.0) * y * p * (two - three * yy)]
             }),
-            Function::Sigmoid => body.run(|x, _| {
-                let (left, right) = sigmoid_pair::<T, FUSED>(x);
-                of_sigmoid(left * right, -tanh::<T, FUSED>(t(0.5) * x))
-            }),
+            Function::Sigmoid => body.run(|_, y| of_sigmoid((y, one - y))),
             Function::Softplus => body.run(|x, _| {
-                let (left, right) = sigmoid_pair::<T, FUSED>(x);
-                let [first, second, third, _] = of_sigmoid(left * right, -tanh::<T, FUSED>(t(0.5) * x));
-                [left, first, second, third]
+                let sides = sigmoid_pair::<T, FUSED>(x);
+                let [first, second, third, _] = of_sigmoid(sides);
+                [sides.0, first, second, third]
             }),
             Function::Silu => body.run(|x, _| {
-                let (left, right) = sigmoid_pair::<T, FUSED>(x);
-                times_argument(x, left, of_sigmoid(left * right, right - left))
+                let sides = sigmoid_pair::<T, FUSED>(x);
+                times_argument(x, sides.0, of_sigmoid(sides))
             }),
             Function::Gelu => body.run(|x, _| {
                 let (u, e) = bell::<T, FUSED>(x);
@@ -57,7 +54,7 @@ impl<T: Real> Function<T> {
             }),
             Function::GeluTanh => body.run(|x, _| {
                 let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
-                times_argument(x, left, composed(of_sigmoid(left * right, right - left), inner))
+                times_argument(x, left, composed(of_sigmoid((left, right)), inner))
             }),
             Function::Sin => body.run(|x, y| {
                 let c = x.cos();
@@ -94,10 +91,11 @@ impl<T: Real> Function<T> {
     }
 }
 
-/// Derivatives of the logistic function `s` from the first one and `1 − 2 s = −tanh(x/2)`.
+/// Derivatives of the logistic function, from its value and that on the other side of zero.
 #[inline(always)]
-fn of_sigmoid<T: Real>(p: T, odd: T) -> Slopes<T> {
+fn of_sigmoid<T: Real>((y, other): (T, T)) -> Slopes<T> {
     let one = T::ONE;
+    let (p, odd) = (y * other, other - y);
     [p, p * odd, p * (one - T::from_f64(6.0) * p), p * odd * (one - T::from_f64(12.0) * p)]
 }
 
