@@ -35,7 +35,7 @@ pub(super) struct Parts<T> {
 pub(super) fn parts<T: Real, const FUSED: bool>(x: T) -> Parts<T> {
     let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
     let ([a, a_low], [b, b_low]) = (in_two::<T>(LINEAR), in_two::<T>(CUBIC));
-    // The logistic function has the error of `u`, not that in relation to `u`: in the tail, digits beyond its last one count.
+    // In the tail, the relative error of the logistic function is the absolute error of `u`: that takes more digits than one number has.
     let (square, square_low) = product::<T, FUSED>(x, x);
     let (cubic, low) = product::<T, FUSED>(b, square);
     let cubic_low = low + (b * square_low + b_low * square);

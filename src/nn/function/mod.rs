@@ -135,7 +135,7 @@ impl<T: Real> Function<T> {
     /// derivative differ, the left one counts; for `|x|` it is zero.
     ///
     /// Derivatives of `tanh` and of the logistic function are computed from their values: their errors are a few rounding errors
-    /// of one. Computed from the argument, those of `tanh` would lengthen a training step by 5 % to 18 %. All others are within a
+    /// of one. Computed from the argument, those of `tanh` would lengthen a training step by 5 % or more. All others are within a
     /// few units in the last place, except near their roots and where an exponential is subnormal.
     pub(crate) fn times_derivative(self, x: &[T], y: &[T], d: &[T], to: &mut [T]) {
         simd::run(TimesDerivative { function: self, x, y, d, to });
