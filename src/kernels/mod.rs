@@ -20,7 +20,7 @@ pub(crate) mod inverse;
 pub mod lanes;
 mod logarithm;
 mod matrix_product;
-pub(crate) mod power;
+mod power;
 pub(crate) mod product;
 mod reflections;
 pub(crate) mod registers;

@@ -67,7 +67,7 @@ fn halves<T: Number>(x: T) -> (T, T) {
 
 /// `a b`, and its rounding error.
 #[inline(always)]
-pub(crate) fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
+fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
     let product = a * b;
     if FUSED && T::FUSED {
         return (product, a.mul_add(b, -product));
@@ -78,7 +78,7 @@ pub(crate) fn product<T: Number, const FUSED: bool>(a: T, b: T) -> (T, T) {
 
 /// `a + b`, and its rounding error, where `a` is the larger one or zero.
 #[inline(always)]
-pub(crate) fn sum<T: Number>(a: T, b: T) -> (T, T) {
+fn sum<T: Number>(a: T, b: T) -> (T, T) {
     let sum = a + b;
     (sum, (a - sum) + b)
 }

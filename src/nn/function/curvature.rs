@@ -2,7 +2,7 @@
 
 use super::gelu_tanh::{self, Parts};
 use super::{Function, NORMAL_DENSITY};
-use crate::kernels::exponential::{exp, sigmoid_pair};
+use crate::kernels::exponential::sigmoid_pair;
 use crate::kernels::gelu::bell;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
@@ -37,7 +37,7 @@ impl<T: Real> Kernel for Curvature<'_, T> {
         match function {
             Function::Tanh => add(y, d, c, |y| -two * y * (one - y) * (one + y)),
             Function::Sigmoid => add(y, d, c, |y| y * (one - y) * (one - two * y)),
-            Function::Elu { alpha } => add(x, d, c, |x| if x > T::ZERO { T::ZERO } else { alpha * exp::<T, FUSED>(x) }),
+            Function::Elu { alpha } => add(y, d, c, |y| if y > T::ZERO { T::ZERO } else { y + alpha }),
             Function::Softplus => add(x, d, c, |x| {
                 let (left, right) = sigmoid_pair::<T, FUSED>(x);
                 left * right
