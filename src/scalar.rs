@@ -63,6 +63,8 @@ pub trait Scalar:
     fn pow(self, p: Self) -> Self;
     /// The angle of the point (`x`, `self`), in radians.
     fn atan2(self, x: Self) -> Self;
+    /// `√(self² + other²)`, which neither overflows nor underflows on the way.
+    fn hypot(self, other: Self) -> Self;
 
     /// `1 / self`.
     fn recip(self) -> Self;
@@ -138,12 +140,6 @@ pub trait Scalar:
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         other.select_less(self, other, self)
-    }
-
-    /// `√(self² + other²)`.
-    #[inline(always)]
-    fn hypot(self, other: Self) -> Self {
-        (self * self + other * other).sqrt()
     }
 
     /// The beta function of two positive numbers, by the logarithms of gamma functions; NaN where one is not positive.

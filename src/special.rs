@@ -3,8 +3,6 @@
 
 use std::f64::consts::PI;
 
-use statrs::function::gamma;
-
 use crate::number::Number;
 use crate::real::Real;
 
@@ -44,13 +42,69 @@ of_each_float! {
     j1_bend = bend_of_j1;
 }
 
-/// Digamma function of a float; NaN at the poles.
-fn digamma_of_float(x: f64) -> f64 {
-    if is_pole(x) { f64::NAN } else { gamma::digamma(x) }
-}
+/// The positive zero of the digamma function, and its rounding error.
+const ZERO_OF_DIGAMMA: [f64; 2] = [1.461_632_144_968_362_2, 9.549_995_429_965_697e-17];
 
-/// Argument from which the asymptotic series of the trigamma function has all digits.
+/// `ψ(x)` over the distance from its zero, from 1 to 2, in powers of `x − 3/2`: by interpolation in 60 digits.
+const NEAR_ZERO: [f64; 22] = [
+    0.951_055_876_031_833,
+    -0.423_627_421_281_460_5,
+    0.240_542_484_240_774_2,
+    -0.148_404_923_053_908_84,
+    0.094_988_724_454_941_22,
+    -0.061_922_133_273_064_534,
+    0.040_760_833_812_420_74,
+    -0.026_975_796_756_138_25,
+    0.017_907_252_439_451_2,
+    -0.011_908_218_001_568_644,
+    0.007_926_944_646_403_797,
+    -0.005_279_964_873_257_405,
+    0.003_519_006_401_502_276,
+    -0.002_345_267_632_540_769,
+    0.001_556_631_747_448_683_8,
+    -0.001_037_637_409_841_860_4,
+    0.000_723_326_627_928_755_4,
+    -0.000_482_199_053_056_678_9,
+    0.000_227_233_166_098_737_6,
+    -0.000_151_485_868_367_733_65,
+    0.000_259_684_821_264_307_47,
+    -0.000_173_122_618_027_273_94,
+];
+
+/// Argument from which the asymptotic series of the digamma and the trigamma function have all digits.
 const FAR: f64 = 12.0;
+
+/// Bernoulli's numbers `B₂`, `B₄`, ….
+const BERNOULLI: [f64; 7] = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
+
+/// Digamma function of a float, relative to the larger term for negative arguments; NaN at the poles.
+///
+/// Abramowitz and Stegun, 6.3.5, 6.3.7 and 6.3.18.
+fn digamma_of_float(x: f64) -> f64 {
+    if is_pole(x) {
+        return f64::NAN;
+    }
+    if x < 0.0 {
+        let (sine, cosine) = (PI * (x - x.round())).sin_cos();
+        return digamma_of_float(1.0 - x) - PI * cosine / sine;
+    }
+    if x >= FAR {
+        let squared = x.recip() * x.recip();
+        let series = (0..7).rev().fold(0.0, |series, k| (series + BERNOULLI[k] / (2 * k + 2) as f64) * squared);
+        return x.ln() - 0.5 / x - series;
+    }
+    if x < 1.0 {
+        return digamma_of_float(x + 1.0) - x.recip();
+    }
+    let (mut x, mut sum) = (x, 0.0);
+    while x >= 2.0 {
+        x -= 1.0;
+        sum += x.recip();
+    }
+    let [zero, rest] = ZERO_OF_DIGAMMA;
+    let slope = NEAR_ZERO.iter().rev().fold(0.0, |slope, term| slope * (x - 1.5) + term);
+    ((x - zero) - rest) * slope + sum
+}
 
 /// Abramowitz and Stegun, 6.4.12 after 6.4.6, and 6.4.7 for negative arguments.
 fn trigamma_of_float(x: f64) -> f64 {
@@ -58,17 +112,16 @@ fn trigamma_of_float(x: f64) -> f64 {
         return f64::NAN;
     }
     if x < 0.0 {
-        let sine = (PI * x).sin();
-        return PI * PI / (sine * sine) - trigamma_of_float(1.0 - x);
+        let cosecant = PI / (PI * (x - x.round())).sin();
+        return cosecant * cosecant - trigamma_of_float(1.0 - x);
     }
     let (mut x, mut sum) = (x, 0.0);
     while x < FAR {
-        sum += 1.0 / (x * x);
+        sum += x.recip() * x.recip();
         x += 1.0;
     }
-    let squared = 1.0 / (x * x);
-    let bernoulli = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
-    let series = bernoulli.iter().rev().fold(0.0, |series, term| (series + term) * squared);
+    let squared = x.recip() * x.recip();
+    let series = BERNOULLI.iter().rev().fold(0.0, |series, term| (series + term) * squared);
     sum + 1.0 / x + 0.5 * squared + series / x
 }
 

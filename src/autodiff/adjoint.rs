@@ -1,11 +1,11 @@
 //! Reverse-mode numbers in the lanes of registers.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use super::derivatives::{self, power_below};
 use super::functions::{for_each_function, lane_function, lane_operators};
-use super::jet::sign;
 use super::tape::{Place, Tape};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
@@ -169,8 +169,10 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn powf(self, p: Lanes<T, R>) -> Self {
         let zero = Lanes::splat(T::ZERO);
-        let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
-        self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
+        let value = self.value.powf(p);
+        let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
+        let slope = power_below(self.value, p, p * value, lower);
+        self.chain(value, zero.select_less(p.abs(), slope, zero))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -184,8 +186,14 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
-        let inverse = (self.value * self.value + x.value * x.value).recip();
-        self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
+        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
+        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn hypot(self, other: Self) -> Self {
+        let value = self.value.hypot(other.value);
+        self.chain2(other, value, self.value / value, other.value / value)
     }
 
     for_each_function!(lane_function);

@@ -1,10 +1,11 @@
 //! Forward-mode dual numbers with a fixed number of tangents.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::functions::{derived_operators, for_each_function, sign};
+use super::derivatives::{self, power_below};
+use super::functions::{derived_operators, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
@@ -128,7 +129,7 @@ impl<T: Real, const N: usize> Mul<T> for Dual<T, N> {
 derived_operators!(Dual, N);
 
 macro_rules! dual_function {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+    ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
         #[doc = concat!("[`Scalar::", stringify!($name), "`], for use without the trait.")]
         #[inline]
         #[allow(unused_variables)]
@@ -170,7 +171,8 @@ impl<T: Real, const N: usize> Dual<T, N> {
         if p == T::ZERO {
             return Self::constant(T::ONE);
         }
-        self.chain(self.value.powf(p), p * self.value.powf(p - T::ONE))
+        let value = self.value.powf(p);
+        self.chain(value, power_below(self.value, p, p * value, p * self.value.powf(p - T::ONE)))
     }
 
     /// [`Scalar::pow`], for use without the trait.
@@ -180,8 +182,8 @@ impl<T: Real, const N: usize> Dual<T, N> {
             // The logarithm of a negative base has no part in this.
             return self.powf(p.value);
         }
-        let value = self.value.powf(p.value);
-        let from_base = self.chain(value, p.value * self.value.powf(p.value - T::ONE));
+        let from_base = self.powf(p.value);
+        let value = from_base.value;
         // 0^p is flat in p, and a constant base is flat altogether; infinities there would turn zeros into NaN.
         let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
         let gradient = gradient_of(|lane| {
@@ -200,7 +202,8 @@ impl<T: Real, const N: usize> Dual<T, N> {
     /// [`Scalar::hypot`], for use without the trait.
     #[inline]
     pub fn hypot(self, other: Self) -> Self {
-        Scalar::hypot(self, other)
+        let value = self.value.hypot(other.value);
+        self.chain2(other, value, self.value / value, other.value / value)
     }
 
     /// [`Scalar::max`], for use without the trait.
@@ -218,8 +221,8 @@ impl<T: Real, const N: usize> Dual<T, N> {
     /// [`Scalar::atan2`], for use without the trait.
     #[inline]
     pub fn atan2(self, x: Self) -> Self {
-        let squared_radius = self.value * self.value + x.value * x.value;
-        self.chain2(x, self.value.atan2(x.value), x.value / squared_radius, -self.value / squared_radius)
+        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
+        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
     }
 }
 
@@ -260,6 +263,11 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
     #[inline]
     fn atan2(self, x: Self) -> Self {
         self.atan2(x)
+    }
+
+    #[inline]
+    fn hypot(self, other: Self) -> Self {
+        self.hypot(other)
     }
 
     for_each_function!(forward);

@@ -1,39 +1,40 @@
 //! One table of the elementary functions and their first and second derivatives, from which every number type that
 //! carries derivatives is made.
 
-/// Calls `$each! { name (x, f, c): first, second }` for every elementary function of one variable, where `x` is the
-/// argument, `f` the value of the function there, `c` makes a constant, and `first` and `second` are its derivatives.
+/// Calls `$each! { name (x, f, d, c): first, second }` for every elementary function of one variable, where `x` is the
+/// argument, `f` the value of the function there, `c` makes a constant, and `first` and `second` are its derivatives; `second` may
+/// take the first one as `d`. Both are within eight units in the last place, wherever the function is finite.
 macro_rules! for_each_function {
     ($each:ident) => {
-        $each! { recip (x, f, c): -f * f, f * f * f * c(2.0) }
-        $each! { sqrt (x, f, c): c(0.5) / f, c(-0.25) / (f * x) }
-        $each! { cbrt (x, f, c): f / (x * c(3.0)), f * c(-2.0 / 9.0) / (x * x) }
-        $each! { exp (x, f, c): f, f }
-        $each! { exp2 (x, f, c): f * c(LN_2), f * c(LN_2 * LN_2) }
-        $each! { exp_m1 (x, f, c): f + c(1.0), f + c(1.0) }
-        $each! { ln (x, f, c): x.recip(), -(x * x).recip() }
-        $each! { ln_1p (x, f, c): (x + c(1.0)).recip(), -((x + c(1.0)) * (x + c(1.0))).recip() }
-        $each! { log2 (x, f, c): c(LOG2_E) / x, c(-LOG2_E) / (x * x) }
-        $each! { log10 (x, f, c): c(LOG10_E) / x, c(-LOG10_E) / (x * x) }
-        $each! { sin (x, f, c): x.cos(), -f }
-        $each! { cos (x, f, c): -x.sin(), -f }
-        $each! { tan (x, f, c): f * f + c(1.0), (f * f + c(1.0)) * f * c(2.0) }
-        $each! { asin (x, f, c): (c(1.0) - x * x).sqrt().recip(), x / ((c(1.0) - x * x) * (c(1.0) - x * x).sqrt()) }
-        $each! { acos (x, f, c): -(c(1.0) - x * x).sqrt().recip(), -x / ((c(1.0) - x * x) * (c(1.0) - x * x).sqrt()) }
-        $each! { atan (x, f, c): (x * x + c(1.0)).recip(), x * c(-2.0) / ((x * x + c(1.0)) * (x * x + c(1.0))) }
-        $each! { sinh (x, f, c): x.cosh(), f }
-        $each! { cosh (x, f, c): x.sinh(), f }
-        $each! { tanh (x, f, c): c(1.0) - f * f, f * c(-2.0) * (c(1.0) - f * f) }
-        $each! { asinh (x, f, c): (x * x + c(1.0)).sqrt().recip(), -x / ((x * x + c(1.0)) * (x * x + c(1.0)).sqrt()) }
-        $each! { acosh (x, f, c): (x * x - c(1.0)).sqrt().recip(), -x / ((x * x - c(1.0)) * (x * x - c(1.0)).sqrt()) }
-        $each! { atanh (x, f, c): (c(1.0) - x * x).recip(), x * c(2.0) / ((c(1.0) - x * x) * (c(1.0) - x * x)) }
-        $each! { abs (x, f, c): sign(x), c(0.0) }
-        $each! { erf (x, f, c): (-x * x).exp() * c(FRAC_2_SQRT_PI), x * (-x * x).exp() * c(-2.0 * FRAC_2_SQRT_PI) }
-        $each! { erfc (x, f, c): (-x * x).exp() * c(-FRAC_2_SQRT_PI), x * (-x * x).exp() * c(2.0 * FRAC_2_SQRT_PI) }
-        $each! { gamma (x, f, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }
-        $each! { lgamma (x, f, c): digamma(x), trigamma(x) }
-        $each! { j0 (x, f, c): -x.j1(), -j1_slope(x) }
-        $each! { j1 (x, f, c): j1_slope(x), j1_bend(x) }
+        $each! { recip (x, f, d, c): -f * f, f * f * f * c(2.0) }
+        $each! { sqrt (x, f, d, c): c(0.5) / f, d * c(-0.5) / x }
+        $each! { cbrt (x, f, d, c): (f * f * c(3.0)).recip(), d * c(-2.0 / 3.0) / x }
+        $each! { exp (x, f, d, c): f, f }
+        $each! { exp2 (x, f, d, c): f * c(LN_2), f * c(LN_2 * LN_2) }
+        $each! { exp_m1 (x, f, d, c): x.exp(), d }
+        $each! { ln (x, f, d, c): x.recip(), -d * d }
+        $each! { ln_1p (x, f, d, c): (x + c(1.0)).recip(), -d * d }
+        $each! { log2 (x, f, d, c): c(LOG2_E) / x, -d / x }
+        $each! { log10 (x, f, d, c): c(LOG10_E) / x, -d / x }
+        $each! { sin (x, f, d, c): x.cos(), -f }
+        $each! { cos (x, f, d, c): -x.sin(), -f }
+        $each! { tan (x, f, d, c): f * f + c(1.0), d * f * c(2.0) }
+        $each! { asin (x, f, d, c): ((c(1.0) - x) * (x + c(1.0))).sqrt().recip(), x * d / ((c(1.0) - x) * (x + c(1.0))) }
+        $each! { acos (x, f, d, c): -((c(1.0) - x) * (x + c(1.0))).sqrt().recip(), x * d / ((c(1.0) - x) * (x + c(1.0))) }
+        $each! { atan (x, f, d, c): derivatives::atan(x), x * d * d * c(-2.0) }
+        $each! { sinh (x, f, d, c): x.cosh(), f }
+        $each! { cosh (x, f, d, c): x.sinh(), f }
+        $each! { tanh (x, f, d, c): derivatives::tanh(x, f), f * d * c(-2.0) }
+        $each! { asinh (x, f, d, c): derivatives::asinh(x), -x * d * d * d }
+        $each! { acosh (x, f, d, c): ((x - c(1.0)).sqrt() * (x + c(1.0)).sqrt()).recip(), -x * d / (x - c(1.0)) / (x + c(1.0)) }
+        $each! { atanh (x, f, d, c): ((c(1.0) - x) * (x + c(1.0))).recip(), x * d * d * c(2.0) }
+        $each! { abs (x, f, d, c): derivatives::sign(x), c(0.0) }
+        $each! { erf (x, f, d, c): derivatives::erf(x), derivatives::erf_second(x) }
+        $each! { erfc (x, f, d, c): -derivatives::erf(x), -derivatives::erf_second(x) }
+        $each! { gamma (x, f, d, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }
+        $each! { lgamma (x, f, d, c): digamma(x), trigamma(x) }
+        $each! { j0 (x, f, d, c): -x.j1(), -j1_slope(x) }
+        $each! { j1 (x, f, d, c): j1_slope(x), j1_bend(x) }
     };
 }
 
@@ -217,7 +218,7 @@ macro_rules! lane_operators {
 
 /// An elementary function of a number in lanes, by its first derivative.
 macro_rules! lane_function {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+    ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
         #[cfg_attr(not(debug_assertions), inline(always))]
         #[allow(unused_variables)]
         fn $name(self) -> Self {
@@ -233,16 +234,3 @@ pub(super) use derived_operators;
 pub(super) use for_each_function;
 pub(super) use lane_function;
 pub(super) use lane_operators;
-
-use crate::real::Real;
-
-/// The sign of `x` with the sign of zero taken as zero, so that `|x|` has the derivative 0 at its kink.
-pub(super) fn sign<T: Real>(x: T) -> T {
-    if x > T::ZERO {
-        T::ONE
-    } else if x < T::ZERO {
-        -T::ONE
-    } else {
-        T::ZERO
-    }
-}

@@ -1,9 +1,10 @@
 //! Forward-mode dual numbers in the lanes of registers.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use super::derivatives::{self, power_below};
 use super::functions::{for_each_function, lane_function, lane_operators};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
@@ -150,13 +151,6 @@ constants!(T, Lanes<T, R>);
 
 lane_operators!(Jet, [T: Real, R: Register<T>, const N: usize], [T, R, N]);
 
-/// The sign of each lane, zero for zero.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn sign<T: Real, R: Register<T>>(x: Lanes<T, R>) -> Lanes<T, R> {
-    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-    zero.select_less(x, one, x.select_less(zero, -one, zero))
-}
-
 impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     type Real = Lanes<T, R>;
 
@@ -193,8 +187,10 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn powf(self, p: Lanes<T, R>) -> Self {
         let zero = Lanes::splat(T::ZERO);
-        let slope = p * self.value.powf(p - Lanes::splat(T::ONE));
-        self.chain(self.value.powf(p), zero.select_less(p.abs(), slope, zero))
+        let value = self.value.powf(p);
+        let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
+        let slope = power_below(self.value, p, p * value, lower);
+        self.chain(value, zero.select_less(p.abs(), slope, zero))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -208,8 +204,14 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
-        let inverse = (self.value * self.value + x.value * x.value).recip();
-        self.chain2(x, self.value.atan2(x.value), x.value * inverse, -(self.value * inverse))
+        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
+        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn hypot(self, other: Self) -> Self {
+        let value = self.value.hypot(other.value);
+        self.chain2(other, value, self.value / value, other.value / value)
     }
 
     for_each_function!(lane_function);

@@ -9,7 +9,10 @@
 //! assert_eq!(z.gradient, [2.0 / 3.0, 0.5]);
 //! ```
 
+#[cfg(test)]
+pub(crate) mod accuracy;
 pub(crate) mod adjoint;
+pub(crate) mod derivatives;
 pub(crate) mod difference;
 mod dual;
 mod functions;

@@ -1,9 +1,9 @@
 //! Derivatives of the elementary functions in the lanes of registers, given the argument and the value.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
+use super::derivatives;
 use super::functions::for_each_function;
-use super::jet::sign;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
 
 macro_rules! slope {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+    ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
         #[cfg_attr(not(debug_assertions), inline(always))]
         #[allow(unused_variables)]
         pub(crate) fn $name<T: Real, R: Register<T>>($x: Lanes<T, R>, $f: Lanes<T, R>) -> Lanes<T, R> {

@@ -1,10 +1,11 @@
 //! Second-order Taylor numbers along one direction.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::functions::{derived_operators, for_each_function, sign};
+use super::derivatives::{self, power_below};
+use super::functions::{derived_operators, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_bend, j1_slope, trigamma};
@@ -86,9 +87,10 @@ impl<T: Real> Div for Taylor<T> {
     type Output = Self;
     #[inline]
     fn div(self, other: Self) -> Self {
-        let mut quotient = self * other.recip();
-        quotient.value = self.value / other.value;
-        quotient
+        let value = self.value / other.value;
+        let first = (self.first - value * other.first) / other.value;
+        let bent = self.second - (first + first) * other.first - value * other.second;
+        Taylor { value, first, second: bent / other.value }
     }
 }
 
@@ -103,14 +105,15 @@ impl<T: Real> Mul<T> for Taylor<T> {
 derived_operators!(Taylor);
 
 macro_rules! taylor_function {
-    ($name:ident ($x:ident, $f:ident, $c:ident): $first:expr, $second:expr) => {
+    ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
         #[inline]
         #[allow(unused_variables)]
         fn $name(self) -> Self {
             let $c = T::from_f64;
             let $x = self.value;
             let $f = $x.$name();
-            self.chain($f, $first, $second)
+            let $d = $first;
+            self.chain($f, $d, $second)
         }
     };
 }
@@ -145,15 +148,16 @@ impl<T: Real> Scalar for Taylor<T> {
 
     #[inline]
     fn powf(self, p: T) -> Self {
-        let x = self.value;
-        let first = if p == T::ZERO { T::ZERO } else { p * x.powf(p - T::ONE) };
-        let factor = p * (p - T::ONE);
-        let second = if factor == T::ZERO { T::ZERO } else { factor * x.powf(p - T::from_f64(2.0)) };
-        self.chain(x.powf(p), first, second)
+        let (x, value, less) = (self.value, self.value.powf(p), p - T::ONE);
+        let first = if p == T::ZERO { T::ZERO } else { power_below(x, p, p * value, p * x.powf(less)) };
+        let factor = p * less;
+        let second = || power_below(x, less, less * first, factor * x.powf(less - T::ONE));
+        self.chain(value, first, if factor == T::ZERO { T::ZERO } else { second() })
     }
 
     #[inline]
     fn pow(self, p: Self) -> Self {
+        let value = self.value.powf(p.value);
         let is_constant = |number: Self| number.first == T::ZERO && number.second == T::ZERO;
         if is_constant(p) {
             // The logarithm of a negative base has no part in this.
@@ -161,10 +165,9 @@ impl<T: Real> Scalar for Taylor<T> {
         } else if is_constant(self) {
             // 0^p is flat in p; the logarithm there would turn zeros into NaN.
             let logarithm = if self.value == T::ZERO { T::ZERO } else { self.value.ln() };
-            let value = self.value.powf(p.value);
             p.chain(value, value * logarithm, value * logarithm * logarithm)
         } else {
-            (p * self.ln()).exp()
+            (p * self.ln()).chain(value, value, value)
         }
     }
 
@@ -173,6 +176,16 @@ impl<T: Real> Scalar for Taylor<T> {
         // The angle of a point differs from its rotation to the nearer axis by a constant.
         let angle = if self.value.abs() < x.value.abs() { (self / x).atan() } else { -(x / self).atan() };
         Taylor { value: self.value.atan2(x.value), ..angle }
+    }
+
+    #[inline]
+    fn hypot(self, other: Self) -> Self {
+        let value = self.value.hypot(other.value);
+        let (x, y) = (self.value / value, other.value / value);
+        // Along the radius, and across it.
+        let first = x * self.first + y * other.first;
+        let across = x * other.first - y * self.first;
+        Taylor { value, first, second: across * across / value + x * self.second + y * other.second }
     }
 
     for_each_function!(taylor_function);

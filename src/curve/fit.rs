@@ -13,7 +13,7 @@ use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::{Noise, Whitening};
-use super::parameter::{Parameter, ParameterOption, Role, parameters};
+use super::parameter::{Parameter, ParameterOption, parameters};
 use super::ranks::agreed;
 use super::robust::Robustness;
 use super::second_attempt::best_attempt;
@@ -513,12 +513,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         }
         let data = data.check(mask.as_deref(), nan_policy)?;
         let map = ParameterMap::new(parameters)?;
-        // Within bounds that leave no room, differences take no evaluations.
-        let ends = map.parameters.iter().map(|parameter| match parameter.role {
-            Role::Fixed => (parameter.start, parameter.start),
-            Role::Free | Role::Tied(_) => (parameter.lower, parameter.upper),
-        });
-        let (lower, upper): (Vec<T>, Vec<T>) = ends.unzip();
+        let (lower, upper): (Vec<T>, Vec<T>) = map.parameters.iter().map(Parameter::range).unzip();
         curve.keep_within(&lower, &upper);
         Ok(CheckedFit {
             curve,

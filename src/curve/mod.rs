@@ -80,6 +80,7 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod undefined_derivatives;
 mod warning;
 
 pub use any_curve::AnyCurve;

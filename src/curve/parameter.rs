@@ -30,6 +30,17 @@ pub(super) struct Parameter<T> {
     pub(super) scale: T,
 }
 
+impl<T: Real> Parameter<T> {
+    /// The least and the largest value at which the curve is evaluated. A fixed parameter leaves no room, so that differences take no
+    /// evaluations for it.
+    pub(super) fn range(&self) -> (T, T) {
+        match self.role {
+            Role::Fixed => (self.start, self.start),
+            Role::Free | Role::Tied(_) => (self.lower, self.upper),
+        }
+    }
+}
+
 /// The parameters of these names and starts, to which all these options are applied.
 pub(super) fn parameters<T: Real>(
     known: Vec<String>,

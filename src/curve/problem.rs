@@ -5,6 +5,7 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Noise;
+use super::undefined_derivatives;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
 use crate::problem::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Probe, advance};
@@ -106,12 +107,13 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         let count = self.data_rows(first, r.len());
         let (of_data, of_priors) = r.split_at_mut(count);
         let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
-        let (predictors, width) = (self.data.predictors(first, count), self.data.width());
+        let predictors = (self.data.predictors(first, count), self.data.width());
+        let range = |index: usize| self.map.parameters[index].range();
         if self.map.is_identity() {
-            self.curve.linearize(predictors, width, &self.all, of_data, data_rows)?;
+            undefined_derivatives::linearize(self.curve, predictors, &self.all, range, of_data, data_rows)?;
         } else {
             wide.resize(count * self.map.count(), T::ZERO);
-            self.curve.linearize(predictors, width, &self.all, of_data, wide)?;
+            undefined_derivatives::linearize(self.curve, predictors, &self.all, range, of_data, wide)?;
             self.map.narrow(&self.chain, wide, data_rows);
         }
         self.data.subtract(first, of_data);

@@ -11,7 +11,7 @@ use crate::real::Real;
 pub(super) type Both<T> = [fn(T) -> T; 2];
 
 /// Returns the distance of two numbers, in units in the last place of the second one as a `T`.
-pub(super) fn units<T: Real>(found: T, exact: f64) -> f64 {
+pub(crate) fn units<T: Real>(found: T, exact: f64) -> f64 {
     let found = found.to_f64();
     if found == exact || found.is_nan() && exact.is_nan() {
         return 0.0;

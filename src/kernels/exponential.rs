@@ -34,8 +34,8 @@ pub struct Coefficients<T: 'static> {
     minus_one: T,
     /// Argument at which `eˣ − 1` still is `x`.
     tiny: T,
-    /// Argument at which `tanh` is one.
-    one: T,
+    /// Argument from which `tanh` is one, and its derivative zero.
+    flat: T,
     /// `(eʳ − 1 − r) / r²` in powers of `r`.
     exp: &'static [T],
     /// Numerator of `(tanh x − x) / x³` in powers of `x²`, up to where `tanh` is a half.
@@ -58,7 +58,7 @@ pub(super) const DOUBLE: Coefficients<f64> = Coefficients {
     overflow: 709.9,
     minus_one: -40.0,
     tiny: 5e-17,
-    one: 22.0,
+    flat: 373.0,
     exp: &[
         0.500_000_000_000_000_6,
         0.166_666_666_666_666_85,
@@ -99,7 +99,7 @@ pub(super) const SINGLE: Coefficients<f32> = Coefficients {
     overflow: 88.8,
     minus_one: -20.0,
     tiny: 2.5e-8,
-    one: 10.0,
+    flat: 53.0,
     exp: &[0.5, 0.166_665_43, 0.041_666_28, 0.008_366_611, 0.001_394_649_7],
     tanh_above: &[-0.333_333_22, -0.001_551_764_3],
     tanh_below: &[1.0, 0.404_647_86],
@@ -255,22 +255,40 @@ pub(crate) fn sigmoid_pair<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     (x.select_less(zero, small, large), x.select_less(zero, large, small))
 }
 
+/// `2⁻⁶⁴`: with this factor, `e²ᵃ` does not overflow where the derivative of `tanh a` is not yet zero.
+const SMALL: f64 = 1.0 / (1_u128 << 64) as f64;
+
+/// `a = |x|` up to where `tanh` is flat, and `2⁻⁶⁴ (e²ᵃ + 1)`.
+#[inline(always)]
+fn small_sum<T: Number, const FUSED: bool>(x: T) -> (T, T) {
+    let a = x.abs().min(T::splat(T::Element::COEFFICIENTS.flat));
+    let (biased, p) = split::<T, FUSED>(a + a);
+    let scale = (biased - T::from_f64(64.0)).power_of_two();
+    (a, multiply_add::<T, FUSED>(scale, p, scale + T::from_f64(SMALL)))
+}
+
+/// The derivative of `tanh x`, within 6 units in the last place: `s (2 − s)` with `s = 1 − tanh |x| = 2 / (e²ᵃ + 1)`.
+#[inline(always)]
+pub(crate) fn tanh_slope<T: Number, const FUSED: bool>(x: T) -> T {
+    let (_, sum) = small_sum::<T, FUSED>(x);
+    let s = T::from_f64(2.0 * SMALL) / sum;
+    s * (T::from_f64(2.0) - s)
+}
+
 /// `tanh x`, within 1.4 units in the last place.
 #[inline(always)]
 pub(crate) fn tanh<T: Number, const FUSED: bool>(x: T) -> T {
     let table = T::Element::COEFFICIENTS;
-    let (a, one, largest) = (x.abs(), T::from_f64(1.0), T::splat(table.one));
-    let bounded = a.min(largest);
+    let one = T::from_f64(1.0);
     // Where large, 1 − 2 / (e²ᵃ + 1); where small, a + a³ P / Q: one division serves both.
-    let (biased, p) = split::<T, FUSED>(bounded + bounded);
-    let scale = biased.power_of_two();
+    let (bounded, sum) = small_sum::<T, FUSED>(x);
     let square = bounded * bounded;
     let if_small = |small: T, large: T| bounded.select_less(T::from_f64(0.549_306_144_334_054_8), small, large);
     let above = bounded * square * short_polynomial::<T, FUSED>(table.tanh_above, square);
     let below = short_polynomial::<T, FUSED>(table.tanh_below, square);
     let base = if_small(bounded, one);
-    let above = if_small(above, T::from_f64(-2.0));
-    let below = if_small(below, multiply_add::<T, FUSED>(scale, p, scale + one));
+    let above = if_small(above, T::from_f64(-2.0 * SMALL));
+    let below = if_small(below, sum);
     (base + above / below).copy_sign(x)
 }
 

@@ -3,7 +3,9 @@
 //! From `Φ(−u) = e^(−u²/2) f(t) / (1 + u)` for `u ≥ 0`, where `t = (u − k) / (u + k)` takes all `u` into one short interval,
 //! on which `f` is a polynomial (Shepherd & Laframboise 1981). NaN gives NaN.
 
+use super::elementary::Elementary;
 use super::exponential::{exp_of_sum, polynomial};
+use crate::number::Number;
 use crate::real::Real;
 
 /// Constants and operations of a float type for the functions of this file.
@@ -71,16 +73,22 @@ pub(super) const SINGLE: TailCoefficients<f32> = TailCoefficients {
     ],
 };
 
+/// `u = |x|` within reach, where the exponential is zero, and `e^(−u²/2)`, within 2 units in the last place.
+#[inline(always)]
+pub(crate) fn bell<T: Number, const FUSED: bool>(x: T) -> (T, T) {
+    let table = T::Element::TAIL;
+    let (u, rounder) = (x.abs().min(T::splat(table.reach)), T::splat(table.rounder));
+    // The square of what is left after rounding is exact, and the rest is small.
+    let rounded = (u + rounder) - rounder;
+    let minus_half = T::from_f64(-0.5);
+    (u, exp_of_sum::<T, FUSED>(minus_half * rounded * rounded, minus_half * (u - rounded) * (u + rounded)))
+}
+
 /// `u = |x|` within reach, `Φ(−u)`, and `e^(−u²/2)`.
 #[inline(always)]
 fn tail<T: Real, const FUSED: bool>(x: T) -> (T, T, T) {
     let table = T::TAIL;
-    let u = x.abs();
-    let u = if u > table.reach { table.reach } else { u };
-    // The square of what is left after rounding is exact, and the rest is small.
-    let rounded = (u + table.rounder) - table.rounder;
-    let minus_half = T::from_f64(-0.5);
-    let e = exp_of_sum::<T, FUSED>(minus_half * rounded * rounded, minus_half * (u - rounded) * (u + rounded));
+    let (u, e) = bell::<T, FUSED>(x);
     let t = (u - table.centre) / (u + table.centre);
     (u, e * polynomial::<T, FUSED>(table.f, t, t * t) / (T::ONE + u), e)
 }

@@ -2,7 +2,7 @@
 //! in.
 
 #[cfg(test)]
-mod accuracy;
+pub(crate) mod accuracy;
 mod arctangent;
 pub(crate) mod array;
 mod cholesky;
@@ -15,6 +15,7 @@ pub(crate) mod gelu;
 mod gram;
 pub(crate) mod hadamard;
 mod hyperbolic;
+mod hypotenuse;
 pub(crate) mod inverse;
 pub mod lanes;
 mod logarithm;

@@ -231,6 +231,7 @@ loss_behind_a_pointer!(&L, Box<L>, Arc<L>);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::autodiff::accuracy;
 
     /// The asymptotic efficiency at the normal distribution, by the trapezoidal rule, which is exact for such integrands
     /// but for the kinks of two of the losses.
@@ -255,6 +256,23 @@ mod tests {
             let found = efficiency(loss, loss.tuning());
             assert!((found - expected).abs() < 1e-4, "{loss}: {found}");
         }
+    }
+
+    fn derivatives_keep_the_bound<T: Real>() {
+        for &loss in &Loss::ALL[1..] {
+            let cases = accuracy::cases::<T>(Some(loss.name()));
+            assert!(cases.len() > 10, "{loss}");
+            for case in cases {
+                let [_, first, second] = loss.rho(T::from_f64(case.x));
+                case.holds("loss", &[first], &[second]);
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_keep_the_bound_in_both_precisions() {
+        derivatives_keep_the_bound::<f64>();
+        derivatives_keep_the_bound::<f32>();
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::iter::zip;
 
 use super::damping::{DampingPolicy, Trial};
 use super::iteration::Iteration;
-use super::polish::{LAST_DIGITS, MAX_STEPS, WORTHWHILE};
+use super::polish::{MAX_STEPS, WORTHWHILE};
 use super::trace::Trace;
 use super::{Observer, Settings, Status};
 use crate::kernels::vector::{add_scaled, scaled_norm};
@@ -155,10 +155,9 @@ where
     }
 
     /// Returns the highest cost at which a step of the polish may be taken: differences of costs say nothing below what is left
-    /// to gain and below rounding, but the start is not to be lost.
+    /// to gain and below rounding, but the end is never above the start.
     pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, reduction: T) -> T {
         let rounding = settings.ftol.max(T::EPSILON) * before.abs();
-        let start = self.initial_cost + T::from_f64(LAST_DIGITS) * T::EPSILON * self.initial_cost.abs();
-        (before + reduction + rounding).min(start)
+        (before + reduction + rounding).min(self.initial_cost)
     }
 }

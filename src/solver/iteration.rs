@@ -8,7 +8,7 @@ use super::rank_sync::RankSync;
 use super::step_rule::StepRule;
 use super::termination::Decline;
 use super::trace::Trace;
-use super::{Acceleration, Evaluations, Observer, Scaling, Settings, Status};
+use super::{Acceleration, Evaluations, Observer, Refusal, Scaling, Settings, Status};
 use crate::clock::Stopwatch;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::shape::Shape;
@@ -74,6 +74,8 @@ pub(crate) struct Iteration<T: Real, S: Shape<T>, D> {
     pub(super) tried: T,
     /// `‖Dδ‖` of the last step that was solved for.
     pub(super) length: T,
+    /// Reason for which the last step was refused whatever its cost, and that cost; infinite where it is not known.
+    pub(super) refused: Option<(Refusal, T)>,
     /// The last trial went so well that the next is expected to be taken.
     pub(super) promising: bool,
     /// The next step gets a second-order correction.
@@ -140,6 +142,7 @@ where
             evaluations: Evaluations::default(),
             tried: T::ZERO,
             length: T::ZERO,
+            refused: None,
             promising: false,
             accelerate: plan.form.accelerates() && settings.acceleration == Acceleration::Always,
             doubtful: 0,
@@ -209,7 +212,12 @@ where
         let mut trial = Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false };
 
         let correction = if self.accelerate { Some(self.correct_step(problem, length)?) } else { None };
-        if self.is_trusted(problem, lambda, correction) && self.apply_rule(problem, &mut trial).is_ok() {
+        self.refused = None;
+        if !self.is_trusted(problem, lambda, correction) {
+            self.refused = Some((Refusal::TooCurved, T::INFINITY));
+        } else if self.apply_rule(problem, &mut trial).is_err() {
+            self.refused = Some((Refusal::IllConditioned, T::INFINITY));
+        } else {
             self.move_trial(problem);
             self.evaluate(problem, &mut trial)?;
         }
@@ -262,6 +270,7 @@ where
     /// The answer to a system that cannot be solved: more damping, without a trial.
     fn damp_more(&mut self) -> Trial<T> {
         self.damping.damp_more();
+        self.refused = Some((Refusal::IllConditioned, T::INFINITY));
         Trial {
             lambda: self.tried,
             length: T::INFINITY,
@@ -293,7 +302,10 @@ where
         let at_once = self.arrival == Arrival::Linearize && !self.plan.form.multiplies() && self.chord.is_none();
         if at_once && self.promising && self.derivatives_are_cheap(problem) {
             self.keep_column_norms(may_lose_a_column);
-            let Some(cost) = self.linearize_trial(problem)? else { return Ok(()) };
+            let Some(cost) = self.linearize_trial(problem)? else {
+                self.refused = Some((Refusal::NotFinite, T::INFINITY));
+                return Ok(());
+            };
             trial.actual = before - cost;
             trial.accepted = suffices(trial);
             if !trial.accepted {
@@ -302,15 +314,24 @@ where
         } else {
             let cost = self.trial_cost(problem)?;
             if !cost.is_finite() {
+                self.refused = Some((Refusal::NotFinite, T::INFINITY));
                 return Ok(());
             }
             let cost = self.correct_trial(problem, trial, cost)?;
             self.keep_column_norms(may_lose_a_column);
             trial.actual = before - cost;
             trial.accepted = suffices(trial) && self.arrive(problem, cost)?;
+            if suffices(trial) && !trial.accepted {
+                self.refused = Some((Refusal::NotFinite, cost));
+            }
         }
         if trial.accepted && self.arrival == Arrival::Linearize {
-            if may_lose_a_column && self.loses_a_column() {
+            if self.cost > before && !self.plan.form.multiplies() {
+                // Rounded in another way, the sum with the Jacobian is not lower.
+                (trial.accepted, trial.actual) = (false, before - self.cost);
+                self.return_from_trial(before);
+            } else if may_lose_a_column && self.loses_a_column() {
+                self.refused = Some((Refusal::LosesParameter, self.cost));
                 self.return_from_trial(before);
                 (trial.accepted, trial.actual) = (false, -T::INFINITY);
             } else {

@@ -64,7 +64,7 @@ pub use error::SolveError;
 pub(crate) use iteration::{Arrival, Iteration};
 pub use levenberg_marquardt::LevenbergMarquardt;
 pub use lockstep::FitStatus;
-pub use observer::{CancelToken, IterationRecord, Observer};
+pub use observer::{CancelToken, IterationRecord, Observer, Refusal};
 pub use report::{Evaluations, Report};
 pub use scaling::Scaling;
 pub(crate) use settings::Settings;

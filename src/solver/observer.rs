@@ -1,5 +1,6 @@
 //! Looking on, and calling a halt.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct IterationRecord<T> {
     /// Number of the trial, from 1.
     pub iteration: usize,
-    /// The cost at the trial point; infinite where it was not finite or not worth evaluating.
+    /// The cost at the trial point; infinite where it was not finite, or not evaluated.
     pub cost: T,
     /// The damping `λ`; zero for a Gauss–Newton step.
     pub damping: T,
-    /// Actual over predicted reduction of the cost; `-∞` where the trial point could not be used.
+    /// Actual over predicted reduction of the cost; `-∞` where the step was refused.
     pub gain_ratio: T,
     /// Length `‖Dδ‖` of the step in the scaled variables.
     pub step_norm: T,
@@ -23,6 +24,33 @@ pub struct IterationRecord<T> {
     pub accepted: bool,
     /// The step belongs to the final polish and was judged by the gradient instead of the cost.
     pub polish: bool,
+    /// Reason for which the step was refused whatever its cost; `None` where the cost decided.
+    pub refusal: Option<Refusal>,
+}
+
+/// Reason for which a step is refused whatever its cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The damped system was too close to singular, and there was no step.
+    IllConditioned,
+    /// The geodesic correction was longer than three quarters of the step, and the cost was not evaluated.
+    TooCurved,
+    /// The cost or a derivative at the trial point was not finite.
+    NotFinite,
+    /// A parameter would have lost its influence on the residuals.
+    LosesParameter,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::IllConditioned => "the damped system is too close to singular",
+            Refusal::TooCurved => "not evaluated, as the geodesic correction is too long",
+            Refusal::NotFinite => "not finite there",
+            Refusal::LosesParameter => "a parameter would lose its influence",
+        })
+    }
 }
 
 /// Sees every trial of a solve, with the current (best) point, and may end it.

@@ -16,9 +16,8 @@ use crate::real::Real;
 /// Largest number of steps of the polish.
 pub(super) const MAX_STEPS: usize = 30;
 
-/// A step that moves every parameter by less than this many units of its last digit is not worth taking, and a cost above
-/// the start's by less than that is none.
-pub(super) const LAST_DIGITS: f64 = 64.0;
+/// A step that moves every parameter by less than this many units of its last digit is not worth taking.
+const LAST_DIGITS: f64 = 64.0;
 
 /// Continue only while the predicted reduction at least halves.
 pub(super) const WORTHWHILE: f64 = 0.5;
@@ -32,8 +31,8 @@ where
     S: Shape<T>,
     D: DampingPolicy<T>,
 {
-    /// Takes Gauss–Newton steps for as long as they shrink the reduction that the gradient predicts and keep the cost below the start's,
-    /// but for rounding; where they do so slowly, or come to an end before rounding does, steps are [mixed](Self::mix). Where the
+    /// Takes Gauss–Newton steps for as long as they shrink the reduction that the gradient predicts and do not lead above the start;
+    /// where they do so slowly, or come to an end before rounding does, steps are [mixed](Self::mix). Where the
     /// data do not determine all parameters there is no such step, and the point is left as it is.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{ActiveBound, IterationRecord, SolveError, Status};
+use super::{ActiveBound, IterationRecord, Refusal, SolveError, Status};
 use crate::linear::LinearForm;
 use crate::problem::{BoundSide, EvaluationError};
 use crate::real::Real;
@@ -170,13 +170,17 @@ impl<T: Real, V: AsRef<[T]>> fmt::Display for Report<T, V> {
 impl<T: Real> fmt::Display for IterationRecord<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let IterationRecord { iteration, cost, damping, gain_ratio, step_norm, gradient, .. } = *self;
-        write!(f, "  {iteration:>5}  {cost:>12.5e}  {damping:>9.2e}")?;
+        let if_known = |is_known: bool, text: String| if is_known { text } else { "-".to_owned() };
+        let cost = if_known(cost.is_finite() || self.refusal == Some(Refusal::NotFinite), format!("{cost:.5e}"));
+        write!(f, "  {iteration:>5}  {cost:>12}  {damping:>9.2e}")?;
         match (self.polish, gain_ratio.is_finite()) {
             (true, _) => write!(f, "  {:>10}", "polish")?,
             (false, true) if gain_ratio.abs() < T::from_f64(1e4) => write!(f, "  {gain_ratio:>10.4}")?,
             (false, true) => write!(f, "  {gain_ratio:>10.2e}")?,
-            (false, false) => write!(f, "  {:>10}", "unusable")?,
+            (false, false) => write!(f, "  {:>10}", "-")?,
         }
-        write!(f, "  {step_norm:>10.3e}  {gradient:>9.2e}{}", if self.accepted { "" } else { "  rejected" })
+        let step = if_known(step_norm.is_finite(), format!("{step_norm:.3e}"));
+        write!(f, "  {step:>10}  {gradient:>9.2e}{}", if self.accepted { "" } else { "  rejected" })?;
+        self.refusal.map_or(Ok(()), |refusal| write!(f, ": {refusal}"))
     }
 }

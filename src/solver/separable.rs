@@ -168,9 +168,12 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
             Ok(true) => {
                 let (mut rest, x) = (self.clone(), report.x.clone());
                 rest.settings.spend(report.iterations, 1, report.evaluations.total(), report.elapsed);
-                let initial_cost = report.initial_cost;
                 match rest.minimize_in(forms, problem, &x) {
-                    Ok(whole) => Ok(Report { initial_cost, ..whole.after(report) }),
+                    Ok(whole) => {
+                        // Both are costs of the start if nothing was gained, but for rounding.
+                        let initial_cost = report.initial_cost.max(whole.initial_cost);
+                        Ok(Report { initial_cost, ..whole.after(report) })
+                    }
                     // No step along derivatives this small can be told.
                     Err(SolveError::Underflow { .. }) => Ok(report),
                     Err(error) => Ok(report.ended_by(error)),

@@ -34,15 +34,18 @@ impl<'o, T: Real, O: Observer<T> + ?Sized> Trace<'o, T, O> {
         self.accepted += usize::from(trial.accepted);
         self.damping = trial.lambda;
         let Some(observer) = &mut self.observer else { return ControlFlow::Continue(()) };
+        let refused = if trial.accepted { None } else { iteration.refused };
+        let cost = if trial.accepted { iteration.cost } else { iteration.cost - trial.actual };
         let record = IterationRecord {
             iteration: self.iterations,
-            cost: if trial.accepted { iteration.cost } else { iteration.cost - trial.actual },
+            cost: refused.map_or(cost, |(_, cost)| cost),
             damping: trial.lambda,
             gain_ratio: trial.gain_ratio(),
             step_norm: trial.length,
             gradient: iteration.squared_gradient_cosine().sqrt(),
             accepted: trial.accepted,
             polish,
+            refusal: refused.map(|(refusal, _)| refusal),
         };
         observer.observe(&record, iteration.x.as_ref())
     }

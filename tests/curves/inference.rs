@@ -407,8 +407,8 @@ fn counts_and_a_prior_have_a_common_likelihood() {
 #[test]
 fn bands_end_where_curve_or_derivative_do() {
     let y = X.map(|x| x.sqrt() + 0.1 * (7.0 * x).sin());
-    let root = curve_fit(|x, [a]| (a * x).sqrt(), &X[1..], &y[1..], [1.0]).unwrap();
-    let error = root.confidence_band(&[1.0, 0.0], 0.95).unwrap_err();
+    let root = curve_fit(|x, [a]| (a + x).sqrt(), &X[1..], &y[1..], [1.0]).unwrap();
+    let error = root.confidence_band(&[1.0, -root.parameters()[0].value], 0.95).unwrap_err();
     assert!(matches!(error, StatisticsError::NonFiniteCurve { row: 1 }), "{error}");
     let pole = curve_fit(|x: f64, [a]| a + x.recip(), &X[1..], &y[1..], [1.0]).unwrap();
     let error = pole.confidence_band(&[1.0, 2.0, 0.0], 0.95).unwrap_err();

@@ -27,6 +27,7 @@ mod rotated_peak;
 mod runaways;
 mod scripts;
 mod second_attempts;
+mod starts;
 mod statistics;
 #[cfg(all(feature = "json", feature = "plot"))]
 mod stored;
@@ -34,4 +35,5 @@ mod summary;
 mod tables;
 #[cfg(feature = "rayon")]
 mod threads;
+mod undefined_derivatives;
 mod warnings;

@@ -24,6 +24,9 @@ const STARTS: [[f64; 3]; 12] = [
     [0.9, 0.9, 0.0],
 ];
 
+/// A way of writing the peak, over numbers whose derivatives are zero.
+type Constants = fn(f64, f64, [Dual<f64, 1>; 6]) -> Dual<f64, 1>;
+
 /// By the coefficients of a quadratic form.
 fn by_coefficients<S: Scalar<Real = f64>>(x: f64, y: f64, [height, p, q, s, t, angle]: [S; 6]) -> S {
     let (u, v) = (-p + x, -q + y);
@@ -102,7 +105,7 @@ fn every_door_leads_to_the_tilted_peak() {
             let angle = fit.parameter("th").expect("the angle").value;
             judge(door, from, 2.0 * fit.report().cost, angle, fit.report().is_converged());
         }
-        let curves: [fn(f64, f64, [Dual<f64, 1>; 6]) -> Dual<f64, 1>; 2] = [by_coefficients, by_rotation];
+        let curves: [Constants; 2] = [by_coefficients, by_rotation];
         for (door, curve) in ["differences of coefficients", "differences of rotation"].into_iter().zip(curves) {
             let residuals = |b: &[f64], r: &mut [f64]| -> Result<(), EvaluationError> {
                 let b: [f64; 6] = b.try_into().expect("there are six");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use marquardt::problem::Analytic;
 use marquardt::solver::damping::{GainRatio, TrustRegion};
-use marquardt::solver::{Acceleration, CancelToken, IterationRecord, Status};
+use marquardt::solver::{Acceleration, CancelToken, IterationRecord, Refusal, Status};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Report};
 
 /// Is told the number of the call.
@@ -111,6 +111,67 @@ fn defaults_converge_with_a_polish() {
     assert!(report.is_converged(), "{report}");
     assert!((report.x[0] - 1.0).abs() < 1e-14 && (report.x[1] - 1.0).abs() < 1e-14, "{report}");
     assert!(report.gradient_cosine < 1e-13 && report.gradient_norm < 1e-11, "{report}");
+}
+
+/// A step that is not tried is no step to a point without a cost.
+#[test]
+fn the_log_says_why_a_step_was_not_tried() {
+    let report = solve(&plain(), &mut Valley::default());
+    let refused: Vec<_> = report.log.iter().filter(|record| record.refusal.is_some()).collect();
+    assert!(!refused.is_empty(), "{report}");
+    for record in refused {
+        assert_eq!((record.refusal, record.accepted, record.cost), (Some(Refusal::TooCurved), false, f64::INFINITY));
+        let line = record.to_string();
+        assert!(line.ends_with("rejected: not evaluated, as the geodesic correction is too long"), "{line}");
+        assert!(!line.contains("inf"), "{line}");
+    }
+}
+
+/// Residuals that are rounded in another way with derivatives than without.
+struct RoundedTwice;
+
+impl LeastSquares<f64> for RoundedTwice {
+    fn parameter_count(&self) -> usize {
+        1
+    }
+
+    fn residual_count(&self) -> usize {
+        3
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        for (i, r) in r.iter_mut().enumerate() {
+            let t = (first + i + 1) as f64;
+            *r = ((x[0] * t).exp() - 2.0 * t) * (1.0 - 8.0 * f64::EPSILON);
+        }
+        Ok(())
+    }
+
+    fn linearize(
+        &mut self,
+        x: &[f64],
+        first: usize,
+        r: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        for (i, (r, derivative)) in r.iter_mut().zip(jacobian).enumerate() {
+            let t = (first + i + 1) as f64;
+            (*r, *derivative) = ((x[0] * t).exp() - 2.0 * t, t * (x[0] * t).exp());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn no_end_is_above_the_start_whichever_residuals_say_so() {
+    let minimum = plain().minimize(&mut RoundedTwice, &[0.5]).unwrap().x[0];
+    for polish in [true, false] {
+        for k in -200..200 {
+            let start = minimum * (1.0 + f64::from(k) * 1e-10);
+            let report = plain().with_polish(polish).minimize(&mut RoundedTwice, &[start]).unwrap();
+            assert!(report.cost <= report.initial_cost, "{start}: {report}");
+        }
+    }
 }
 
 #[test]

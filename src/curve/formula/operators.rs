@@ -2,6 +2,7 @@
 
 use super::program::Operator;
 use super::tile::{Results, Seed};
+use crate::autodiff::derivatives::{self, power_below};
 use crate::curve::reverse_tile::TILE;
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
@@ -61,6 +62,7 @@ pub(super) fn join<T: Real, R: Register<T>>(
         Operator::Divide => of_rows!(|a, b| a / b),
         Operator::Power => powers(a, b, rows, values),
         Operator::Atan2 => of_rows!(|a: Lanes<T, R>, b| a.atan2(b)),
+        Operator::Hypot => of_rows!(|a: Lanes<T, R>, b| a.hypot(b)),
     }
 }
 
@@ -97,7 +99,7 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
         macro_rules! add {
             ($slope:expr) => {
                 for row in 0..self.seed.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.reciprocal[row]);
+                    let slope = $slope(self.a[row], self.b[row], self.value[row], self.reciprocal[row]);
                     sums[row] = self.seed.plus_part(sums[row], row, slope);
                 }
             };
@@ -109,18 +111,21 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
                     sums[row] += self.seed.by_row[row];
                 }
             }
-            Operator::Multiply => add!(|_, b, _| b),
-            Operator::Divide => add!(|_, _, reciprocal| reciprocal),
+            Operator::Multiply => add!(|_, b, _, _| b),
+            Operator::Divide => add!(|_, _, _, reciprocal| reciprocal),
             Operator::Power => {
                 let mut exponent = *self.b;
                 exponent.iter_mut().for_each(|exponent| *exponent -= one);
                 let mut below = exponent;
                 powers(self.a, &exponent, self.seed.rows, &mut below);
                 for row in 0..self.seed.rows {
-                    sums[row] = self.seed.plus_part(sums[row], row, below[row] * self.b[row]);
+                    let [power, below] = [self.value[row], below[row]].map(|power| power * self.b[row]);
+                    let slope = power_below(self.a[row], self.b[row], power, below);
+                    sums[row] = self.seed.plus_part(sums[row], row, slope);
                 }
             }
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x, _| x / (x * x + y * y)),
+            Operator::Atan2 => add!(|y, x, _, _| derivatives::atan2(y, x)[0]),
+            Operator::Hypot => add!(|a: Lanes<T, R>, _, value, _| a / value),
         }
     }
 
@@ -152,7 +157,8 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
             Operator::Power => {
                 add!(|a: Lanes<T, R>, _, value: Lanes<T, R>, _| { zero.select_less(a.abs(), value * a.ln(), zero) })
             }
-            Operator::Atan2 => add!(|y: Lanes<T, R>, x: Lanes<T, R>, _, _| -(y / (x * x + y * y))),
+            Operator::Atan2 => add!(|y, x, _, _| derivatives::atan2(y, x)[1]),
+            Operator::Hypot => add!(|_, b: Lanes<T, R>, value, _| b / value),
         }
     }
 }

@@ -344,7 +344,7 @@ impl<'t> Parser<'t> {
         match (compound, arguments) {
             (Compound::Pow, &[a, b]) => builder.power(a, b),
             (Compound::Atan2, &[y, x]) => builder.join(Operator::Atan2, y, x),
-            (Compound::Hypot, &[a, b]) => builder.hypot(a, b),
+            (Compound::Hypot, &[a, b]) => builder.join(Operator::Hypot, a, b),
             (Compound::Max, &[a, b]) => builder.add(Instruction::SelectLess([a, b, b, a])),
             (Compound::Min, &[a, b]) => builder.add(Instruction::SelectLess([b, a, b, a])),
             (Compound::Beta, &[a, b]) => builder.beta(a, b),

@@ -34,6 +34,7 @@ pub(super) enum Operator {
     Divide,
     Power,
     Atan2,
+    Hypot,
 }
 
 /// Instructions of the program.
@@ -128,6 +129,7 @@ impl Program {
                         Operator::Divide => a / b,
                         Operator::Power => a.pow(b),
                         Operator::Atan2 => a.atan2(b),
+                        Operator::Hypot => a.hypot(b),
                     }
                 }
                 Instruction::SelectLess([a, b, then, otherwise]) => {
@@ -180,13 +182,6 @@ impl Builder {
     pub(super) fn choose_equal(&mut self, a: Slot, b: Slot, then: Slot, otherwise: Slot) -> Slot {
         let not_greater = self.add(Instruction::SelectLess([b, a, otherwise, then]));
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
-    }
-
-    /// `√(a² + b²)`.
-    pub(super) fn hypot(&mut self, a: Slot, b: Slot) -> Slot {
-        let squares = [a, b].map(|leg| self.join(Operator::Multiply, leg, leg));
-        let sum = self.join(Operator::Add, squares[0], squares[1]);
-        self.apply(Function::Sqrt, sum)
     }
 
     /// The beta function, as [`Scalar::beta`] has it.

@@ -120,6 +120,9 @@ macro_rules! functions {
             fn atan2(self, x: Self) -> Self {
                 self.join(Operator::Atan2, x)
             }
+            fn hypot(self, other: Self) -> Self {
+                self.join(Operator::Hypot, other)
+            }
             fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
                 let slots = [self, other, then, otherwise].map(|Recorded(slot)| slot);
                 Recorded::of(|builder| builder.add(Instruction::SelectLess(slots)))

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::autodiff::Dual;
+use crate::autodiff::{Dual, accuracy};
+use crate::curve::model_rows;
 use crate::curve::{CurveFit, Tie};
+use crate::kernels::registers::tests::in_all;
 use crate::model;
 
 fn value(text: &str) -> f64 {
@@ -141,6 +143,40 @@ fn is_differentiated<const N: usize>(text: &str, x: &[f64], b: [f64; N], toleran
             assert!(close(found, expected), "{text} at {x}: {row:?} instead of {:?}", expected);
         }
     }
+}
+
+/// The program of a text in lanes and in reverse, against derivatives computed by mpmath, to the ends of each domain.
+fn derivatives_keep_the_bound<T: Real>() {
+    let all = accuracy::cases::<T>(None);
+    for cases in all.chunk_by(|a, b| a.function == b.function && (a.y.is_none() || a.y == b.y)) {
+        let name = &cases[0].function;
+        let texts = match cases[0].y {
+            None => vec![format!("{name}(a + x)")],
+            // Constant exponents have instructions of their own.
+            Some(p) if name == "pow" => vec!["pow(a + x, b + y)".to_owned(), format!("(a + x)^({p:e}) + 0*b*y")],
+            Some(_) => vec![format!("{name}(a + x, b + y)")],
+        };
+        let rows: Vec<T> = cases.iter().flat_map(|case| [case.x, case.y.unwrap_or(0.0)].map(T::from_f64)).collect();
+        for text in texts {
+            let Ok(formula) = Formula::with_predictors(&text, ["x", "y"]) else { continue };
+            let parameters = formula.parameters().len();
+            let [mut y, mut jacobian] = [1, parameters].map(|width| vec![T::ZERO; width * cases.len()]);
+            let b = vec![T::ZERO; parameters];
+            model_rows::backwards(formula.program(), &rows, 2, &b, &mut y, &mut jacobian);
+            for (case, derivatives) in cases.iter().zip(jacobian.chunks_exact(parameters)) {
+                let is_constant = text.contains("0*b");
+                case.holds(&text, &derivatives[..if is_constant { 1 } else { parameters }], &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn derivatives_keep_the_bound_in_all_registers() {
+    in_all(|| {
+        derivatives_keep_the_bound::<f64>();
+        derivatives_keep_the_bound::<f32>();
+    });
 }
 
 #[test]

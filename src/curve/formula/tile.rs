@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::function::{Function, for_each_formula_function};
 use super::operators::{Joined, join, powers};
 use super::program::{Instruction, Program};
+use crate::autodiff::derivatives::power_below;
 use crate::autodiff::slopes;
 use crate::curve::reverse_tile::{ReverseTile, TILE, TileModel};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine, Vectorized};
@@ -236,9 +237,11 @@ impl Program {
                 Instruction::ConstantPower(a, p) => {
                     let degree = Lanes::from_f64(p.value());
                     let mut below = [Lanes::splat(T::ZERO); TILE];
-                    powers(&values[a], &[Lanes::from_f64(p.value() - 1.0); TILE], rows, &mut below);
+                    powers(&values[a], &[degree - Lanes::splat(T::ONE); TILE], rows, &mut below);
                     for row in 0..rows {
-                        before[a][row] = seed.plus_part(before[a][row], row, below[row] * degree);
+                        let [power, below] = [values[slot][row], below[row]].map(|power| power * degree);
+                        let slope = power_below(values[a][row], degree, power, below);
+                        before[a][row] = seed.plus_part(before[a][row], row, slope);
                     }
                 }
                 Instruction::Apply(function, a) => {

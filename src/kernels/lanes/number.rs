@@ -18,6 +18,7 @@
 //! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
 //! | `powi` | `\|n\|` | where no power on the way leaves the normal numbers |
 //! | `sqrt`, `recip` | 0.5 | |
+//! | `hypot` | 1.1 | |
 //!
 //! Special values are those of the float, but that the sine and tangent of minus zero are zero. `cbrt`, `asin`, `acos`, `atan2`,
 //! `asinh`, `acosh` and `atanh` are worked out by the float, lane by lane.
@@ -27,7 +28,7 @@ use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::Register;
-use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
+use crate::kernels::{arctangent, exponential, hyperbolic, hypotenuse, logarithm, power, trigonometric};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -226,6 +227,10 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
         self.zip_map(x, Scalar::atan2)
+    }
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn hypot(self, other: Self) -> Self {
+        hypotenuse::hypot(self, other)
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn recip(self) -> Self {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernels::simd::multiply_add;
-use crate::kernels::{arctangent, exponential, hyperbolic, logarithm, power, trigonometric};
+use crate::kernels::{arctangent, exponential, hyperbolic, hypotenuse, logarithm, power, trigonometric};
 use crate::number::Number;
 use crate::scalar::Scalar;
 
@@ -96,7 +96,7 @@ impl Everything {
         let powf = if R::FUSED { power::powf::<T, true> } else { power::powf::<T, false> };
         holds("powf", a.powf(b), |l| powf(x[l], y[l]));
         holds("pow", a.pow(b), |l| powf(x[l], y[l]));
-        holds("hypot", a.hypot(b), |l| (x[l] * x[l] + y[l] * y[l]).sqrt());
+        holds("hypot", a.hypot(b), |l| hypotenuse::hypot(x[l], y[l]));
         holds("select_less", a.select_less(b, b, a), |l| if x[l] < y[l] { y[l] } else { x[l] });
         holds("zip_map", a.zip_map(b, |x, y| x - y), |l| x[l] - y[l]);
         let multiply_add = if R::FUSED { multiply_add::<T, true> } else { multiply_add::<T, false> };

@@ -1,6 +1,9 @@
 //! Second derivatives of functions, along a direction.
 
-use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY, gelu_argument};
+use super::gelu_tanh::{self, Parts};
+use super::{Function, NORMAL_DENSITY};
+use crate::kernels::exponential::sigmoid_pair;
+use crate::kernels::gelu::bell;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
@@ -18,12 +21,12 @@ impl<T: Real> Function<T> {
 }
 
 /// [`Function::add_curvature`].
-struct Curvature<'a, T> {
-    function: Function<T>,
-    x: &'a [T],
-    y: &'a [T],
-    d: &'a [T],
-    c: &'a mut [T],
+pub(super) struct Curvature<'a, T> {
+    pub(super) function: Function<T>,
+    pub(super) x: &'a [T],
+    pub(super) y: &'a [T],
+    pub(super) d: &'a [T],
+    pub(super) c: &'a mut [T],
 }
 
 impl<T: Real> Kernel for Curvature<'_, T> {
@@ -35,30 +38,27 @@ impl<T: Real> Kernel for Curvature<'_, T> {
             Function::Tanh => add(y, d, c, |y| -two * y * (one - y) * (one + y)),
             Function::Sigmoid => add(y, d, c, |y| y * (one - y) * (one - two * y)),
             Function::Elu { alpha } => add(y, d, c, |y| if y > T::ZERO { T::ZERO } else { y + alpha }),
-            Function::Softplus => add(x, d, c, |x| sigmoid(x) * sigmoid(-x)),
+            Function::Softplus => add(x, d, c, |x| {
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
+                left * right
+            }),
             Function::Silu => add(x, d, c, |x| {
-                let (left, right) = (sigmoid(x), sigmoid(-x));
+                let (left, right) = sigmoid_pair::<T, FUSED>(x);
                 left * right * (two + x * (right - left))
             }),
             Function::Gelu => add(x, d, c, |x| {
-                let root = x * T::from_f64(FRAC_1_SQRT_2);
-                (-root * root).exp() * T::from_f64(NORMAL_DENSITY) * (two - x * x)
+                let (u, e) = bell::<T, FUSED>(x);
+                e * T::from_f64(NORMAL_DENSITY) * (two - u * u)
             }),
             Function::GeluTanh => add(x, d, c, |x| {
-                let u = gelu_argument(x);
-                let (left, right) = (sigmoid(u), sigmoid(-u));
-                // Beyond these bounds the sigmoid is constant, and the slope of its argument may not overflow.
-                let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
-                let cube = T::from_f64(GELU_SCALE * GELU_CUBE);
-                let slope = T::from_f64(GELU_SCALE) + T::from_f64(3.0) * cube * x * x;
-                let bend = T::from_f64(6.0) * cube * x;
+                let Parts { left, right, x, inner: [slope, bend, _] } = gelu_tanh::parts::<T, FUSED>(x);
                 left * right * (two * slope + x * ((right - left) * slope * slope + bend))
             }),
             Function::Sin | Function::Cos => add(y, d, c, |y| -y),
             Function::Exp => add(y, d, c, |y| y),
-            Function::Ln => add(x, d, c, |x| -(x * x).recip()),
+            Function::Ln => add(x, d, c, |x| -x.recip() * x.recip()),
             Function::Square => add(y, d, c, |_| two),
-            Function::Sqrt => add(y, d, c, |y| -(T::from_f64(4.0) * y * y * y).recip()),
+            Function::Sqrt => add(x, d, c, |x| T::from_f64(-0.25) * x.recip() * x.sqrt().recip()),
             Function::Reciprocal => add(y, d, c, |y| two * y * y * y),
             Function::Relu
             | Function::LeakyRelu { .. }
@@ -68,11 +68,6 @@ impl<T: Real> Kernel for Curvature<'_, T> {
             | Function::Shift { .. } => {}
         }
     }
-}
-
-#[inline(always)]
-fn sigmoid<T: Real>(x: T) -> T {
-    (T::ONE + (-x).exp()).recip()
 }
 
 /// `c[i] += f(x[i]) d[i]²`.

@@ -1,8 +1,9 @@
 //! Derivatives of a function up to the fourth order, from its argument and its value.
 
-use super::{FRAC_1_SQRT_2, Function, GELU_CUBE, GELU_SCALE, NORMAL_DENSITY};
-use crate::kernels::exponential::{exp, sigmoid};
-use crate::kernels::gelu::gelu_derivative;
+use super::gelu_tanh::{self, Parts};
+use super::{Function, NORMAL_DENSITY};
+use crate::kernels::exponential::sigmoid_pair;
+use crate::kernels::gelu::{bell, gelu_derivative};
 use crate::real::Real;
 
 /// `[f′, f″, f‴, f⁗]` at some `x`.
@@ -31,35 +32,29 @@ impl<T: Real> Function<T> {
                 let yy = y * y;
                 [p, -two * y * p, p * (t(6.0) * yy - two), t(8.0) * y * p * (two - three * yy)]
             }),
-            Function::Sigmoid => body.run(|_, y| of_sigmoid(y)),
+            Function::Sigmoid => body.run(|_, y| of_sigmoid((y, one - y))),
             Function::Softplus => body.run(|x, _| {
-                let s = sigmoid::<T, FUSED>(x);
-                let [first, second, third, _] = of_sigmoid(s);
-                [s, first, second, third]
+                let sides = sigmoid_pair::<T, FUSED>(x);
+                let [first, second, third, _] = of_sigmoid(sides);
+                [sides.0, first, second, third]
             }),
             Function::Silu => body.run(|x, _| {
-                let s = sigmoid::<T, FUSED>(x);
-                times_argument(x, s, of_sigmoid(s))
+                let sides = sigmoid_pair::<T, FUSED>(x);
+                times_argument(x, sides.0, of_sigmoid(sides))
             }),
             Function::Gelu => body.run(|x, _| {
-                let root = x * t(FRAC_1_SQRT_2);
-                let density = exp::<T, FUSED>(-root * root) * t(NORMAL_DENSITY);
-                let xx = x * x;
+                let (u, e) = bell::<T, FUSED>(x);
+                let (density, near, xx) = (e * t(NORMAL_DENSITY), u.copy_sign(x), u * u);
                 [
                     gelu_derivative::<T, FUSED>(x),
                     density * (two - xx),
-                    density * x * (xx - t(4.0)),
+                    density * near * (xx - t(4.0)),
                     density * (xx * (t(7.0) - xx) - t(4.0)),
                 ]
             }),
             Function::GeluTanh => body.run(|x, _| {
-                let u = super::gelu_argument(x);
-                let s = sigmoid::<T, FUSED>(u);
-                // Beyond these bounds the sigmoid is constant, and the slopes of its argument may not overflow.
-                let near = x.max(-t(30.0)).min(t(30.0));
-                let cube = t(GELU_SCALE * GELU_CUBE);
-                let inner = [t(GELU_SCALE) + three * cube * near * near, t(6.0) * cube * near, t(6.0) * cube];
-                times_argument(x, s, composed(of_sigmoid(s), inner))
+                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                times_argument(x, left, composed(of_sigmoid((left, right)), inner))
             }),
             Function::Sin => body.run(|x, y| {
                 let c = x.cos();
@@ -96,12 +91,11 @@ impl<T: Real> Function<T> {
     }
 }
 
-/// Derivatives of the logistic function from its value.
+/// Derivatives of the logistic function, from its value and that on the other side of zero.
 #[inline(always)]
-fn of_sigmoid<T: Real>(y: T) -> Slopes<T> {
-    let (one, two) = (T::ONE, T::from_f64(2.0));
-    let p = y * (one - y);
-    let odd = one - two * y;
+fn of_sigmoid<T: Real>((y, other): (T, T)) -> Slopes<T> {
+    let one = T::ONE;
+    let (p, odd) = (y * other, other - y);
     [p, p * odd, p * (one - T::from_f64(6.0) * p), p * odd * (one - T::from_f64(12.0) * p)]
 }
 

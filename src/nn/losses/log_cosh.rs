@@ -1,6 +1,7 @@
 //! Log-cosh.
 
 use super::{GaussNewton, Loss, Targets, elementwise};
+use crate::autodiff::derivatives;
 use crate::real::Real;
 
 /// The mean over outputs of `ln cosh e`: about `½e²` for small errors and `|e| − ln 2` for large ones, and smooth
@@ -56,7 +57,7 @@ impl<T: Real> GaussNewton<T> for LogCosh {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         elementwise::robust(outputs, width, targets, residuals, roots, |e| {
             let tanh = e.tanh();
-            [if e == T::ZERO { T::ONE } else { tanh / e }, T::ONE - tanh * tanh]
+            [if e == T::ZERO { T::ONE } else { tanh / e }, derivatives::tanh(e, tanh)]
         });
     }
 }
