@@ -31,7 +31,7 @@ pub enum Warning {
     ///
     /// Its standard error is more than 100 times its value, and the cost does not rise if it moves away from zero by that error, or twice
     /// as far with at least twice the error; or it has at least doubled since the start, and its correlation with such a parameter is
-    /// at least 0.999. Where the Jacobian is singular, it is more than 10,000 times as large as at the start, and the cost does not rise
+    /// at least 0.999. Where the Jacobian is singular, it is more than 100 times as large as at the start, and the cost does not rise
     /// if it grows tenfold, by itself or with all other such parameters.
     RanAway {
         /// Its name.

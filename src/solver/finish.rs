@@ -10,7 +10,7 @@ use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
 /// Largest number of times that a second look may find a lower point.
-const SECOND_LOOKS: usize = 50;
+const SECOND_LOOKS: usize = 25;
 
 impl<T, S, D> Iteration<T, S, D>
 where

@@ -28,10 +28,9 @@ const LARGEST: usize = 128;
 /// Largest `mn²`, in proportion to which the linear model takes flops.
 const MOST_WORK: f64 = 3e7;
 
-/// A point is lower if its cost is by more than `ε` to this power of it, 1.8e-12 in double precision and 6e-6 in single, and by more than
-/// this share of `ftol`.
-const NOTICED: f64 = 0.75;
-const SHARE_OF_FTOL: f64 = 0.125;
+/// A point is lower if its cost is by more than `ε` to this power of it, in double and in single precision: 7e-11 and 6e-6. Steps that
+/// lower a cost in single precision among rounding errors are that short. A tolerance above the default takes its place.
+const NOTICED: [f64; 2] = [0.65, 0.75];
 
 /// Largest number of parameters that are left out one by one.
 const FEW: usize = 16;
@@ -81,7 +80,9 @@ where
         if trace.iterations >= settings.max_iterations {
             return nothing;
         }
-        let share = T::EPSILON.powf(T::from_f64(NOTICED)).max(T::from_f64(SHARE_OF_FTOL) * settings.ftol);
+        let is_single = size_of::<T>() == size_of::<f32>();
+        let share = T::EPSILON.powf(T::from_f64(NOTICED[usize::from(is_single)]));
+        let share = if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share };
         let noticeable = share * self.cost.abs();
         let undamped = self.gauss_newton(problem);
         let has_full_rank = self.model.form() == LinearForm::Cholesky;
@@ -196,7 +197,7 @@ where
         for i in 0..n {
             let Some(direction) = model.project(lost, i) else { continue };
             directions += 1;
-            if directions > DIRECTIONS {
+            if directions > DIRECTIONS || found.trial.is_some() {
                 break;
             }
             self.try_line(problem, direction.as_ref(), reach, found)?;

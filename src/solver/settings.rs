@@ -55,7 +55,7 @@ impl<T: Real> Default for Settings<T> {
             truncation: Truncation::default(),
             gtol: T::from_f64(256.0) * T::EPSILON,
             xtol: T::EPSILON,
-            ftol: T::EPSILON.powf(T::from_f64(2.0 / 3.0)),
+            ftol: Self::default_ftol(),
             target_cost: None,
             max_iterations: MAX_ITERATIONS,
             max_evaluations: usize::MAX,
@@ -69,6 +69,11 @@ impl<T: Real> Default for Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
+    /// `ε^⅔`.
+    pub(super) fn default_ftol() -> T {
+        T::EPSILON.powf(T::from_f64(2.0 / 3.0))
+    }
+
     /// Returns true if the solve is asked to end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)

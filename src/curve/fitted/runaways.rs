@@ -14,7 +14,7 @@ const CORRELATED: f64 = 0.999;
 const LARGER: f64 = 2.0;
 
 /// A parameter that the data do not determine may have run away if it is this many times as large as at the start.
-const GROWN: f64 = 1e4;
+const GROWN: f64 = 100.0;
 
 /// Factor by which such parameters are moved farther.
 const FARTHER: f64 = 10.0;

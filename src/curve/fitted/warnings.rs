@@ -21,6 +21,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// let y = [1.1, 2.0, 2.9, 4.2, 5.2];
     /// let fit = marquardt::CurveFit::new(|x, [top, half]| top * x / (half + x), &x, &y, [5.0, 3.0])
     ///     .names(["top", "half"])
+    ///     .bounds("half", 0.0..)
     ///     .fit()?;
     /// assert!(fit.warnings().iter().any(|warning| matches!(warning, Warning::RanAway { parameter, .. } if parameter == "top")));
     /// assert!(fit.warnings().iter().any(Warning::is_unusable));

@@ -28,6 +28,10 @@ const MAX_ITERATIONS: usize = 200;
 /// Solves that a robust loss without a scale takes at most.
 const MAX_SOLVES: usize = 410;
 
+/// Attempts of a fit, and points beside their ends that are looked at.
+const MAX_ATTEMPTS: usize = 12;
+const MAX_LOOKS: usize = 25 * 160;
+
 /// The curve of a model, one derivative after the other, which counts its evaluations.
 struct Counted<'c> {
     model: &'c Named,
@@ -212,7 +216,7 @@ pub fn run(bytes: &[u8]) -> bool {
     }
     let outcome = fit.variable_projection(case.projects).fit();
     let solves = if case.loss.is_some() && case.scale.is_none() { MAX_SOLVES } else { 1 };
-    let most = 20 * solves * (MAX_ITERATIONS + 50);
+    let most = 20 * solves * (MAX_ITERATIONS + 50) + MAX_ATTEMPTS * MAX_LOOKS;
     assert!(count.load(Ordering::Relaxed) <= most, "{} evaluations of {}", count.load(Ordering::Relaxed), case.model);
     match outcome {
         Ok(fit) => check(&case, &fit),
