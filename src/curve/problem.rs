@@ -5,7 +5,7 @@ use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::noise::Noise;
-use super::undefined_derivatives;
+use super::undefined_derivatives::Differences;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
 use crate::problem::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Probe, advance};
@@ -109,11 +109,12 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
         let predictors = (self.data.predictors(first, count), self.data.width());
         let range = |index: usize| self.map.parameters[index].range();
+        let differences = Differences { start: || Some(self.map.begin().0), range };
         if self.map.is_identity() {
-            undefined_derivatives::linearize(self.curve, predictors, &self.all, range, of_data, data_rows)?;
+            differences.linearize(self.curve, predictors, &self.all, of_data, data_rows)?;
         } else {
             wide.resize(count * self.map.count(), T::ZERO);
-            undefined_derivatives::linearize(self.curve, predictors, &self.all, range, of_data, wide)?;
+            differences.linearize(self.curve, predictors, &self.all, of_data, wide)?;
             self.map.narrow(&self.chain, wide, data_rows);
         }
         self.data.subtract(first, of_data);

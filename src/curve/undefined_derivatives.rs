@@ -6,44 +6,83 @@ use crate::kernels::vector::all_finite;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
-/// Fills `y` and `jacobian` as [`Curve::linearize`] does, and derivatives that are NaN by differences of the responses.
-///
-/// The chain rule multiplies zero by infinity where an intermediate result overflows, as in `1 / (1 + exp(−z))` for `z < −710`, and where
-/// one has an infinite slope, as `(x / c)ᵖ` for `p < 1` at `x = 0`. The response is smooth in the parameters there.
-pub(super) fn linearize<T: Real>(
-    curve: &dyn Curve<T>,
-    (x, width): (&[T], usize),
-    b: &[T],
-    bounds: impl Fn(usize) -> (T, T),
-    y: &mut [T],
-    jacobian: &mut [T],
-) -> Result<(), EvaluationError> {
-    curve.linearize(x, width, b, y, jacobian)?;
-    if all_finite(jacobian) || !all_finite(y) {
-        return Ok(());
-    }
-    let mut moved = b.to_vec();
-    let mut sides = [vec![T::ZERO; y.len()], vec![T::ZERO; y.len()]];
-    for (j, &center) in b.iter().enumerate() {
-        let is_undefined = |derivative: &T| derivative.to_f64().is_nan();
-        if !jacobian.iter().skip(j).step_by(b.len()).any(is_undefined) {
-            continue;
+/// A difference of responses takes the place of derivatives that are NaN.
+pub(super) struct Differences<S, B> {
+    /// Returns the parameters where a fit started, if there is one. Derivatives that were defined there are not to be lost on the way: a
+    /// descent that comes to where intermediate results overflow has nothing to find there.
+    pub(super) start: S,
+    /// Returns the lowest and the highest value of a parameter.
+    pub(super) range: B,
+}
+
+impl<S, B> Differences<S, B> {
+    /// Fills `y` and `jacobian` as [`Curve::linearize`] does, and derivatives that are NaN by differences of the responses, if a predictor is
+    /// zero, or if they were NaN at the start.
+    ///
+    /// The chain rule multiplies zero by infinity where an intermediate result overflows, as in `1 / (1 + exp(−z))` for `z < −710`, and where
+    /// one has an infinite slope, as `(x / c)ᵖ` for `p < 1` at `x = 0`. The response is smooth in the parameters there.
+    pub(super) fn linearize<T: Real>(
+        &self,
+        curve: &dyn Curve<T>,
+        (x, width): (&[T], usize),
+        b: &[T],
+        y: &mut [T],
+        jacobian: &mut [T],
+    ) -> Result<(), EvaluationError>
+    where
+        S: Fn() -> Option<Vec<T>>,
+        B: Fn(usize) -> (T, T),
+    {
+        curve.linearize(x, width, b, y, jacobian)?;
+        if all_finite(jacobian) || !all_finite(y) {
+            return Ok(());
         }
-        let (lower, upper) = bounds(j);
-        let stencil = Difference::Central.stencil(center, lower, upper);
-        for (side, point) in sides.iter_mut().zip(stencil.points()) {
-            let Some(point) = point else { continue };
-            moved[j] = point;
-            curve.responses(x, width, &moved, side)?;
-        }
-        moved[j] = center;
-        let [first, second] = &sides;
-        let column = jacobian.iter_mut().skip(j).step_by(b.len());
-        for (((derivative, &here), &first), &second) in column.zip(&*y).zip(first).zip(second) {
-            if is_undefined(derivative) {
-                *derivative = stencil.slope(center, here, first, second);
+        let is_excused = match (self.start)() {
+            Some(start) => excused(curve, (x, width), &start, y.len())?,
+            None => vec![true; y.len()],
+        };
+        let mut moved = b.to_vec();
+        let mut sides = [vec![T::ZERO; y.len()], vec![T::ZERO; y.len()]];
+        for (j, &center) in b.iter().enumerate() {
+            if !jacobian.iter().skip(j).step_by(b.len()).any(is_undefined) {
+                continue;
+            }
+            let (lower, upper) = (self.range)(j);
+            let stencil = Difference::Central.stencil(center, lower, upper);
+            for (side, point) in sides.iter_mut().zip(stencil.points()) {
+                let Some(point) = point else { continue };
+                moved[j] = point;
+                curve.responses(x, width, &moved, side)?;
+            }
+            moved[j] = center;
+            let column = jacobian.iter_mut().skip(j).step_by(b.len());
+            for (row, derivative) in column.enumerate() {
+                if is_undefined(derivative) && is_excused[row] {
+                    *derivative = stencil.slope(center, y[row], sides[0][row], sides[1][row]);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Rows that may have undefined derivatives.
+fn excused<T: Real>(
+    curve: &dyn Curve<T>,
+    (x, width): (&[T], usize),
+    start: &[T],
+    rows: usize,
+) -> Result<Vec<bool>, EvaluationError> {
+    let (mut y, mut jacobian) = (vec![T::ZERO; rows], vec![T::ZERO; rows * start.len()]);
+    curve.linearize(x, width, start, &mut y, &mut jacobian)?;
+    let outputs = curve.response_count();
+    let is_excused = |(row, derivatives): (usize, &[T])| {
+        let predictors = &x[row / outputs * width..][..width];
+        predictors.contains(&T::ZERO) || derivatives.iter().any(is_undefined)
+    };
+    Ok(jacobian.chunks_exact(start.len()).enumerate().map(is_excused).collect())
+}
+
+fn is_undefined<T: Real>(derivative: &T) -> bool {
+    derivative.to_f64().is_nan()
 }

@@ -2,7 +2,8 @@
 
 use super::BandPoint;
 use crate::curve::estimate::{Interval, quantile};
-use crate::curve::{Curve, Rows, StatisticsError, undefined_derivatives};
+use crate::curve::undefined_derivatives::Differences;
+use crate::curve::{Curve, Rows, StatisticsError};
 use crate::kernels::vector::{all_finite, safe_norm};
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -117,15 +118,9 @@ impl<T: Real> UncertainCurve<'_, T> {
         }
         let (n, count) = (self.parameters.len(), x.count() * outputs);
         let (mut y, mut jacobian) = (vec![T::ZERO; count], vec![T::ZERO; count * n]);
-        let (x, anywhere) = (x.into_flat(), |_| (-T::INFINITY, T::INFINITY));
-        let linearized = undefined_derivatives::linearize(
-            self.curve,
-            (&x, expected),
-            self.parameters,
-            anywhere,
-            &mut y,
-            &mut jacobian,
-        );
+        let differences = Differences { start: || None, range: |_| (-T::INFINITY, T::INFINITY) };
+        let linearized =
+            differences.linearize(self.curve, (&x.into_flat(), expected), self.parameters, &mut y, &mut jacobian);
         linearized.map_err(StatisticsError::Evaluation)?;
         let points = y.into_iter().zip(jacobian.chunks_exact(n)).enumerate();
         let points = points.map(|(index, (value, gradient))| {
