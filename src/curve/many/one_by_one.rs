@@ -9,6 +9,7 @@ use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::curve::parameter::Role;
 use crate::curve::{Curve, CurveFit};
+use crate::kernels::vector::all_finite;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::lockstep::StoppingCriteria;
@@ -132,7 +133,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
         let status = match report.status {
             _ if is_converged && !is_exact => FitStatus::Underflow,
             _ if is_converged && is_determined => FitStatus::Converged,
-            _ if is_converged => FitStatus::Undetermined,
+            _ if is_converged && self.is_differentiable(&x, &report.x) => FitStatus::Undetermined,
             Status::MaxIterations => FitStatus::MaxIterations,
             Status::Cancelled => FitStatus::Cancelled,
             _ => FitStatus::NoProgress,
@@ -143,6 +144,14 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             false => Vec::new(),
         };
         Ok(Fitted { parameters: found.collect(), covariance, cost: report.cost, status, iterations: report.iterations })
+    }
+
+    /// The chain rule finds all derivatives: a parameter without influence is none where intermediate results overflow.
+    fn is_differentiable(&self, x: &[T], b: &[T]) -> bool {
+        let width = self.specification.x.width();
+        let rows = x.len() / width.max(1);
+        let (mut y, mut jacobian) = (vec![T::ZERO; rows], vec![T::ZERO; rows * b.len()]);
+        self.curve().linearize(x, width, b, &mut y, &mut jacobian).is_ok() && all_finite(&jacobian)
     }
 
     /// A solver that ends when the lockstep would. Where that is early there is no polish.
