@@ -36,7 +36,7 @@ const NOTICED: [f64; 2] = [0.65, 0.75];
 const FEW: usize = 16;
 
 /// Dampings that are tried, in units of the squared column norms.
-const DAMPINGS: [f64; 7] = [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 1e-1, 1e1];
+const DAMPINGS: [f64; 8] = [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 1e-1, 1e1, 1e3];
 
 /// Shares of the undamped step that are tried: the form of the linear system may know it better than the normal equations.
 const SHARES: [f64; 3] = [1.0, 0.1, 0.01];
