@@ -27,7 +27,7 @@ fn a_formula_over_columns_is_the_model() {
 fn a_bad_end_is_left_unless_it_is_to_be_kept() {
     let rows = "conc,rate\n0.02,76\n0.02,47\n0.06,97\n0.06,107\n0.11,123\n0.11,139\n0.22,159\n0.22,152\n0.56,191\n\
         0.56,201\n1.1,207\n1.1,200\n";
-    let folder = Folder::with(rows.to_owned());
+    let folder = Folder::with(rows);
     let fit = |more: &[&str]| {
         folder.run(&[&["fit", "data.csv", "--formula", "vmax*conc/(km+conc)", "--json"], more].concat())
     };

@@ -30,11 +30,11 @@ use way::Way;
 const FITS: usize = 300;
 const SEED: usize = 15;
 
-/// Of so many fits, one may be excused by rounding although plain steps lower its cost.
-const EXCUSED: usize = 10_000;
+/// Of so many numbers, one may stand for a fit that is excused by rounding although plain steps lower its cost.
+const EXCUSED: usize = 500;
 
 /// False claims that are printed.
-const PRINTED: usize = 3000;
+const PRINTED: usize = 30;
 
 /// Of the 97 far starts, SciPy's `lm` leads to the minimum from as many.
 const AT_THE_MINIMUM: usize = 96;
@@ -66,16 +66,8 @@ fn random_fits_make_no_false_claims() {
         return;
     }
     let of_number = |mut tally: Tally, number: usize| {
-        let begun = std::time::Instant::now();
         match catch_unwind(AssertUnwindSafe(|| attempts(seed, number))) {
-            Ok(attempts) => {
-                let fitted = begun.elapsed().as_secs_f64();
-                attempts.iter().for_each(|attempt| tally.add(number, attempt));
-                let all = begun.elapsed().as_secs_f64();
-                if all > 0.1 {
-                    eprintln!("SLOW {number} {:?} {fitted:.2} {all:.2}", attempts[0].way);
-                }
-            }
+            Ok(attempts) => attempts.iter().for_each(|attempt| tally.add(number, attempt)),
             Err(_) => tally.panics.push(number),
         }
         tally
