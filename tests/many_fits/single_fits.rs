@@ -103,8 +103,11 @@ fn compare<T: Real, const N: usize>(
         let sigma: Vec<T> = kept.iter().map(|&(_, _, sigma)| sigma).collect();
         let start = start.row(row).to_vec();
         let solver = LevenbergMarquardt::new().with_max_iterations(MAX_ITERATIONS);
-        let mut one =
-            CurveFit::model(model, &x, &y, &start).sigma(&sigma).absolute_sigma(setting.weighted).solver(solver);
+        let mut one = CurveFit::model(model, &x, &y, &start)
+            .sigma(&sigma)
+            .absolute_sigma(setting.weighted)
+            .solver(solver)
+            .retry(false);
         for (name, (&lower, &upper)) in fits.names.iter().zip(bounds.lower().iter().zip(bounds.upper())) {
             one = one.bounds(name, lower..=upper);
         }

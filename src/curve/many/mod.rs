@@ -63,8 +63,9 @@ const BLOCK: [usize; 2] = [64, 1024];
 ///
 /// A fit ends where the Gauss–Newton step predicts a reduction of less than `ftol` of the cost; standard errors are computed there. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
-/// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. What is wrong with the data of one fit is said
-/// by its [`FitStatus`](crate::solver::FitStatus), and does not affect the others.
+/// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. A fit that ends badly is not
+/// [tried again](crate::CurveFit::retry). What is wrong with the data of one fit is said by its
+/// [`FitStatus`](crate::solver::FitStatus), and does not affect the others.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
