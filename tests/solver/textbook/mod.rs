@@ -23,8 +23,8 @@ use cases::CASES;
 use problem::Problem;
 use run::Run;
 
-/// SciPy's best configuration reaches 144.
-const GOAL: usize = 146;
+/// SciPy's best configuration reaches 144. Minima of 150 runs are reached, with portable registers of 149.
+const GOAL: usize = 149;
 
 /// Reports are judged by this cosine.
 const STATIONARY: f64 = 1e-4;
