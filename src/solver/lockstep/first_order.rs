@@ -28,14 +28,6 @@ pub(super) struct FirstOrder<'p, T, R, const N: usize> {
     pub(super) ftol: T,
 }
 
-/// Results of the first-order test.
-pub(super) struct Verdict<T, R> {
-    /// True where every parameter passes, by rounding of the responses alone if not by its cosine.
-    pub(super) passes: Lanes<T, R>,
-    /// True where rounding of the responses and parameters may hide the gradient of those that do not pass.
-    pub(super) may_pass: Lanes<T, R>,
-}
-
 /// Limits below which there is nothing to gain.
 pub(super) struct Limits<T, R> {
     /// Rounding error of the predicted reduction.
@@ -58,34 +50,58 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
         Limits { reduction: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
     }
 
-    /// Results of the first-order test of each parameter that no bound holds (`held` is zero), by itself: the cosine between the
-    /// residuals and its column is at most `√ftol` or `ε^0.41`, or rounding hides the rest of the gradient.
+    /// True where each parameter that no bound holds (`held` is zero) passes the first-order test by itself: the cosine between the residuals
+    /// and its column is at most `√ftol` or `ε^0.41`, or rounding of the responses alone evidently hides the rest of the gradient.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn test(&self, held: &[Lanes<T, R>; N]) -> Verdict<T, R> {
-        let (zero, unit) = (Lanes::splat(T::ZERO), T::from_f64(ROUNDING) * T::EPSILON);
-        let (sums, n) = (self.sums, self.sums.count());
-        let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));
-        let residuals = (sums.cost + sums.cost).sqrt() * cosine;
-        let responses = (self.energy + self.energy).sqrt();
+    pub(super) fn passes(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let invisible = T::from_f64(INVISIBLE) * T::EPSILON;
-        let is_visible = is_less(self.energy * (invisible * invisible), sums.cost);
-        let evident = (responses * T::EPSILON).mul_add(Lanes::from_f64(EVIDENT), residuals);
-        let evident = choose(is_visible, residuals, evident);
-        let mut verdict = Verdict { passes: Lanes::splat(T::ONE), may_pass: Lanes::splat(T::ONE) };
-        for j in 0..n {
+        let is_visible = is_less(self.energy * (invisible * invisible), self.sums.cost);
+        let residuals = self.stationary();
+        let evident = (self.responses() * T::EPSILON).mul_add(Lanes::from_f64(EVIDENT), residuals);
+        let limit = choose(is_visible, residuals, evident);
+        let mut passes = Lanes::splat(T::ONE);
+        for j in 0..self.sums.count() {
+            passes = and(passes, self.is_within(j, self.sums.gram[j][j].sqrt() * limit, held));
+        }
+        passes
+    }
+
+    /// True where rounding of the responses and parameters may hide the gradients.
+    #[cold]
+    pub(super) fn may_pass(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (sums, unit) = (self.sums, T::from_f64(ROUNDING) * T::EPSILON);
+        let (residuals, responses) = (self.stationary(), self.responses());
+        let mut passes = Lanes::splat(T::ONE);
+        for j in 0..sums.count() {
             let norm = sums.gram[j][j].sqrt();
             let mut rounding = norm * responses;
-            for k in 0..n {
+            for k in 0..sums.count() {
                 rounding = sums.gram[j.max(k)][j.min(k)].abs().mul_add(self.x[k].abs(), rounding);
             }
-            let is_within = |limit| {
-                let is_small = not(is_less(limit, sums.gradient[j].abs()));
-                or(and(is_small, is_less(limit, Lanes::splat(T::INFINITY))), is_less(zero, held[j]))
-            };
-            verdict.passes = and(verdict.passes, is_within(norm * evident));
-            verdict.may_pass = and(verdict.may_pass, is_within(norm.mul_add(residuals, rounding * unit)));
+            passes = and(passes, self.is_within(j, norm.mul_add(residuals, rounding * unit), held));
         }
-        verdict
+        passes
+    }
+
+    /// The gradient by parameter `j` is no larger than this limit, which is finite, or a bound holds the parameter.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_within(&self, j: usize, limit: Lanes<T, R>, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let is_small = not(is_less(limit, self.sums.gradient[j].abs()));
+        let is_held = is_less(Lanes::splat(T::ZERO), held[j]);
+        or(and(is_small, is_less(limit, Lanes::splat(T::INFINITY))), is_held)
+    }
+
+    /// The largest gradient by a parameter of unit influence that counts as zero.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn stationary(&self) -> Lanes<T, R> {
+        let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));
+        (self.sums.cost + self.sums.cost).sqrt() * cosine
+    }
+
+    /// `‖y‖`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn responses(&self) -> Lanes<T, R> {
+        (self.energy + self.energy).sqrt()
     }
 }
 
@@ -107,7 +123,7 @@ mod tests {
         }
         let x = [One::splat(0.0); 2];
         let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
-        point.test(&held.map(One::splat)).passes.as_slice()[0] > 0.0
+        point.passes(&held.map(One::splat)).as_slice()[0] > 0.0
     }
 
     #[test]
@@ -130,8 +146,8 @@ mod tests {
         let mut judge = |gradient: [f64; 2]| {
             sums.gradient = gradient.map(One::splat);
             let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
-            let Verdict { passes, may_pass } = point.test(&[One::splat(0.0); 2]);
-            [passes, may_pass].map(|lanes| lanes.as_slice()[0] > 0.0)
+            let held = [One::splat(0.0); 2];
+            [point.passes(&held), point.may_pass(&held)].map(|lanes| lanes.as_slice()[0] > 0.0)
         };
         assert_eq!(judge([1e-7, 1e-7]), [true, true]);
         assert_eq!(judge([0.1, 0.0]), [false, true]);

@@ -300,10 +300,14 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             }
         }
         let is_answered = or(is_rounding, is_undamped(lambda));
-        let (answered, verdict) = (and(claims, is_answered), point.test(&held));
-        self.ending.end(and(answered, verdict.passes), CONVERGED);
-        // Whether a step is still visible is for the full engine to say.
-        self.ending.end(and(answered, verdict.may_pass), NO_PROGRESS);
+        let answered = and(claims, is_answered);
+        let passes = point.passes(&held);
+        self.ending.end(and(answered, passes), CONVERGED);
+        let doubtful = and(answered, not(passes));
+        if any(doubtful) {
+            // Whether a step is still visible is for the full engine to say.
+            self.ending.end(and(doubtful, point.may_pass(&held)), NO_PROGRESS);
+        }
         let asks = and(and(claims, not(is_answered)), not(self.asked));
         self.ask(asks);
         any(asks)
