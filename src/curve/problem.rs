@@ -1,5 +1,7 @@
 //! The least-squares problem of a curve, its data, and the bounds, ties and priors of its parameters.
 
+use std::sync::atomic::AtomicBool;
+
 use super::Curve;
 use super::data::Data;
 use super::likelihood::Likelihood;
@@ -24,6 +26,11 @@ pub(super) struct CurveProblem<'p, T: Real> {
     chain: Vec<T>,
     /// Rows of derivatives by all parameters.
     wide: Vec<T>,
+    /// Free parameters where it was evaluated first, and whether it was last evaluated there.
+    first: Vec<T>,
+    is_first: bool,
+    /// Derivatives may be undefined.
+    expects_undefined: AtomicBool,
     /// Cost of the rows evaluated last.
     cost: T,
     /// Memory for the second derivative along a step.
@@ -46,6 +53,9 @@ impl<'p, T: Real> CurveProblem<'p, T> {
             all,
             chain,
             wide: Vec::new(),
+            first: Vec::new(),
+            is_first: true,
+            expects_undefined: AtomicBool::new(false),
             cost: T::ZERO,
             probe: Probe::default(),
         }
@@ -56,6 +66,10 @@ impl<'p, T: Real> CurveProblem<'p, T> {
     fn arrive(&mut self, free: &[T]) -> bool {
         self.map.expand(free, &mut self.all, &mut self.chain);
         self.cost = T::ZERO;
+        if self.first.is_empty() {
+            self.first.extend(free);
+        }
+        self.is_first = self.first == free;
         all_finite(&self.all)
     }
 
@@ -109,7 +123,12 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
         let predictors = (self.data.predictors(first, count), self.data.width());
         let range = |index: usize| self.map.parameters[index].range();
-        let differences = Differences { start: || Some(self.map.begin().0), range };
+        let differences = Differences {
+            start: || Some(self.map.begin().0),
+            is_first: self.is_first,
+            range,
+            are_expected: &self.expects_undefined,
+        };
         if self.map.is_identity() {
             differences.linearize(self.curve, predictors, &self.all, of_data, data_rows)?;
         } else {

@@ -1,5 +1,7 @@
 //! Derivatives that the chain rule leaves undefined.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::Curve;
 use crate::autodiff::Difference;
 use crate::kernels::vector::all_finite;
@@ -7,15 +9,19 @@ use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// A difference of responses takes the place of derivatives that are NaN.
-pub(super) struct Differences<S, B> {
+pub(super) struct Differences<'w, S, B> {
     /// Returns the parameters where a fit started, if there is one. Derivatives that were defined there are not to be lost on the way: a
     /// descent that comes to where intermediate results overflow has nothing to find there.
     pub(super) start: S,
+    /// The parameters are the first that the curve is evaluated at.
+    pub(super) is_first: bool,
     /// Returns the lowest and the highest value of a parameter.
     pub(super) range: B,
+    /// All derivatives are looked at, as one was NaN; else those of the first point are, and those where a predictor is zero.
+    pub(super) are_expected: &'w AtomicBool,
 }
 
-impl<S, B> Differences<S, B> {
+impl<S, B> Differences<'_, S, B> {
     /// Fills `y` and `jacobian` as [`Curve::linearize`] does, and derivatives that are NaN by differences of the responses, if a predictor is
     /// zero, or if they were NaN at the start.
     ///
@@ -34,9 +40,16 @@ impl<S, B> Differences<S, B> {
         B: Fn(usize) -> (T, T),
     {
         curve.linearize(x, width, b, y, jacobian)?;
-        if all_finite(jacobian) || !all_finite(y) {
+        let outputs = curve.response_count();
+        let looks_at_all = self.is_first || self.are_expected.load(Ordering::Relaxed);
+        let is_undefined_row = |(row, derivatives): (usize, &[T])| {
+            (looks_at_all || is_at_zero(x, width, row / outputs)) && derivatives.iter().any(is_undefined)
+        };
+        let has_undefined = if looks_at_all { !all_finite(jacobian) } else { x.contains(&T::ZERO) };
+        if !has_undefined || !jacobian.chunks_exact(b.len()).enumerate().any(is_undefined_row) || !all_finite(y) {
             return Ok(());
         }
+        self.are_expected.store(true, Ordering::Relaxed);
         let is_excused = match (self.start)() {
             Some(start) => excused(curve, (x, width), &start, y.len())?,
             None => vec![true; y.len()],
@@ -76,11 +89,14 @@ fn excused<T: Real>(
     let (mut y, mut jacobian) = (vec![T::ZERO; rows], vec![T::ZERO; rows * start.len()]);
     curve.linearize(x, width, start, &mut y, &mut jacobian)?;
     let outputs = curve.response_count();
-    let is_excused = |(row, derivatives): (usize, &[T])| {
-        let predictors = &x[row / outputs * width..][..width];
-        predictors.contains(&T::ZERO) || derivatives.iter().any(is_undefined)
-    };
+    let is_excused =
+        |(row, derivatives): (usize, &[T])| is_at_zero(x, width, row / outputs) || derivatives.iter().any(is_undefined);
     Ok(jacobian.chunks_exact(start.len()).enumerate().map(is_excused).collect())
+}
+
+/// A predictor of the point is zero.
+fn is_at_zero<T: Real>(x: &[T], width: usize, point: usize) -> bool {
+    x[point * width..][..width].contains(&T::ZERO)
 }
 
 fn is_undefined<T: Real>(derivative: &T) -> bool {

@@ -30,16 +30,18 @@ where
     ) -> Result<Status, EvaluationError> {
         let mut looks = 0;
         loop {
+            let mut left = None;
             if settings.polish && status.is_at_an_end() {
-                status = self.polish(settings, problem, trace, status)?;
+                (status, left) = self.polish(settings, problem, trace, status)?;
                 if status.is_at_an_end() && status.is_converged() && !self.is_stationary(settings) {
                     status = self.descend(settings, problem, trace, begun)?;
+                    left = None;
                 }
             }
             if !status.is_at_an_end() {
                 return Ok(status);
             }
-            let (moved, stop) = self.look_again(settings, problem, trace)?;
+            let (moved, stop) = self.look_again(settings, problem, trace, left)?;
             if let Some(stop) = stop {
                 return Ok(stop);
             }

@@ -33,17 +33,18 @@ where
 {
     /// Takes Gauss–Newton steps for as long as they shrink the reduction that the gradient predicts and do not lead above the start;
     /// where they do so slowly, or come to an end before rounding does, steps are [mixed](Self::mix). Where the
-    /// data do not determine all parameters there is no such step, and the point is left as it is.
+    /// data do not determine all parameters there is no such step, and the point is left as it is. Returns a bound on what the
+    /// undamped step predicts at the end, too, if one is known.
     pub(super) fn polish<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
         trace: &mut Trace<'_, T, O>,
         status: Status,
-    ) -> Result<Status, EvaluationError> {
+    ) -> Result<(Status, Option<T>), EvaluationError> {
         if self.plan.form.multiplies() {
             // There is no going back from a linearisation.
-            return Ok(status);
+            return Ok((status, None));
         }
         self.model.solve_exactly();
         let mut reduction = self.gauss_newton(problem);
@@ -51,7 +52,7 @@ where
             self.orthogonalize(problem)?;
             reduction = self.gauss_newton(problem);
         }
-        let Some(mut reduction) = reduction else { return Ok(status) };
+        let Some(mut reduction) = reduction else { return Ok((status, None)) };
         let mut has_mixed = false;
         for _ in 0..MAX_STEPS {
             let length = scaled_norm(self.d.as_ref(), self.step.as_ref());
@@ -59,11 +60,11 @@ where
             if moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
                 && self.is_stationary(settings)
             {
-                return Ok(status);
+                return Ok((status, Some(reduction)));
             }
             let before = self.cost;
             self.move_trial(problem);
-            let Some(cost) = self.linearize_trial(problem)? else { return Ok(status) };
+            let Some(cost) = self.linearize_trial(problem)? else { return Ok((status, None)) };
             self.learn_from_move(problem);
             let is_low = cost <= self.highest_cost(settings, before, reduction);
             let left = if is_low { self.gauss_newton(problem) } else { None };
@@ -74,7 +75,7 @@ where
             let (slope, actual) = (-(reduction + reduction), before - cost);
             let trial = Trial { lambda: T::ZERO, length, slope, predicted: reduction, actual, accepted: true };
             if let Some(status) = self.enter(trace, &trial, true) {
-                return Ok(status);
+                return Ok((status, None));
             }
             let is_at_least = |share: f64| left > T::from_f64(share) * reduction;
             let (is_worthwhile, is_slow) = (!is_at_least(WORTHWHILE), is_at_least(SLOW));
@@ -85,13 +86,13 @@ where
             if is_slow && !has_mixed {
                 has_mixed = true;
                 if let Some(status) = self.mix(settings, problem, trace, reduction)? {
-                    return Ok(status);
+                    return Ok((status, None));
                 }
-                let Some(left) = self.gauss_newton(problem) else { return Ok(status) };
+                let Some(left) = self.gauss_newton(problem) else { return Ok((status, None)) };
                 reduction = left;
             }
         }
-        Ok(self.mix(settings, problem, trace, reduction)?.unwrap_or(status))
+        Ok((self.mix(settings, problem, trace, reduction)?.unwrap_or(status), Some(reduction)))
     }
 
     /// Solves for the undamped step and returns the reduction it predicts.

@@ -63,12 +63,13 @@ where
     D: DampingPolicy<T>,
 {
     /// Moves to the lowest point that a second look finds, if it is noticeably lower. Returns true if it does, and the reason to stop if
-    /// there is one.
+    /// there is one. `left` is a bound on what the undamped step predicts, if one is known.
     pub(super) fn look_again<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
         &mut self,
         settings: &Settings<T>,
         problem: &mut P,
         trace: &mut Trace<'_, T, O>,
+        left: Option<T>,
     ) -> Result<(bool, Option<Status>), EvaluationError> {
         let nothing = Ok((false, None));
         let Plan { m, n, form, .. } = self.plan;
@@ -80,17 +81,15 @@ where
         if trace.iterations >= settings.max_iterations {
             return nothing;
         }
-        let is_single = size_of::<T>() == size_of::<f32>();
-        let share = T::EPSILON.powf(T::from_f64(NOTICED[usize::from(is_single)]));
-        let share = if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share };
-        let noticeable = share * self.cost.abs();
+        if self.is_minimum(settings, left) {
+            return nothing;
+        }
         let undamped = self.gauss_newton(problem);
-        let has_full_rank = self.model.form() == LinearForm::Cholesky;
-        let is_little = |left: T| left <= noticeable || !settings.polish;
-        if self.is_stationary(settings) && has_full_rank && undamped.is_some_and(is_little) {
+        if self.is_minimum(settings, undamped) {
             return nothing;
         }
         let limit = settings.max_evaluations;
+        let noticeable = self.least_gain(settings);
         let mut found = Found::<T, S> { trial: None, point: self.x.clone(), noticeable, limit };
         if let Some(predicted) = undamped {
             let step = self.step.clone();
@@ -117,6 +116,20 @@ where
         }
         self.rescale();
         Ok((true, self.enter(trace, &Trial { actual: before - cost, accepted: true, ..trial }, false)))
+    }
+
+    /// There is nothing to look for. The undamped step of an ill-conditioned system may promise much where each cosine is small.
+    fn is_minimum(&self, settings: &Settings<T>, left: Option<T>) -> bool {
+        let is_little =
+            |left: T| left <= T::EPSILON * self.cost.abs() || left <= self.least_gain(settings) || !settings.polish;
+        left.is_some_and(is_little) && self.model.form() == LinearForm::Cholesky && self.is_stationary(settings)
+    }
+
+    /// Reduction of the cost that is worth another descent.
+    fn least_gain(&self, settings: &Settings<T>) -> T {
+        let is_single = size_of::<T>() == size_of::<f32>();
+        let share = T::EPSILON.powf(T::from_f64(NOTICED[usize::from(is_single)]));
+        self.cost.abs() * if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share }
     }
 
     /// The cost is next to nothing beside the start's, and the residuals are beside what parameters of the start's size would change: a

@@ -1,5 +1,7 @@
 //! A curve with the parameters of a fit, and how far it, and new responses to it, may be off.
 
+use std::sync::atomic::AtomicBool;
+
 use super::BandPoint;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::undefined_derivatives::Differences;
@@ -118,7 +120,12 @@ impl<T: Real> UncertainCurve<'_, T> {
         }
         let (n, count) = (self.parameters.len(), x.count() * outputs);
         let (mut y, mut jacobian) = (vec![T::ZERO; count], vec![T::ZERO; count * n]);
-        let differences = Differences { start: || None, range: |_| (-T::INFINITY, T::INFINITY) };
+        let differences = Differences {
+            start: || None,
+            is_first: true,
+            range: |_| (-T::INFINITY, T::INFINITY),
+            are_expected: &AtomicBool::default(),
+        };
         let linearized =
             differences.linearize(self.curve, (&x.into_flat(), expected), self.parameters, &mut y, &mut jacobian);
         linearized.map_err(StatisticsError::Evaluation)?;
