@@ -30,6 +30,16 @@ use crate::real::Real;
 ///
 /// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on; if nothing
 /// helps it ends with [`NoProgress`](Status::NoProgress).
+///
+/// # The second look
+///
+/// A point that passes by rounding alone, that fails, or where the Jacobian is singular, is looked at once more: its last digits may hide
+/// what some parameters have to gain, and it may be a saddle. Plain Levenberg–Marquardt steps by a QR factorisation in double precision
+/// are tried, in all parameters, in those that rounding does not hide, and in all but one of up to 16; and points along the null space of
+/// the Jacobian, both ways. The solve goes on from the lowest one, at most 25 times, if its cost is lower by more than `ε^0.65` of it, in
+/// single precision `ε^0.75`, or by `ftol` where that is above its default. A look takes one Jacobian and some ten evaluations of the
+/// residuals for each parameter. Problems of more than 128 parameters, or of `mn² > 3·10⁷`, block Jacobians, and products with `J` have none,
+/// nor does a point of full rank that passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
