@@ -68,12 +68,17 @@ where
         if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
             return squared_cosine;
         }
-        let norms = self.column_norms.as_ref();
-        let has_no_weight = self.squares == T::ZERO && self.cost * T::EPSILON > T::ZERO;
-        if has_no_weight && norms.iter().all(|&norm| norm == T::ZERO) {
+        if self.has_no_weight() {
             return T::ONE;
         }
         self.squared_cosine_among(|_| true)
+    }
+
+    /// All rows of a cost of its own are outliers whose weight underflows.
+    #[inline]
+    fn has_no_weight(&self) -> bool {
+        let norms = self.column_norms.as_ref();
+        underflows(self.squares) && !underflows(self.cost) && norms.iter().all(|&norm| underflows(norm * norm))
     }
 
     /// Square of the largest cosine of the columns that count.
@@ -173,7 +178,7 @@ where
     fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
         let noise = self.squared_noise(problem)?;
         let unit = T::from_f64(ROUNDING);
-        Ok(self.squared_gradient_cosine() * self.squares <= unit * unit * noise)
+        Ok(!self.has_no_weight() && self.squared_gradient_cosine() * self.squares <= unit * unit * noise)
     }
 
     /// `‖r‖²` of the residuals' change by rounding errors of the parameters and of the residuals.
