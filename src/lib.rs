@@ -27,9 +27,10 @@
 //! [`CurveFit`] takes [`models`] of the library and [formulas](model!), several predictors and responses, derivatives by
 //! hand; bounds, fixed and [tied](tie!) parameters and priors; sigma, covariances, counts and robust losses; it
 //! [eliminates](CurveFit::variable_projection) linear parameters, and starts [many times](CurveFit::multi_start).
-//! [`GlobalFit`] lets data sets share parameters. [`FittedCurve`] has the [report](FittedCurve::summary), intervals by
-//! Student's t, by [profiles](FittedCurve::profile_interval) and by [resampling](FittedCurve::bootstrap), bands, criteria,
-//! diagnostics, and, with the feature `plot`, a plot.
+//! [`GlobalFit`] lets data sets share parameters. A fit that ends badly is [tried again](CurveFit::retry). [`FittedCurve`] has the
+//! [report](FittedCurve::summary), [warnings](FittedCurve::warnings), intervals by Student's t, by
+//! [profiles](FittedCurve::profile_interval) and by [resampling](FittedCurve::bootstrap), bands, criteria, diagnostics, and, with the
+//! feature `plot`, a plot.
 //!
 //! # Solve a least-squares problem
 //!

@@ -6,7 +6,7 @@
 //! | one data set | [`CurveFit`], [`Tie`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
-//! | the result | [`FittedCurve`], [`FittedParameter`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
+//! | the result | [`FittedCurve`], [`FittedParameter`], each [`Warning`] about it, its [`Attempts`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
 //! | uncertainty | [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
 //! | diagnostics | [`Influence`], and the tests of [`statistics`](crate::statistics) |
 //! | which curve | [`Criteria`], [`Comparison`], [`f_test`], [`likelihood_ratio_test`] |

@@ -21,7 +21,8 @@ use crate::real::Real;
 /// Around the current point the residuals are taken as linear, `r + Jδ`, and the step solves
 /// `(JᵀJ + λD²)δ = −Jᵀr`. It is taken if it lowers the cost by enough of the reduction that the linear model predicted, and `λ` is
 /// chosen anew by a [damping policy](crate::solver::damping) that learns from each trial. At the end Gauss–Newton steps judged
-/// by the gradient bring the parameters to the last digits that rounding allows.
+/// by the gradient bring the parameters to the last digits that rounding allows. A point that may be no minimum all the same, such as a
+/// saddle, gets a [second look](super::Status#the-second-look), from which the solve goes on if it finds a lower point.
 ///
 /// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
 /// then stand for its gradient `Jᵀr` and its second derivative `JᵀJ` (generalised Gauss–Newton), while the cost that
@@ -40,7 +41,7 @@ use crate::real::Real;
 ///
 /// It finds a minimum near the start, not the lowest one. A [`Report`] always holds the best point so far and a
 /// [`Status`](super::Status) that says why the solve ended there; only what prevents a start is a [`SolveError`]. A status
-/// counts as converged only where the gradient says so.
+/// counts as converged only where the gradient says so, and no plain step lowers the cost noticeably.
 ///
 /// # Large residuals
 ///
@@ -267,7 +268,8 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
 }
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// Minimises from `start`.
+    /// Minimises from `start`. The solve ends where a point passes the [first-order test](super::Status#the-first-order-test) and the
+    /// [second look](super::Status#the-second-look), where nothing helps, or at a limit; the [status](Report::status) says which.
     ///
     /// # Errors
     ///

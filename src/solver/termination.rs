@@ -26,20 +26,30 @@ use crate::real::Real;
 /// or no larger than what rounding makes of it: four times the change of the residuals when all parameters move by two units of
 /// their last digit, in single precision by sixteen. The test depends neither on the damping nor on the scaling nor on units.
 /// Where the Jacobian is not formed, it is one test for all parameters, of the mean of their squared cosines. A column that is
-/// exactly zero passes; one that is so small that only its squares vanish does not.
+/// exactly zero passes; one that is so small that only its squares vanish does not. Where all residuals are outliers that have lost their
+/// weight, as on the plateau of [Tukey's loss](crate::Loss::Tukey), the point fails.
 ///
-/// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on; if nothing
-/// helps it ends with [`NoProgress`](Status::NoProgress).
+/// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on. If nothing helps it ends
+/// with [`FlatValley`](Status::FlatValley), [`WrongDerivatives`](Status::WrongDerivatives) or [`NoProgress`](Status::NoProgress).
 ///
 /// # The second look
 ///
-/// A point that passes by rounding alone, that fails, or where the Jacobian is singular, is looked at once more: its last digits may hide
-/// what some parameters have to gain, and it may be a saddle. Plain Levenberg–Marquardt steps by a QR factorisation in double precision
-/// are tried, in all parameters, in those that rounding does not hide, and in all but one of up to 16; and points along the null space of
-/// the Jacobian, both ways. The solve goes on from the lowest one, at most 25 times, if its cost is lower by more than `ε^0.65` of it, in
-/// single precision `ε^0.75`, or by `ftol` where that is above its default. A look takes one Jacobian and some ten evaluations of the
-/// residuals for each parameter. Problems of more than 128 parameters, or of `mn² > 3·10⁷`, block Jacobians, and products with `J` have none,
-/// nor does a point of full rank that passes.
+/// A point where a descent ends is looked at once more if its cosines fail the test, if the undamped step still predicts a noticeable
+/// reduction, or if it is solved for by another form than Cholesky's, as where the normal equations are too close to singular. Rounding errors
+/// of one parameter may hide what the others have to gain there, and a saddle is stationary, too. Other points cost nothing more.
+///
+/// Plain Levenberg–Marquardt steps of eight dampings are tried, by a QR factorisation in double precision: in all parameters, in those that
+/// have to move by more than eight units in the last place, and in all but one of up to 16. If none of them leads lower, points along the
+/// null space of the Jacobian are tried, both ways, up to a distance of the size of the point. The solve goes on from the lowest point if its
+/// cost is noticeably lower, by more than `ε^0.65` of it, in single precision `ε^0.75`, or by more than `ftol` where that is above its
+/// default. The 25th such point ends it with [`NoProgress`](Status::NoProgress).
+///
+/// A look takes one Jacobian and some 20 evaluations of the residuals, eight more for each of up to 16 parameters, and up to ten for each
+/// direction of the null space, of which it tries up to 16, and with up to four parameters those between two of them. Problems of more than
+/// 128 parameters, of `mn² > 3·10⁷`, with a Jacobian of blocks, or with products with `J` alone, have none.
+///
+/// The rest is excused: where no such point is noticeably lower, a gradient that rounding explains counts as zero. A curve fit then
+/// has the warning [`EndedByRounding`](crate::curve::Warning::EndedByRounding).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
