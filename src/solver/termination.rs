@@ -215,21 +215,6 @@ where
         }
         let is_zero = self.cost == T::ZERO && underflows(self.squares);
         if is_zero || trial.accepted && self.decline.lingers(self.is_beside_a_root(), self.cost) {
-            if std::env::var("DBG").is_ok() {
-                eprintln!(
-                    "RV init {:e} cost {:e} squares {:e} x {:?} start {:?} norms {:?} step {:?} lambda {:e} pred {:e} act {:e}",
-                    self.initial_cost,
-                    self.cost,
-                    self.squares,
-                    self.x.as_ref(),
-                    self.start.as_ref(),
-                    self.column_norms.as_ref(),
-                    self.step.as_ref(),
-                    trial.lambda,
-                    trial.predicted,
-                    trial.actual
-                );
-            }
             return Some(Status::ResidualsVanished);
         }
         let claim = self.claim(settings, trial)?;
