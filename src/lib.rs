@@ -168,6 +168,7 @@ mod clock;
 pub mod curve;
 mod digits;
 pub mod distributed;
+mod evaluation;
 pub mod graph;
 pub mod guide;
 mod hyperparameters;
@@ -186,6 +187,7 @@ mod real;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
+mod shape;
 pub mod solver;
 mod special;
 pub mod statistics;

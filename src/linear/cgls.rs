@@ -1,13 +1,14 @@
 //! Truncated conjugate gradients on the normal equations of a Jacobian that is only multiplied by.
 
 use super::choice::Plan;
+use super::forcing::ForcingRows;
 use super::form::LinearForm;
 use super::forward_product::{BothProducts, ForwardProduct};
-use super::held::Held;
-use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
-use super::model::{IllConditioned, LinearModel, Products};
+use super::matrix_free::{IsotropicRidge, estimate_trace};
+use super::model::{Damped, Drawn, LinearModel, Unsolved};
+use crate::evaluation::{Along, Costs, Evaluation, Forcing, Linear};
 use crate::kernels::vector::{add_scaled, all_finite, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// End of the rounds of conjugate gradients.
@@ -43,21 +44,22 @@ pub(crate) struct Cgls<T> {
     trace: T,
     /// `λ`, and the weight of the ridge on top of it.
     lambda: T,
-    /// `ω` of the ridge `½ω‖x‖²`.
-    ridge: T,
+    ridge: IsotropicRidge<T>,
+    /// The trace is estimated at each point.
+    forms_gradient: bool,
+    /// Once residuals have stood for another loss.
+    has_own_cost: bool,
     /// `δ` and `Jδ`.
     step: Vec<T>,
     image: Vec<T>,
     /// Another right-hand side, as far as it has come.
     forcing: Vec<T>,
-    descent: Descent<T>,
-    /// The error of the product that failed last.
-    failure: Option<EvaluationError>,
+    rounds: Rounds<T>,
 }
 
 /// Minimises `½‖r + Jδ‖² + ½λ‖δ‖²` from zero.
 #[derive(Default)]
-struct Descent<T> {
+struct Rounds<T> {
     /// `δ` and `Jδ`.
     solution: Vec<T>,
     image: Vec<T>,
@@ -73,7 +75,7 @@ struct Descent<T> {
 impl<T: Real> Cgls<T> {
     /// Room for a problem as planned.
     pub(crate) fn new(plan: &Plan) -> Self {
-        let mut model = Cgls {
+        Cgls {
             n: plan.n,
             truncation: plan.truncation,
             r: Vec::new(),
@@ -81,27 +83,80 @@ impl<T: Real> Cgls<T> {
             gradient: Vec::new(),
             trace: T::ZERO,
             lambda: T::ZERO,
-            ridge: T::ZERO,
+            ridge: IsotropicRidge::NONE,
+            forms_gradient: plan.forms_gradient,
+            has_own_cost: false,
             step: Vec::new(),
             image: Vec::new(),
             forcing: Vec::new(),
-            descent: Descent::default(),
-            failure: None,
-        };
-        model.resize(plan.m, plan.group);
-        model
+            rounds: Rounds::default(),
+        }
     }
 
-    /// Minimises for the residuals in the descent's `data`, which are those of the point itself if their gradient is known.
-    fn descend(&mut self, products: &mut dyn JacobianProducts<T>, is_point: bool) -> Result<(), IllConditioned> {
+    /// Makes room for another number of rows.
+    fn resize(&mut self, m: usize) {
+        for column in [&mut self.r, &mut self.image] {
+            column.resize(m, T::ZERO);
+        }
+        for column in [&mut self.gradient, &mut self.step] {
+            column.resize(self.n, T::ZERO);
+        }
+        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
+        self.rounds.resize(m, self.n);
+    }
+
+    /// Linearises at `x`; returns infinity where something is not finite.
+    fn linearize_at(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+        self.ridge = IsotropicRidge::new(evaluation.ridge());
+        self.resize(evaluation.size().0);
+        let products = evaluation.products()?;
+        let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
+        let with_ridge = cost + self.ridge.cost(x);
+        if !(with_ridge.is_finite() && all_finite(&self.r)) {
+            return Ok(T::INFINITY);
+        }
+        self.has_own_cost |= !self.forward.linearize(x, &self.r, cost);
+        products.multiply_transposed(&self.r, &mut self.gradient)?;
+        if !all_finite(&self.gradient) {
+            return Ok(T::INFINITY);
+        }
+        if self.forms_gradient {
+            let Rounds { data, residual, .. } = &mut self.rounds;
+            self.trace = estimate_trace(products, data, residual)?;
+        }
+        Ok(with_ridge)
+    }
+
+    /// Minimises for the residuals in the `data` of the rounds, which are those of the point itself if their gradient is known.
+    fn minimize(&mut self, evaluation: &mut dyn Evaluation<T>, is_point: bool) -> Result<(), Unsolved> {
         let gradient = if is_point { Some(self.gradient.as_slice()) } else { None };
-        let mut products = self.forward.with(products, &self.r);
-        let outcome = self.descent.run(&mut products, self.truncation, self.lambda, gradient);
-        keep_failure(&mut self.failure, outcome)
+        let mut products = self.forward.with(evaluation.products()?, &self.r);
+        self.rounds.run(&mut products, self.truncation, self.lambda, gradient)
+    }
+
+    /// Shifts the step by `λ(JᵀJ + λI)⁻¹a`.
+    fn shift(&mut self, evaluation: &mut dyn Evaluation<T>, a: &[T]) -> Result<(), Unsolved> {
+        // λ(JᵀJ + λI)⁻¹a = a − (JᵀJ + λI)⁻¹JᵀJa.
+        self.forward.with(evaluation.products()?, &self.r).multiply(a, &mut self.rounds.change)?;
+        add_scaled(&mut self.step, T::ONE, a);
+        add_scaled(&mut self.image, T::ONE, &self.rounds.change);
+        let Rounds { data, change, .. } = &mut self.rounds;
+        data.iter_mut().zip(change).for_each(|(data, &mut change)| *data = -change);
+        self.minimize(evaluation, false)?;
+        add_scaled(&mut self.step, T::ONE, &self.rounds.solution);
+        add_scaled(&mut self.image, T::ONE, &self.rounds.image);
+        Ok(())
+    }
+
+    /// Multiplies the step.
+    fn scale(&mut self, factor: T) {
+        for column in [&mut self.step, &mut self.image] {
+            column.iter_mut().for_each(|entry| *entry *= factor);
+        }
     }
 }
 
-impl<T: Real> Descent<T> {
+impl<T: Real> Rounds<T> {
     fn resize(&mut self, m: usize, n: usize) {
         for column in [&mut self.solution, &mut self.residual, &mut self.direction] {
             column.resize(n, T::ZERO);
@@ -124,7 +179,7 @@ impl<T: Real> Descent<T> {
         lambda: T,
         gradient: Option<&[T]>,
     ) -> Result<(), Unsolved> {
-        let Descent { solution, image, data, residual, direction, change } = self;
+        let Rounds { solution, image, data, residual, direction, change } = self;
         solution.fill(T::ZERO);
         image.fill(T::ZERO);
         match gradient {
@@ -161,176 +216,98 @@ impl<T: Real> Descent<T> {
     }
 }
 
-impl<T: Real> MatrixFree<T> for Cgls<T> {
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError> {
-        let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
-        if !(cost.is_finite() && all_finite(&self.r)) {
-            return Ok(None);
-        }
-        self.forward.linearize(x, &self.r, cost);
-        products.multiply_transposed(&self.r, &mut self.gradient)?;
-        Ok(all_finite(&self.gradient).then_some(cost))
-    }
-
-    fn set_ridge(&mut self, weight: T) {
-        self.ridge = weight;
-    }
-
-    fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<(), EvaluationError> {
-        let Descent { data, residual, .. } = &mut self.descent;
-        self.trace = estimate_trace(products, data, residual)?;
-        Ok(())
-    }
-
-    fn residuals(&self) -> &[T] {
-        &self.r
-    }
-
-    fn image(&self) -> &[T] {
-        &self.image
-    }
-
-    fn forcing(&self) -> &[T] {
-        &self.forcing
-    }
-
-    fn take_failure(&mut self) -> Option<EvaluationError> {
-        self.failure.take()
-    }
-}
-
 impl<T: Real> LinearModel<T> for Cgls<T> {
     fn form(&self) -> LinearForm {
         LinearForm::TruncatedConjugateGradients
     }
 
-    fn begin(&mut self) {}
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        evaluation.count_linearization();
+        self.linearize_at(evaluation, x).map(Costs::of_squares)
+    }
 
-    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
-
-    fn swap(&mut self) {}
+    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError> {
+        self.linearize_at(evaluation, x).map(|_| ())
+    }
 
     fn gradient(&self) -> &[T] {
         &self.gradient
     }
 
-    fn column_norms(&self, _: &mut [T]) {}
-
-    fn solve(
-        &mut self,
-        products: Products<'_, T>,
-        lambda: T,
-        _: &[T],
-        _: Held<'_>,
-        _: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        self.lambda = lambda + self.ridge;
-        self.descent.begin(&self.r);
-        self.descend(products.ok_or(IllConditioned)?, true)?;
-        self.step.copy_from_slice(&self.descent.solution);
-        self.image.copy_from_slice(&self.descent.image);
-        if all_finite(&self.step) { Ok(()) } else { Err(IllConditioned) }
+    fn column_norms(&self, _: &mut [T]) -> Option<T> {
+        Some(self.trace)
     }
 
-    fn length(&self, _: &[T], _: &[T]) -> T {
-        dot(&self.step, &self.step).sqrt()
+    fn solve(&mut self, evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
+        self.ridge = IsotropicRidge::new(self.ridge.weight);
+        self.lambda = damped.lambda + self.ridge.weight;
+        self.rounds.begin(&self.r);
+        self.minimize(evaluation, true)?;
+        self.step.copy_from_slice(&self.rounds.solution);
+        self.image.copy_from_slice(&self.rounds.image);
+        if all_finite(&self.step) { Ok(dot(&self.step, &self.step).sqrt()) } else { Err(Unsolved::IllConditioned) }
+    }
+
+    fn correct(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        Along { x, v, by }: Along<'_, T>,
+        _: Damped<'_, T>,
+        _: &mut [T],
+    ) -> Result<T, Unsolved> {
+        let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
+        let linear = Some(Linear { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
+        let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
+        if !evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
+            return Err(Unsolved::IllConditioned);
+        }
+        self.rounds.begin(&self.forcing);
+        self.minimize(evaluation, false)?;
+        Ok(dot(&self.rounds.solution, &self.rounds.solution).sqrt())
+    }
+
+    fn complete(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        _: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        if drawn.correction != T::ZERO {
+            add_scaled(&mut self.step, -drawn.correction, &self.rounds.solution);
+            add_scaled(&mut self.image, -drawn.correction, &self.rounds.image);
+        }
+        if drawn.factor != T::ONE {
+            self.scale(drawn.factor);
+        }
+        if !drawn.towards.is_empty() {
+            self.shift(evaluation, drawn.towards)?;
+        }
+        step.copy_from_slice(&self.step);
+        let factor = drawn.shorten(step);
+        if factor != T::ONE {
+            self.scale(factor);
+        }
+        self.ridge.take_up(damped.x, step);
+        Ok(())
     }
 
     fn slope(&self, _: &[T]) -> T {
-        dot(&self.gradient, &self.step)
+        dot(&self.gradient, &self.step) + self.ridge.slope
     }
 
     fn quadratic_form(&self, _: &[T]) -> T {
-        dot(&self.image, &self.image)
+        dot(&self.image, &self.image) + self.ridge.curvature
     }
 
-    fn inverse_form(&mut self, products: Products<'_, T>, _: &[T], _: Held<'_>, _: &[T]) -> T {
+    fn inverse_form(&mut self, evaluation: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
         // λ(JᵀJ + λI)⁻¹δ = δ − (JᵀJ + λI)⁻¹JᵀJδ.
-        let Some(products) = products.filter(|_| self.lambda > T::ZERO) else { return T::ZERO };
-        self.descent.begin(&self.image);
-        match self.descend(products, false) {
-            Ok(()) => (dot(&self.step, &self.step) + dot(&self.step, &self.descent.solution)) / self.lambda,
-            Err(IllConditioned) => T::ZERO,
+        if !(self.lambda > T::ZERO) {
+            return Ok(T::ZERO);
         }
-    }
-
-    fn squared_mean_cosine(&self, cost: T) -> Option<T> {
-        Some(squared_mean_cosine(dot(&self.gradient, &self.gradient), self.trace, cost))
-    }
-
-    fn scale(&mut self, factor: T, _: &mut [T]) {
-        for numbers in [&mut self.step, &mut self.image] {
-            numbers.iter_mut().for_each(|number| *number *= factor);
-        }
-    }
-
-    fn shift(
-        &mut self,
-        products: Products<'_, T>,
-        _: T,
-        _: &[T],
-        a: &[T],
-        _: &mut [T],
-        _: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        // λ(JᵀJ + λI)⁻¹a = a − (JᵀJ + λI)⁻¹JᵀJa.
-        let products = products.ok_or(IllConditioned)?;
-        let product = self.forward.with(products, &self.r).multiply(a, &mut self.descent.change);
-        keep_failure(&mut self.failure, product)?;
-        add_scaled(&mut self.step, T::ONE, a);
-        add_scaled(&mut self.image, T::ONE, &self.descent.change);
-        let Descent { data, change, .. } = &mut self.descent;
-        data.iter_mut().zip(change).for_each(|(data, &mut change)| *data = -change);
-        self.descend(products, false)?;
-        add_scaled(&mut self.step, T::ONE, &self.descent.solution);
-        add_scaled(&mut self.image, T::ONE, &self.descent.image);
-        Ok(())
-    }
-
-    fn form_step(&mut self, _: Products<'_, T>, _: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        step.copy_from_slice(&self.step);
-        Ok(())
-    }
-
-    fn begin_forcing(&mut self) {
-        self.forcing.clear();
-    }
-
-    fn add_forcing(&mut self, w: &[T], _: &[T]) {
-        self.forcing.extend_from_slice(w);
-    }
-
-    fn add_correction(
-        &mut self,
-        products: Products<'_, T>,
-        _: &[T],
-        _: Held<'_>,
-        _: &mut [T],
-        _: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        self.descent.begin(&self.forcing);
-        self.descend(products.ok_or(IllConditioned)?, false)?;
-        let length = dot(&self.descent.solution, &self.descent.solution).sqrt();
-        if length.is_finite() {
-            let half = T::from_f64(0.5);
-            add_scaled(&mut self.step, half, &self.descent.solution);
-            add_scaled(&mut self.image, half, &self.descent.image);
-        }
-        Ok(length)
-    }
-
-    fn resize(&mut self, m: usize, _: usize) {
-        for column in [&mut self.r, &mut self.image] {
-            column.resize(m, T::ZERO);
-        }
-        for column in [&mut self.gradient, &mut self.step] {
-            column.resize(self.n, T::ZERO);
-        }
-        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
-        self.descent.resize(m, self.n);
-    }
-
-    fn matrix_free(&mut self) -> Option<&mut dyn MatrixFree<T>> {
-        Some(self)
+        self.rounds.begin(&self.image);
+        self.minimize(evaluation, false)?;
+        Ok((dot(&self.step, &self.step) + dot(&self.step, &self.rounds.solution)) / self.lambda)
     }
 }

@@ -6,10 +6,10 @@ use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
-use super::shape::Dynamic;
-use super::tiles::Tiles;
+use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
+use crate::shape::Dynamic;
 
 /// Method for the damped linear systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) inexact: Inexact,
     /// Truncation of conjugate gradients.
     pub(crate) truncation: Truncation,
+    /// Points are tested by their gradients, as those of a full solve.
+    pub(crate) forms_gradient: bool,
 }
 
 /// There is no plan.
@@ -86,8 +88,8 @@ impl Plan {
         let all_rows = Tiles::<T, Dynamic>::kept_bytes(m, form.formed_columns(n));
         let may_keep_rows = form.bytes::<T>(size).is_some_and(|bytes| bytes.saturating_add(all_rows) <= budget);
         let may_iterate = solver == LinearSolver::Auto;
-        let inexact = Inexact::default();
-        Ok(Plan { m, n, group, form, may_orthogonalize, may_keep_rows, budget, may_iterate, inexact, truncation })
+        let of_rows = Self::of_rows(form, may_orthogonalize, (m, n), group);
+        Ok(Plan { may_keep_rows, budget, may_iterate, truncation, ..of_rows })
     }
 
     /// The plan for a number of parameters fixed at compile time, where the workspace is on the stack.
@@ -109,7 +111,20 @@ impl Plan {
     pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
         let (inexact, truncation) = (Inexact::default(), Truncation::default());
         let (may_keep_rows, may_iterate) = (false, false);
-        Plan { m, n, group, form, may_orthogonalize, may_keep_rows, budget: 0, may_iterate, inexact, truncation }
+        let (budget, forms_gradient) = (0, true);
+        Plan {
+            m,
+            n,
+            group,
+            form,
+            may_orthogonalize,
+            may_keep_rows,
+            budget,
+            may_iterate,
+            inexact,
+            truncation,
+            forms_gradient,
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Preconditioned conjugate gradients for `(K + λI)w = b`, where `K = JJᵀ` is only multiplied by.
 
 use super::forward_product::BothProducts;
-use super::matrix_free::Unsolved;
-use super::model::IllConditioned;
+use super::model::{IllConditioned, Unsolved};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};

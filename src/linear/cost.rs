@@ -2,10 +2,10 @@
 
 use super::cgls::Truncation;
 use super::form::LinearForm;
-use super::shape::Dynamic;
-use super::tiles::Tiles;
+use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Rate, Work};
 use crate::real::Real;
+use crate::shape::Dynamic;
 
 /// The size of a problem, as far as the choice depends on it.
 #[derive(Debug, Clone, Copy)]

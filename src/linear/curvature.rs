@@ -1,29 +1,102 @@
 //! The part of the second derivative of the cost that Gauss–Newton leaves out.
 
-use super::shape::Shape;
 use crate::kernels::vector::dot;
 use crate::real::Real;
+use crate::shape::Shape;
+
+/// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
+pub(crate) const DOUBTFUL: usize = 12;
+
+/// A gain ratio further from one than this speaks against the linear model.
+const UNFAITHFUL: f64 = 0.25;
+
+/// Ratio of the prediction errors of the two models from which the other model is taken.
+const BETTER: f64 = 1.5;
+
+/// The linear model has foretold the reduction of the cost.
+#[inline]
+pub(crate) fn is_faithful<T: Real>(predicted: T, actual: T) -> bool {
+    (actual / predicted - T::ONE).abs() <= T::from_f64(UNFAITHFUL)
+}
+
+/// The curvature that Gauss–Newton leaves out, where trials ask for it.
+pub(super) struct Curvature<T: Real, S: Shape<T>> {
+    /// The estimate; `None` until a step teaches it.
+    estimate: Option<SecantMatrix<T, S>>,
+    /// The estimate is part of the linear system.
+    is_used: bool,
+    /// Trials that the linear model has not foretold.
+    doubtful: usize,
+}
+
+impl<T: Real, S: Shape<T>> Default for Curvature<T, S> {
+    fn default() -> Self {
+        Curvature { estimate: None, is_used: false, doubtful: 0 }
+    }
+}
+
+impl<T: Real, S: Shape<T>> Curvature<T, S> {
+    /// The estimate that is part of the linear system.
+    #[inline]
+    pub(super) fn in_use(&self) -> Option<&SecantMatrix<T, S>> {
+        self.estimate.as_ref().filter(|_| self.is_used)
+    }
+
+    /// The estimate for `n` parameters, to be updated.
+    pub(super) fn estimate(&mut self, n: usize) -> &mut SecantMatrix<T, S> {
+        self.estimate.get_or_insert_with(|| SecantMatrix::new(n))
+    }
+
+    /// Takes the estimate into the linear system.
+    #[cfg(test)]
+    pub(super) fn use_estimate(&mut self) {
+        self.is_used = true;
+    }
+
+    /// Takes the estimate out of the linear system; returns true if it was part of it.
+    pub(super) fn leave_out(&mut self) -> bool {
+        std::mem::take(&mut self.is_used) && self.estimate.is_some()
+    }
+
+    /// Chooses the model for the next step by the one that has foretold the trial better. Returns true if trials are so doubtful that the
+    /// estimate is to be updated.
+    #[inline]
+    pub(super) fn weigh(&mut self, step: &[T], predicted: T, actual: T) -> bool {
+        if !is_faithful(predicted, actual) {
+            self.doubtful = self.doubtful.saturating_add(1);
+        }
+        if self.doubtful < DOUBTFUL {
+            return false;
+        }
+        if let (Some(estimate), true) = (&self.estimate, actual.is_finite()) {
+            let more = T::from_f64(0.5) * estimate.quadratic_form(step);
+            // The reductions predicted by the model in use, and by the other.
+            let other = if self.is_used { predicted + more } else { predicted - more };
+            let (error, other_error) = ((actual - predicted).abs(), (actual - other).abs());
+            self.is_used ^= error > T::from_f64(BETTER) * other_error;
+        }
+        true
+    }
+}
 
 /// An approximation `S` of `Σ r_i ∇²r_i` by the structured secant update of Dennis, Gay & Welsch 1981, *An adaptive nonlinear
 /// least-squares algorithm* (NL2SOL).
 ///
 /// Where residuals are large and curved, `JᵀJ` is far from the second derivative of the cost, and `JᵀJ + S` is closer with
 /// each step. It takes `n²` numbers, and `O(n²)` flops a step.
-pub(crate) struct Curvature<T: Real, S: Shape<T>> {
+pub(super) struct SecantMatrix<T: Real, S: Shape<T>> {
     /// `S`, all of it.
     matrix: S::Matrix,
     /// `Sδ`, and then the part of the secant condition that it misses.
     product: S::Vector,
     /// The change `y` of the gradient, and the part `z` of it that `JᵀJδ` leaves.
     pub(super) change: [S::Vector; 2],
-    /// `S` joins the linear system.
-    pub(super) is_used: bool,
 }
 
-impl<T: Real, S: Shape<T>> Curvature<T, S> {
+impl<T: Real, S: Shape<T>> SecantMatrix<T, S> {
     /// No curvature for `n` parameters.
-    pub(super) fn new(n: usize) -> Self {
-        Curvature { matrix: S::matrix(n), product: S::vector(n), change: [S::vector(n), S::vector(n)], is_used: false }
+    fn new(n: usize) -> Self {
+        SecantMatrix { matrix: S::matrix(n), product: S::vector(n), change: [S::vector(n), S::vector(n)] }
     }
 
     /// Row `i` of `S`.
@@ -70,11 +143,11 @@ impl<T: Real, S: Shape<T>> Curvature<T, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::shape::Dynamic;
+    use crate::shape::Dynamic;
 
     #[test]
     fn a_step_teaches_what_the_gauss_newton_model_leaves_out() {
-        let mut curvature = Curvature::<f64, Dynamic>::new(2);
+        let mut curvature = SecantMatrix::<f64, Dynamic>::new(2);
         curvature.change = [vec![1.0, 2.0], vec![0.0, 0.0]];
         curvature.update(&[1.0, 1.0]);
         assert_eq!(curvature.quadratic_form(&[1.0, 1.0]), 0.0, "nothing was left out");

@@ -7,16 +7,16 @@ use super::block_choice::of_blocks;
 use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
 use super::dual::Dual;
+use super::fallback::Fallback;
 use super::form::LinearForm;
-use super::held::Held;
-use super::matrix_free::MatrixFree;
 use super::matrix_free_dual::MatrixFreeDual;
-use super::model::{HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesBlocks, TakesRidge};
-use super::normal::NormalEquations;
+use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::orthogonal::Orthogonal;
-use super::shape::{Dynamic, Shape};
-use crate::problem::BlockJacobian;
+use super::pass_on::pass_on;
+use crate::evaluation::{Along, Costs, Evaluation};
+use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
+use crate::shape::{Dynamic, Shape};
 
 /// A linear model of any form.
 pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;
@@ -34,22 +34,22 @@ impl<T: Real> Forms<T> {
     /// All of them.
     pub const ALL: Self = Forms(Some(beside_rows));
 
-    /// Room for a problem as planned, on the heap; `blocks` is the problem where its Jacobian is made of blocks.
+    /// Makes a model as planned, on the heap; `blocks` is the problem where its Jacobian is made of blocks.
     ///
     /// # Errors
     ///
     /// Blocks whose matrices do not fit the memory budget, no blocks where the plan has them, or a form that is not there.
     pub fn model(self, plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
         Ok(match plan.form {
-            LinearForm::Cholesky => Box::new(NormalEquations::<T, Dynamic>::new(plan.n)),
+            LinearForm::Cholesky => Box::new(Fallback::<T, Dynamic>::new(plan)),
             LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
-            LinearForm::Dual => Box::new(Dual::new(plan.m, plan.n)),
+            LinearForm::Dual => Box::new(Dual::new(plan.n)),
             _ => self.0.ok_or(PlanError::Form(plan.form))?(plan, blocks)?,
         })
     }
 }
 
-/// Room for a problem as planned, in the other forms.
+/// Makes a model as planned, in the other forms.
 fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(MatrixFreeDual::new(plan)),
@@ -61,79 +61,21 @@ fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> R
 /// The forms for a number of parameters that is known at compile time, by static calls.
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, and boxing would put fixed sizes on the heap")]
 pub enum Stacked<T: Real, S: Shape<T>> {
-    Normal(NormalEquations<T, S>),
+    Normal(Fallback<T, S>),
     Orthogonal(Orthogonal<T, S>),
     Dual(Dual<T>),
 }
 
 impl<T: Real, S: Shape<T>> Stacked<T, S> {
-    /// Room for a problem as planned, which no plan for such problems makes matrix-free.
+    /// Makes a model as planned, which no plan for such problems makes matrix-free.
     #[inline]
     pub fn new(plan: &Plan) -> Self {
         match plan.form {
             LinearForm::Qr => Stacked::Orthogonal(Orthogonal::new(plan.n)),
-            LinearForm::Dual => Stacked::Dual(Dual::new(plan.m, plan.n)),
-            _ => Stacked::Normal(NormalEquations::new(plan.n)),
+            LinearForm::Dual => Stacked::Dual(Dual::new(plan.n)),
+            _ => Stacked::Normal(Fallback::new(plan)),
         }
     }
-}
-
-/// Passes every method on to the model that `$each!` finds in `self`.
-macro_rules! pass_on {
-    ($each:ident) => {
-        pass_on! { $each
-            ref form() -> LinearForm;
-            mut begin();
-            mut add_rows(r: &mut [T], jacobian: &mut [T]);
-            mut sums_mut() -> Option<(&mut [T], &mut [T])>;
-            ref overwrites_rows() -> bool;
-            mut swap();
-            ref gradient() -> &[T];
-            ref column_norms(norms: &mut [T]);
-            mut solve(products: Products<'_, T>, lambda: T, d: &[T], held: Held<'_>, step: &mut [T]) -> Result<(), IllConditioned>;
-            mut solve_and_measure(products: Products<'_, T>, lambda: T, d: &[T], held: Held<'_>, step: &mut [T]) -> Result<T, IllConditioned>;
-            ref length(d: &[T], step: &[T]) -> T;
-            ref slope(step: &[T]) -> T;
-            ref quadratic_form(v: &[T]) -> T;
-            mut inverse_form(products: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T;
-            mut gradient_norm(products: Products<'_, T>, d: &[T]) -> T;
-            ref squared_mean_cosine(cost: T) -> Option<T>;
-            mut scale(factor: T, step: &mut [T]);
-            mut shift(products: Products<'_, T>, lambda: T, d: &[T], a: &[T], room: &mut [T], step: &mut [T]) -> Result<(), IllConditioned>;
-            mut form_step(products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned>;
-            mut begin_forcing();
-            mut forcing_mut() -> Option<&mut [T]>;
-            mut add_forcing(w: &[T], jacobian: &[T]);
-            mut add_correction(products: Products<'_, T>, d: &[T], held: Held<'_>, room: &mut [T], step: &mut [T]) -> Result<T, IllConditioned>;
-            mut learn_curvature(step: &[T]);
-            ref uses_curvature() -> bool;
-            ref curvature_along(step: &[T]) -> Option<T>;
-            mut use_curvature(is_used: bool);
-            mut solve_exactly();
-            ref lacks_rows() -> bool;
-            mut resize(m: usize, group: usize);
-            mut matrix_free() -> Option<&mut dyn MatrixFree<T>>;
-            mut taking_blocks() -> Option<&mut dyn TakesBlocks<T>>;
-            mut holding_variables() -> Option<&mut dyn HoldsVariables<T>>;
-            mut taking_ridge() -> Option<&mut dyn TakesRidge<T>>;
-            mut spanning_ranks() -> Option<&mut dyn SpansRanks<T>>;
-        }
-    };
-    ($each:ident $($kind:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => {
-        $(pass_on!(@$kind $each $method($($argument: $type),*) $(-> $output)?);)*
-    };
-    (@ref $each:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
-        #[inline(always)]
-        fn $method(&self $(, $argument: $type)*) $(-> $output)? {
-            $each!(self, $method($($argument),*))
-        }
-    };
-    (@mut $each:ident $method:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
-        #[inline(always)]
-        fn $method(&mut self $(, $argument: $type)*) $(-> $output)? {
-            $each!(self, $method($($argument),*))
-        }
-    };
 }
 
 macro_rules! behind_the_box {
@@ -153,9 +95,13 @@ macro_rules! on_the_stack {
 }
 
 impl<T: Real> LinearModel<T> for BoxedModel<T> {
-    pass_on!(behind_the_box);
+    pass_on!(linearize behind_the_box);
+    pass_on!(solve behind_the_box);
+    pass_on!(learn behind_the_box);
 }
 
 impl<T: Real, S: Shape<T>> LinearModel<T> for Stacked<T, S> {
-    pass_on!(on_the_stack);
+    pass_on!(linearize on_the_stack);
+    pass_on!(solve on_the_stack);
+    pass_on!(learn on_the_stack);
 }

@@ -1,11 +1,13 @@
 //! The dual: with fewer residuals than parameters, the Gram matrix of the rows is the smaller system.
 
+use super::forcing::ForcingRows;
 use super::form::LinearForm;
-use super::held::Held;
-use super::model::{IllConditioned, LinearModel, Products, add_half};
+use super::model::{Damped, Drawn, LinearModel, Unsolved};
+use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{add_rows_times, add_scaled, dot};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot, scaled_norm};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
@@ -17,8 +19,8 @@ use crate::real::Real;
 pub(crate) struct Dual<T> {
     m: usize,
     n: usize,
-    current: Rows<T>,
-    candidate: Rows<T>,
+    current: KeptJacobian<T>,
+    candidate: KeptJacobian<T>,
     /// `J D⁻¹`, valid while `gram_is_current`.
     scaled: Vec<T>,
     /// `K`, lower triangle, valid while `gram_is_current`.
@@ -35,33 +37,57 @@ pub(crate) struct Dual<T> {
     scratch: Scratch<T>,
 }
 
-struct Rows<T> {
+/// The rows at a point.
+struct KeptJacobian<T> {
     jacobian: Vec<T>,
     r: Vec<T>,
     gradient: Vec<T>,
 }
 
 impl<T: Real> Dual<T> {
-    /// Room for `m` rows of `n` parameters.
-    pub(crate) fn new(m: usize, n: usize) -> Self {
-        let zero = |count| vec![T::ZERO; count];
-        let rows = || Rows { jacobian: Vec::with_capacity(m * n), r: Vec::with_capacity(m), gradient: zero(n) };
+    /// No rows yet, of `n` parameters.
+    pub(crate) fn new(n: usize) -> Self {
+        let rows = || KeptJacobian { jacobian: Vec::new(), r: Vec::new(), gradient: vec![T::ZERO; n] };
         Dual {
-            m,
+            m: 0,
             n,
             current: rows(),
             candidate: rows(),
-            scaled: zero(m * n),
-            gram: zero(m * m),
+            scaled: Vec::new(),
+            gram: Vec::new(),
             gram_is_current: false,
-            factor: zero(m * m),
-            inverse_pivots: zero(m),
-            squared_scale: zero(n),
+            factor: Vec::new(),
+            inverse_pivots: Vec::new(),
+            squared_scale: vec![T::ZERO; n],
             lambda: T::ZERO,
-            work: zero(m),
+            work: Vec::new(),
             forcing: Vec::new(),
             scratch: Scratch::default(),
         }
+    }
+
+    /// Makes room for another number of rows.
+    fn resize(&mut self, m: usize) {
+        self.m = m;
+        for rows in [&mut self.current, &mut self.candidate] {
+            // They change places with every batch, and the next may find the other.
+            rows.jacobian.reserve((m * self.n).saturating_sub(rows.jacobian.len()));
+            rows.r.reserve(m.saturating_sub(rows.r.len()));
+        }
+        self.forcing.reserve(m.saturating_sub(self.forcing.len()));
+        self.scaled.resize(m * self.n, T::ZERO);
+        for square in [&mut self.gram, &mut self.factor] {
+            square.resize(m * m, T::ZERO);
+        }
+        for column in [&mut self.inverse_pivots, &mut self.work] {
+            column.resize(m, T::ZERO);
+        }
+    }
+
+    /// Exchanges the current point with the candidate.
+    fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.candidate);
+        self.gram_is_current = false;
     }
 
     /// `D⁻²Jᵀ(K + λI)⁻¹w` for the rows `w` in `work`, which become `(K + λI)⁻¹w`.
@@ -97,28 +123,23 @@ impl<T: Real> LinearModel<T> for Dual<T> {
         LinearForm::Dual
     }
 
-    fn begin(&mut self) {
-        self.candidate.jacobian.clear();
-        self.candidate.r.clear();
-        self.candidate.gradient.fill(T::ZERO);
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        self.resize(evaluation.size().0);
+        let costs = evaluation.sum_rows(x, &mut self.candidate)?;
+        self.swap();
+        Ok(costs)
     }
 
-    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
-        self.candidate.jacobian.extend_from_slice(jacobian);
-        self.candidate.r.extend_from_slice(r);
-        add_rows_times(&mut self.candidate.gradient, jacobian, r);
-    }
-
-    fn swap(&mut self) {
-        std::mem::swap(&mut self.current, &mut self.candidate);
-        self.gram_is_current = false;
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+        self.swap();
+        Ok(())
     }
 
     fn gradient(&self) -> &[T] {
         &self.current.gradient
     }
 
-    fn column_norms(&self, norms: &mut [T]) {
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
         norms.fill(T::ZERO);
         for row in self.current.jacobian.chunks_exact(self.n) {
             for (norm, &a) in norms.iter_mut().zip(row) {
@@ -126,16 +147,15 @@ impl<T: Real> LinearModel<T> for Dual<T> {
             }
         }
         norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+        None
     }
 
     fn solve(
         &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        _: Held<'_>,
+        _: &mut dyn Evaluation<T>,
+        Damped { lambda, d, .. }: Damped<'_, T>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<T, Unsolved> {
         self.update_gram(d);
         self.lambda = lambda;
         self.factor.copy_from_slice(&self.gram);
@@ -143,14 +163,12 @@ impl<T: Real> LinearModel<T> for Dual<T> {
             *diagonal += lambda;
         }
         if !T::cholesky(&mut self.factor, &mut self.inverse_pivots, &mut self.scratch) {
-            return Err(IllConditioned);
+            return Err(Unsolved::IllConditioned);
         }
         self.work.copy_from_slice(&self.current.r);
         self.solve_rows(step);
-        for step in step {
-            *step = -*step;
-        }
-        Ok(())
+        step.iter_mut().for_each(|step| *step = -*step);
+        Ok(scaled_norm(d, step))
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
@@ -160,65 +178,84 @@ impl<T: Real> LinearModel<T> for Dual<T> {
         })
     }
 
-    fn inverse_form(&mut self, _: Products<'_, T>, _: &[T], _: Held<'_>, _: &[T]) -> T {
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
         // wᵀK(K + λI)⁻¹w with w = (K + λI)⁻¹r.
         let squared = dot(&self.work, &self.work);
-        squared - self.lambda * cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work)
+        let form = cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work);
+        Ok(squared - self.lambda * form)
     }
 
-    fn shift(
+    fn correct(
         &mut self,
-        _: Products<'_, T>,
-        _: T,
-        _: &[T],
-        a: &[T],
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        // λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja.
-        for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
-            *work = dot(row, a);
+        evaluation: &mut dyn Evaluation<T>,
+        along: Along<'_, T>,
+        damped: Damped<'_, T>,
+        correction: &mut [T],
+    ) -> Result<T, Unsolved> {
+        if !evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
+            return Err(Unsolved::IllConditioned);
         }
-        self.solve_rows(room);
-        room.iter_mut().zip(a).for_each(|(room, &a)| *room = a - *room);
-        add_scaled(step, T::ONE, room);
+        self.work.copy_from_slice(&self.forcing);
+        self.solve_rows(correction);
+        Ok(scaled_norm(damped.d, correction))
+    }
+
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        _: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        drawn.correct(workspace, step);
+        if !drawn.towards.is_empty() {
+            // λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja.
+            for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
+                *work = dot(row, drawn.towards);
+            }
+            self.solve_rows(workspace);
+            workspace.iter_mut().zip(drawn.towards).for_each(|(shift, &a)| *shift = a - *shift);
+            add_scaled(step, T::ONE, workspace);
+        }
+        drawn.shorten(step);
         Ok(())
     }
+}
 
-    fn begin_forcing(&mut self) {
-        self.forcing.clear();
+impl<T: Real> Partial<T> for KeptJacobian<T> {
+    fn begin(&mut self) {
+        self.jacobian.clear();
+        self.r.clear();
+        self.gradient.fill(T::ZERO);
     }
 
-    fn add_forcing(&mut self, w: &[T], _: &[T]) {
-        self.forcing.extend_from_slice(w);
+    fn adds_up(&self) -> bool {
+        false
     }
 
-    fn add_correction(
-        &mut self,
-        _: Products<'_, T>,
-        d: &[T],
-        _: Held<'_>,
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        self.work.copy_from_slice(&self.forcing);
-        self.solve_rows(room);
-        Ok(add_half(d, room, step))
+    fn write(&self, entries: &mut Vec<T>) {
+        entries.extend_from_slice(&self.r);
+        entries.extend_from_slice(&self.jacobian);
     }
 
-    fn resize(&mut self, m: usize, _: usize) {
-        self.m = m;
-        for rows in [&mut self.current, &mut self.candidate] {
-            // They change places with every batch, and the next may find the other.
-            rows.jacobian.reserve((m * self.n).saturating_sub(rows.jacobian.len()));
-            rows.r.reserve(m.saturating_sub(rows.r.len()));
-        }
-        self.scaled.resize(m * self.n, T::ZERO);
-        for square in [&mut self.gram, &mut self.factor] {
-            square.resize(m * m, T::ZERO);
-        }
-        for column in [&mut self.inverse_pivots, &mut self.work] {
-            column.resize(m, T::ZERO);
-        }
+    fn read(&mut self, entries: &[T]) {
+        let (r, jacobian) = entries.split_at(entries.len() / (self.gradient.len() + 1));
+        self.keep(r, jacobian);
+    }
+}
+
+impl<T: Real> RowSums<T> for KeptJacobian<T> {
+    fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
+        self.keep(r, jacobian);
+    }
+}
+
+impl<T: Real> KeptJacobian<T> {
+    /// Appends rows.
+    fn keep(&mut self, r: &[T], jacobian: &[T]) {
+        self.jacobian.extend_from_slice(jacobian);
+        self.r.extend_from_slice(r);
+        add_rows_times(&mut self.gradient, jacobian, r);
     }
 }

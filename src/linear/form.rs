@@ -119,6 +119,11 @@ impl LinearForm {
         !self.takes_blocks()
     }
 
+    /// Returns true if trial points can have chord corrections: the sums `Jᵀw` are solved for.
+    pub(crate) fn takes_chords(self) -> bool {
+        self.holds_variables()
+    }
+
     /// Columns of the Jacobian, of `n`, that are formed.
     pub(crate) fn formed_columns(self, n: usize) -> usize {
         if self.forms_rows() { n } else { 0 }

@@ -20,12 +20,13 @@ impl<T: Real> ForwardProduct<T> {
         ForwardProduct { x: Vec::new(), ahead: Vec::new(), is_exact: true }
     }
 
-    /// Takes up the point `x`, where the residuals are `r` and the cost is this.
-    pub(super) fn linearize(&mut self, x: &[T], r: &[T], cost: T) {
+    /// Takes up the point `x`, where the residuals are `r` and the cost is this. Returns true if half the sum of squares is the cost.
+    pub(super) fn linearize(&mut self, x: &[T], r: &[T], cost: T) -> bool {
         self.x.clear();
         self.x.extend_from_slice(x);
         let squares = dot(r, r);
         self.is_exact = (cost + cost - squares).abs() <= T::EPSILON.sqrt() * squares;
+        self.is_exact
     }
 
     /// Products with both, at a point where the residuals are `r`.

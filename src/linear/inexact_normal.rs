@@ -2,10 +2,10 @@
 
 use super::block_rows::{BlockRows, BlockStructure};
 use super::form::LinearForm;
-use super::held::Held;
-use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
+use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::preconditioned::Inexact;
-use crate::kernels::vector::{dot, scale_twice};
+use crate::evaluation::{Costs, Evaluation};
+use crate::kernels::vector::{dot, scale_twice, scaled_norm};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
@@ -39,8 +39,6 @@ pub struct InexactNormal<T, S> {
     structure: BlockStructure,
     points: InexactPoints<T>,
     system: S,
-    /// Damping of the last solve.
-    lambda: T,
     /// Two vectors of all columns.
     room: [Vec<T>; 2],
 }
@@ -66,10 +64,6 @@ impl<T: Real> InexactPoints<T> {
         &self.rows[self.current]
     }
 
-    fn begin(&mut self) {
-        self.rows[1 - self.current].clear();
-    }
-
     fn swap(&mut self) {
         self.current = 1 - self.current;
     }
@@ -81,28 +75,24 @@ impl<T: Real> InexactPoints<T> {
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
         let candidate = 1 - self.current;
+        self.rows[candidate].clear();
         let sums = self.rows[candidate].linearize(structure, problem, x)?;
         self.squared_gradients[candidate] = self.rows[candidate].squared_gradient(structure);
         Ok(sums)
     }
 
-    /// Sets the tolerance to that of rounding from now on.
-    fn solve_exactly(&mut self) {
-        self.inexact.forcing_term = 0.0;
-    }
-
     /// Tolerance of a system at the current point, and the most rounds. It is the forcing term, times the square by which the
     /// last step has shortened the gradient: steps converge superlinearly (Eisenstat & Walker 1996, choice 2), and the end is exact.
-    fn tolerance(&self) -> (T, usize) {
+    fn tolerance(&self, exact: bool) -> (T, usize) {
         let (now, before) = (self.squared_gradients[self.current], self.squared_gradients[1 - self.current]);
         let share = if before > now { now / before } else { T::ONE };
-        let tolerance = T::from_f64(self.inexact.forcing_term) * share;
+        let tolerance = if exact { T::ZERO } else { T::from_f64(self.inexact.forcing_term) * share };
         (tolerance.max(T::EPSILON), self.inexact.max_rounds)
     }
 
     /// Tolerance and largest number of rounds for a system whose solution other numbers are compared with.
-    fn tight_tolerance(&self) -> (T, usize) {
-        let (tolerance, rounds) = self.tolerance();
+    fn tight_tolerance(&self, exact: bool) -> (T, usize) {
+        let (tolerance, rounds) = self.tolerance(exact);
         (tolerance.min(T::EPSILON.sqrt()), rounds)
     }
 }
@@ -112,7 +102,7 @@ impl<T: Real, S: InexactSystem<T>> InexactNormal<T, S> {
     pub(super) fn new(structure: BlockStructure, inexact: Inexact, system: S) -> Self {
         let points = InexactPoints::new(&structure, inexact);
         let room = [(); 2].map(|()| vec![T::ZERO; structure.columns()]);
-        InexactNormal { structure, points, system, lambda: T::ZERO, room }
+        InexactNormal { structure, points, system, room }
     }
 }
 
@@ -121,66 +111,66 @@ impl<T: Real, S: InexactSystem<T>> LinearModel<T> for InexactNormal<T, S> {
         S::FORM
     }
 
-    fn begin(&mut self) {
-        self.points.begin();
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        evaluation.count_linearization();
+        let (cost, squares) = self.points.add_blocks(&self.structure, evaluation.blocks()?, x)?;
+        self.points.swap();
+        Ok(Costs { cost, squares })
     }
 
-    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
-
-    fn swap(&mut self) {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
         self.points.swap();
+        Ok(())
     }
 
     fn gradient(&self) -> &[T] {
         &self.points.rows().gradient
     }
 
-    fn column_norms(&self, norms: &mut [T]) {
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
         self.points.rows().column_norms(&self.structure, norms);
+        None
     }
 
     fn solve(
         &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        _: Held<'_>,
+        _: &mut dyn Evaluation<T>,
+        Damped { lambda, d, exact, .. }: Damped<'_, T>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        self.lambda = lambda;
+    ) -> Result<T, Unsolved> {
         let InexactNormal { structure, points, system, .. } = self;
         let (rows, damping) = (points.rows(), (lambda, d));
         system.factorize(structure, rows, damping)?;
         step.iter_mut().zip(&rows.gradient).for_each(|(step, &gradient)| *step = -gradient);
-        system.solve(structure, rows, damping, points.tolerance(), step)
+        system.solve(structure, rows, damping, points.tolerance(exact), step)?;
+        Ok(scaled_norm(d, step))
+    }
+
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        let InexactNormal { structure, points, system, .. } = self;
+        drawn.draw(damped, workspace, step, |b| {
+            let tolerance = points.tolerance(damped.exact);
+            Ok(system.solve(structure, points.rows(), (damped.lambda, damped.d), tolerance, b)?)
+        })
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
         self.points.rows().quadratic_form(&self.structure, v)
     }
 
-    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
-        let InexactNormal { structure, points, system, lambda, room: [b, solution] } = self;
-        scale_twice(b, d, step);
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+        let InexactNormal { structure, points, system, room: [b, solution] } = self;
+        scale_twice(b, damped.d, step);
         solution.copy_from_slice(b);
-        let damping = (*lambda, d);
-        match system.solve(structure, points.rows(), damping, points.tight_tolerance(), solution) {
-            Ok(()) => dot(b, solution),
-            Err(IllConditioned) => T::ZERO,
-        }
-    }
-
-    fn solve_exactly(&mut self) {
-        self.points.solve_exactly();
-    }
-
-    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real, S: InexactSystem<T>> TakesBlocks<T> for InexactNormal<T, S> {
-    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
-        self.points.add_blocks(&self.structure, problem, x)
+        let tolerance = points.tight_tolerance(damped.exact);
+        system.solve(structure, points.rows(), (damped.lambda, damped.d), tolerance, solution)?;
+        Ok(dot(b, solution))
     }
 }

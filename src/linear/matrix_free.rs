@@ -1,73 +1,41 @@
-//! Linear models of a Jacobian that is only multiplied by.
+//! What models of a Jacobian that is only multiplied by have in common.
 
-use super::model::{IllConditioned, LinearModel};
+use crate::kernels::vector::dot;
 use crate::problem::{EvaluationError, JacobianProducts};
 use crate::real::Real;
 
-/// A model that takes no rows, but products with the Jacobian, which may fail.
+/// The ridge `½ω‖x‖²` of weight decay, on top of the damping: the systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr − ωx`.
 ///
-/// A policy of damping is told of a system without a solution only that; the error of the product waits in the model until the
-/// iteration [asks](Self::take_failure) for it.
-pub trait MatrixFree<T: Real>: LinearModel<T> {
-    /// Linearises at `x`, and returns the cost there; `None` where something is not finite.
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError>;
-
-    /// Sets the weight `ω` of the ridge `½ω‖x‖²`: the damped systems become `(JᵀJ + (λ + ω)I)δ = −Jᵀr`. Its own gradient
-    /// `ωx` is left to a [`shift`](LinearModel::shift), so that a policy sees the length of the step without it.
-    fn set_ridge(&mut self, weight: T);
-
-    /// Computes the gradient `Jᵀr` at a point of a full solve, and the norms of its first-order test.
-    fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<(), EvaluationError>;
-
-    /// The residuals.
-    fn residuals(&self) -> &[T];
-
-    /// `Jδ`.
-    fn image(&self) -> &[T];
-
-    /// The rows of another right-hand side so far.
-    fn forcing(&self) -> &[T];
-
-    /// The error of the product that failed last, once.
-    fn take_failure(&mut self) -> Option<EvaluationError>;
+/// Its own gradient `ωx` is left to the step that the damping is [drawn towards](super::model::Drawn::towards), so that a damping policy sees
+/// the length of the step without it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IsotropicRidge<T> {
+    /// `ω`.
+    pub(super) weight: T,
+    /// `ωxᵀδ` and `ω‖δ‖²` of the step that is tried.
+    pub(super) slope: T,
+    pub(super) curvature: T,
 }
 
-/// A system has not been solved.
-pub(super) enum Unsolved {
-    IllConditioned,
-    /// A product could not be computed.
-    Failed(EvaluationError),
-}
+impl<T: Real> IsotropicRidge<T> {
+    pub(super) const NONE: Self = IsotropicRidge { weight: T::ZERO, slope: T::ZERO, curvature: T::ZERO };
 
-impl From<EvaluationError> for Unsolved {
-    fn from(error: EvaluationError) -> Self {
-        Unsolved::Failed(error)
+    /// A ridge of this weight, and no step.
+    pub(super) fn new(weight: T) -> Self {
+        IsotropicRidge { weight, ..Self::NONE }
     }
-}
 
-impl From<IllConditioned> for Unsolved {
-    fn from(_: IllConditioned) -> Self {
-        Unsolved::IllConditioned
+    /// The cost of the ridge at `x`.
+    pub(super) fn cost(&self, x: &[T]) -> T {
+        T::from_f64(0.5) * x.iter().fold(T::ZERO, |sum, &x| sum + self.weight * x * x)
     }
-}
 
-/// Keeps the error of a product for the iteration.
-pub(super) fn keep_failure<V>(
-    failure: &mut Option<EvaluationError>,
-    outcome: Result<V, impl Into<Unsolved>>,
-) -> Result<V, IllConditioned> {
-    outcome.map_err(|unsolved| {
-        if let Unsolved::Failed(error) = unsolved.into() {
-            *failure = Some(error);
+    /// Takes up the step from `x` that is tried.
+    pub(super) fn take_up(&mut self, x: &[T], step: &[T]) {
+        if self.weight > T::ZERO {
+            (self.slope, self.curvature) = (self.weight * dot(x, step), self.weight * dot(step, step));
         }
-        IllConditioned
-    })
-}
-
-/// The mean over the columns of a Jacobian, weighted by their squared lengths, of the squared cosine between the column and
-/// residuals of which `½‖r‖² = cost`; `trace` is `‖J‖²`.
-pub(super) fn squared_mean_cosine<T: Real>(squared_gradient: T, trace: T, cost: T) -> T {
-    if squared_gradient > T::ZERO { squared_gradient / (trace * (cost + cost).abs()) } else { T::ZERO }
+    }
 }
 
 /// `‖J‖²`, estimated by the mean of `‖Jᵀz‖²` over a few `z` of random signs (Hutchinson 1990). `signs` and `product` are room

@@ -2,16 +2,17 @@
 
 use super::choice::Plan;
 use super::conjugate_gradients::ConjugateGradients;
+use super::forcing::ForcingRows;
 use super::form::LinearForm;
 use super::forward_product::{BothProducts, ForwardProduct};
-use super::held::Held;
-use super::matrix_free::{MatrixFree, Unsolved, estimate_trace, keep_failure, squared_mean_cosine};
-use super::model::{IllConditioned, LinearModel, Products};
+use super::matrix_free::{IsotropicRidge, estimate_trace};
+use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
+use crate::evaluation::{Along, Costs, Evaluation, Forcing, Linear};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, all_finite, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
@@ -31,21 +32,20 @@ pub(crate) struct MatrixFreeDual<T> {
     trace: Option<T>,
     /// `λ`, and the weight of the ridge on top of it.
     lambda: T,
-    /// `ω` of the ridge `½ω‖x‖²`.
-    ridge: T,
+    ridge: IsotropicRidge<T>,
+    /// The gradient is computed at each point.
+    forms_gradient: bool,
+    /// Once residuals have stood for another loss.
+    has_own_cost: bool,
     /// `u`.
     coefficients: Vec<T>,
     /// `Jδ`.
     image: Vec<T>,
-    /// `‖δ‖²` of the damped step.
-    squared_length: T,
     /// Another right-hand side, as far as it has come.
     forcing: Vec<T>,
     /// Room for the solution of a right-hand side, and for its product with `K`.
     work: Vec<T>,
     product: Vec<T>,
-    /// The error of the product that failed last.
-    failure: Option<EvaluationError>,
 }
 
 /// Solver of `(K + λI)w = b`.
@@ -72,8 +72,8 @@ impl<T: Real> MatrixFreeDual<T> {
             LinearForm::ConjugateGradients => Solver::Iterative(ConjugateGradients::default()),
             _ => Solver::Dense(Dense::default()),
         };
-        let mut dual = MatrixFreeDual {
-            m: plan.m,
+        MatrixFreeDual {
+            m: 0,
             n: plan.n,
             solver,
             r: Vec::new(),
@@ -81,208 +81,19 @@ impl<T: Real> MatrixFreeDual<T> {
             gradient: Vec::new(),
             trace: None,
             lambda: T::ZERO,
-            ridge: T::ZERO,
+            ridge: IsotropicRidge::NONE,
+            forms_gradient: plan.forms_gradient,
+            has_own_cost: false,
             coefficients: Vec::new(),
             image: Vec::new(),
-            squared_length: T::ZERO,
             forcing: Vec::new(),
             work: Vec::new(),
             product: Vec::new(),
-            failure: None,
-        };
-        dual.resize(plan.m, plan.group);
-        dual
-    }
-}
-
-impl<T: Real> MatrixFree<T> for MatrixFreeDual<T> {
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, x: &[T]) -> Result<Option<T>, EvaluationError> {
-        let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
-        self.forward.linearize(x, &self.r, cost);
-        self.trace = match &mut self.solver {
-            Solver::Dense(dense) => {
-                products.row_gram(&mut dense.gram)?;
-                Some(dense.gram.iter().step_by(self.m + 1).copied().sum())
-            }
-            Solver::Iterative(gradients) => gradients.linearize(products)?,
-        };
-        let finite = cost.is_finite() && self.trace.is_none_or(T::is_finite) && all_finite(&self.r);
-        Ok(finite.then_some(cost))
-    }
-
-    fn set_ridge(&mut self, weight: T) {
-        self.ridge = weight;
-    }
-
-    fn form_gradient(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<(), EvaluationError> {
-        self.gradient.resize(self.n, T::ZERO);
-        if self.trace.is_none() {
-            self.trace = Some(estimate_trace(products, &mut self.work, &mut self.gradient)?);
-        }
-        products.multiply_transposed(&self.r, &mut self.gradient)
-    }
-
-    fn residuals(&self) -> &[T] {
-        &self.r
-    }
-
-    fn image(&self) -> &[T] {
-        &self.image
-    }
-
-    fn forcing(&self) -> &[T] {
-        &self.forcing
-    }
-
-    fn take_failure(&mut self) -> Option<EvaluationError> {
-        self.failure.take()
-    }
-}
-
-impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
-    fn form(&self) -> LinearForm {
-        match self.solver {
-            Solver::Dense(_) => LinearForm::FactoredDual,
-            Solver::Iterative(_) => LinearForm::ConjugateGradients,
         }
     }
 
-    fn begin(&mut self) {}
-
-    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
-
-    fn swap(&mut self) {}
-
-    fn gradient(&self) -> &[T] {
-        &self.gradient
-    }
-
-    fn column_norms(&self, _: &mut [T]) {}
-
-    fn solve(
-        &mut self,
-        products: Products<'_, T>,
-        lambda: T,
-        _: &[T],
-        _: Held<'_>,
-        _: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        let products = products.ok_or(IllConditioned)?;
-        self.lambda = lambda + self.ridge;
-        self.solver.damp(self.lambda)?;
-        let MatrixFreeDual { solver, failure, coefficients, image, forward, r, .. } = self;
-        let products = &mut forward.with(products, r);
-        coefficients.copy_from_slice(r);
-        keep_failure(failure, solver.solve(products, self.lambda, coefficients))?;
-        keep_failure(failure, solver.multiply(products, coefficients, image))?;
-        self.squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
-        self.image.iter_mut().for_each(|image| *image = -*image);
-        if self.squared_length.is_finite() { Ok(()) } else { Err(IllConditioned) }
-    }
-
-    fn length(&self, _: &[T], _: &[T]) -> T {
-        self.squared_length.sqrt()
-    }
-
-    fn slope(&self, _: &[T]) -> T {
-        dot(&self.r, &self.image)
-    }
-
-    fn quadratic_form(&self, _: &[T]) -> T {
-        dot(&self.image, &self.image)
-    }
-
-    fn inverse_form(&mut self, products: Products<'_, T>, _: &[T], _: Held<'_>, _: &[T]) -> T {
-        let Some(products) = products else { return T::ZERO };
-        // wᵀK(K + λI)⁻¹w.
-        self.work.copy_from_slice(&self.coefficients);
-        let products = &mut self.forward.with(products, &self.r);
-        match keep_failure(&mut self.failure, self.solver.solve(products, self.lambda, &mut self.work)) {
-            Ok(()) => -dot(&self.image, &self.work),
-            Err(IllConditioned) => T::ZERO,
-        }
-    }
-
-    fn gradient_norm(&mut self, products: Products<'_, T>, _: &[T]) -> T {
-        let Some(products) = products else { return T::ZERO };
-        let products = &mut self.forward.with(products, &self.r);
-        match keep_failure(&mut self.failure, self.solver.multiply(products, &self.r, &mut self.product)) {
-            Ok(()) => dot(&self.r, &self.product).max(T::ZERO).sqrt(),
-            Err(IllConditioned) => T::ZERO,
-        }
-    }
-
-    fn squared_mean_cosine(&self, cost: T) -> Option<T> {
-        Some(squared_mean_cosine(dot(&self.gradient, &self.gradient), self.trace?, cost))
-    }
-
-    fn scale(&mut self, factor: T, _: &mut [T]) {
-        for numbers in [&mut self.coefficients, &mut self.image] {
-            numbers.iter_mut().for_each(|number| *number *= factor);
-        }
-    }
-
-    fn shift(
-        &mut self,
-        products: Products<'_, T>,
-        _: T,
-        _: &[T],
-        a: &[T],
-        _: &mut [T],
-        _: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja, of which a itself is added where the step is formed.
-        let MatrixFreeDual { solver, failure, work, product, forward, r, .. } = self;
-        let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
-        keep_failure(failure, products.multiply(a, product))?;
-        work.copy_from_slice(product);
-        keep_failure(failure, solver.solve(products, self.lambda, work))?;
-        add_scaled(&mut self.image, T::ONE, product);
-        add_scaled(&mut self.coefficients, T::ONE, work);
-        keep_failure(failure, solver.multiply(products, work, product))?;
-        add_scaled(&mut self.image, -T::ONE, product);
-        Ok(())
-    }
-
-    fn form_step(&mut self, products: Products<'_, T>, shift: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        let products = products.ok_or(IllConditioned)?;
-        keep_failure(&mut self.failure, products.multiply_transposed(&self.coefficients, step))?;
-        step.iter_mut().for_each(|step| *step = -*step);
-        add_scaled(step, T::ONE, shift);
-        Ok(())
-    }
-
-    fn begin_forcing(&mut self) {
-        self.forcing.clear();
-    }
-
-    fn add_forcing(&mut self, w: &[T], _: &[T]) {
-        self.forcing.extend_from_slice(w);
-    }
-
-    fn add_correction(
-        &mut self,
-        products: Products<'_, T>,
-        _: &[T],
-        _: Held<'_>,
-        _: &mut [T],
-        _: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        let MatrixFreeDual { solver, failure, work, product, forward, r, .. } = self;
-        let products = &mut forward.with(products.ok_or(IllConditioned)?, r);
-        work.copy_from_slice(&self.forcing);
-        keep_failure(failure, solver.solve(products, self.lambda, work))?;
-        keep_failure(failure, solver.multiply(products, work, product))?;
-        let length = dot(&self.work, &self.product).max(T::ZERO).sqrt();
-        if length.is_finite() {
-            let half = T::from_f64(0.5);
-            add_scaled(&mut self.coefficients, half, &self.work);
-            add_scaled(&mut self.image, -half, &self.product);
-        }
-        Ok(length)
-    }
-
-    fn resize(&mut self, m: usize, group: usize) {
+    /// Makes room for another number of rows.
+    fn resize(&mut self, (m, group): (usize, usize)) {
         self.m = m;
         let columns = [&mut self.r, &mut self.coefficients, &mut self.image, &mut self.work, &mut self.product];
         columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
@@ -297,8 +108,167 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
         }
     }
 
-    fn matrix_free(&mut self) -> Option<&mut dyn MatrixFree<T>> {
-        Some(self)
+    /// Linearises at `x`; returns infinity where something is not finite.
+    fn linearize_at(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+        self.ridge = IsotropicRidge::new(evaluation.ridge());
+        self.resize(evaluation.size());
+        let products = evaluation.products()?;
+        let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
+        self.has_own_cost |= !self.forward.linearize(x, &self.r, cost);
+        self.trace = match &mut self.solver {
+            Solver::Dense(dense) => {
+                products.row_gram(&mut dense.gram)?;
+                Some(dense.gram.iter().step_by(self.m + 1).copied().sum())
+            }
+            Solver::Iterative(gradients) => gradients.linearize(products)?,
+        };
+        let cost = cost + self.ridge.cost(x);
+        if !(cost.is_finite() && self.trace.is_none_or(T::is_finite) && all_finite(&self.r)) {
+            return Ok(T::INFINITY);
+        }
+        if self.forms_gradient {
+            self.gradient.resize(self.n, T::ZERO);
+            if self.trace.is_none() {
+                self.trace = Some(estimate_trace(products, &mut self.work, &mut self.gradient)?);
+            }
+            products.multiply_transposed(&self.r, &mut self.gradient)?;
+        }
+        Ok(cost)
+    }
+
+    /// Multiplies the step.
+    fn scale(&mut self, factor: T) {
+        for column in [&mut self.coefficients, &mut self.image] {
+            column.iter_mut().for_each(|entry| *entry *= factor);
+        }
+    }
+
+    /// Shifts the step by `λ(JᵀJ + λI)⁻¹a`, but for the `a` in it.
+    fn shift(&mut self, evaluation: &mut dyn Evaluation<T>, a: &[T]) -> Result<(), Unsolved> {
+        // λ(JᵀJ + λI)⁻¹a = a − Jᵀ(K + λI)⁻¹Ja.
+        let MatrixFreeDual { solver, work, product, forward, r, .. } = self;
+        let products = &mut forward.with(evaluation.products()?, r);
+        products.multiply(a, product)?;
+        work.copy_from_slice(product);
+        solver.solve(products, self.lambda, work)?;
+        add_scaled(&mut self.image, T::ONE, product);
+        add_scaled(&mut self.coefficients, T::ONE, work);
+        solver.multiply(products, work, product)?;
+        add_scaled(&mut self.image, -T::ONE, product);
+        Ok(())
+    }
+}
+
+impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
+    fn form(&self) -> LinearForm {
+        match self.solver {
+            Solver::Dense(_) => LinearForm::FactoredDual,
+            Solver::Iterative(_) => LinearForm::ConjugateGradients,
+        }
+    }
+
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        evaluation.count_linearization();
+        self.linearize_at(evaluation, x).map(Costs::of_squares)
+    }
+
+    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError> {
+        self.linearize_at(evaluation, x).map(|_| ())
+    }
+
+    fn gradient(&self) -> &[T] {
+        &self.gradient
+    }
+
+    fn column_norms(&self, _: &mut [T]) -> Option<T> {
+        self.trace
+    }
+
+    fn solve(&mut self, evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
+        self.ridge = IsotropicRidge::new(self.ridge.weight);
+        self.lambda = damped.lambda + self.ridge.weight;
+        self.solver.damp(self.lambda)?;
+        let MatrixFreeDual { solver, coefficients, image, forward, r, .. } = self;
+        let products = &mut forward.with(evaluation.products()?, r);
+        coefficients.copy_from_slice(r);
+        solver.solve(products, self.lambda, coefficients)?;
+        solver.multiply(products, coefficients, image)?;
+        let squared_length = dot(&self.coefficients, &self.image).max(T::ZERO);
+        self.image.iter_mut().for_each(|image| *image = -*image);
+        if squared_length.is_finite() { Ok(squared_length.sqrt()) } else { Err(Unsolved::IllConditioned) }
+    }
+
+    fn correct(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        Along { x, v, by }: Along<'_, T>,
+        _: Damped<'_, T>,
+        _: &mut [T],
+    ) -> Result<T, Unsolved> {
+        let MatrixFreeDual { solver, work, product, forward, r, image, forcing, has_own_cost, .. } = self;
+        let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
+        let linear = Some(Linear { residuals: r, image, is_exact: !*has_own_cost });
+        let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
+        if !evaluation.force(along, &mut ForcingRows(forcing))? {
+            return Err(Unsolved::IllConditioned);
+        }
+        let products = &mut forward.with(evaluation.products()?, r);
+        work.copy_from_slice(forcing);
+        solver.solve(products, self.lambda, work)?;
+        solver.multiply(products, work, product)?;
+        Ok(dot(work, product).max(T::ZERO).sqrt())
+    }
+
+    fn complete(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        _: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        if drawn.correction != T::ZERO {
+            add_scaled(&mut self.coefficients, -drawn.correction, &self.work);
+            add_scaled(&mut self.image, drawn.correction, &self.product);
+        }
+        if drawn.factor != T::ONE {
+            self.scale(drawn.factor);
+        }
+        if !drawn.towards.is_empty() {
+            self.shift(evaluation, drawn.towards)?;
+        }
+        let products = &mut self.forward.with(evaluation.products()?, &self.r);
+        products.multiply_transposed(&self.coefficients, step)?;
+        step.iter_mut().for_each(|step| *step = -*step);
+        add_scaled(step, T::ONE, drawn.towards);
+        let factor = drawn.shorten(step);
+        if factor != T::ONE {
+            self.scale(factor);
+        }
+        self.ridge.take_up(damped.x, step);
+        Ok(())
+    }
+
+    fn slope(&self, _: &[T]) -> T {
+        dot(&self.r, &self.image) + self.ridge.slope
+    }
+
+    fn quadratic_form(&self, _: &[T]) -> T {
+        dot(&self.image, &self.image) + self.ridge.curvature
+    }
+
+    fn inverse_form(&mut self, evaluation: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
+        // wᵀK(K + λI)⁻¹w.
+        self.work.copy_from_slice(&self.coefficients);
+        let products = &mut self.forward.with(evaluation.products()?, &self.r);
+        self.solver.solve(products, self.lambda, &mut self.work)?;
+        Ok(-dot(&self.image, &self.work))
+    }
+
+    fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, _: &[T]) -> Result<T, EvaluationError> {
+        let products = &mut self.forward.with(evaluation.products()?, &self.r);
+        self.solver.multiply(products, &self.r, &mut self.product)?;
+        Ok(dot(&self.r, &self.product).max(T::ZERO).sqrt())
     }
 }
 

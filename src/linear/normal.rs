@@ -1,20 +1,18 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
 use super::curvature::Curvature;
+use super::forcing::ForcingSums;
 use super::form::LinearForm;
-use super::held::{Held, free_part, is_held};
-use super::model::{
-    HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
-};
-use super::shape::Shape;
+use super::held::{free_part, is_held};
+use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved, solve_correction};
+use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
+use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{add_rows_times, dot, scale_twice};
-use crate::kernels::{Factor, Scratch};
+use crate::kernels::vector::{dot, scale_twice, scaled_norm};
+use crate::problem::EvaluationError;
 use crate::real::Real;
-
-/// Fewer parameters than this are summed in line, as their number may be known to the compiler.
-const FEW_PARAMETERS: usize = 16;
+use crate::shape::Shape;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
@@ -28,11 +26,8 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
     factor: S::Matrix,
     inverse_pivots: S::Vector,
     work: S::Vector,
-    /// `Jᵀw` of another right-hand side.
-    forcing: S::Vector,
     scratch: Scratch<T>,
-    /// Learnt part of the second derivative that `JᵀJ` leaves out; `None` until a step teaches it.
-    curvature: Option<Curvature<T, S>>,
+    curvature: Curvature<T, S>,
 }
 
 /// Sums over rows.
@@ -54,9 +49,8 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
             factor: S::matrix(n),
             inverse_pivots: S::vector(n),
             work: S::vector(n),
-            forcing: S::vector(n),
             scratch: Scratch::default(),
-            curvature: None,
+            curvature: Curvature::default(),
         }
     }
 
@@ -78,8 +72,17 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
         &mut self.sums[usize::from(!self.second)]
     }
 
-    fn curvature_in_use(&self) -> Option<&Curvature<T, S>> {
-        self.curvature.as_ref().filter(|curvature| curvature.is_used)
+    /// Learns the curvature from the step that led to the current point.
+    fn learn_curvature(&mut self, step: &[T]) {
+        let estimate = self.curvature.estimate(step.len());
+        let [here, before] = [self.second, !self.second].map(|second| &self.sums[usize::from(second)]);
+        let [y, z] = estimate.change.each_mut().map(|change| change.as_mut());
+        symmetric_times(here.gram.as_ref(), step, z);
+        for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
+            *y = here.gradient.as_ref()[j] - before.gradient.as_ref()[j];
+            *z = *y - *z;
+        }
+        estimate.update(step);
     }
 
     /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last factor.
@@ -95,27 +98,16 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline(always)]
-    fn begin(&mut self) {
-        let Sums { gram, gradient } = self.candidate();
-        gram.as_mut().fill(T::ZERO);
-        gradient.as_mut().fill(T::ZERO);
-    }
-
-    #[inline(always)]
-    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
-        let Sums { gram, gradient } = self.candidate();
-        T::add_products(gram.as_mut(), gradient.as_mut(), jacobian, r);
-    }
-
-    #[inline]
-    fn sums_mut(&mut self) -> Option<(&mut [T], &mut [T])> {
-        let Sums { gram, gradient } = self.candidate();
-        Some((gram.as_mut(), gradient.as_mut()))
-    }
-
-    #[inline(always)]
-    fn swap(&mut self) {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        let costs = evaluation.sum_rows(x, self.candidate())?;
         self.second = !self.second;
+        Ok(costs)
+    }
+
+    #[inline(always)]
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+        self.second = !self.second;
+        Ok(())
     }
 
     #[inline(always)]
@@ -124,21 +116,20 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline(always)]
-    fn column_norms(&self, norms: &mut [T]) {
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
         for (j, norm) in norms.iter_mut().enumerate() {
             *norm = self.current().gram.as_ref()[j * self.n() + j].sqrt();
         }
+        None
     }
 
     #[inline(always)]
     fn solve(
         &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        held: Held<'_>,
+        _: &mut dyn Evaluation<T>,
+        Damped { lambda, d, held, .. }: Damped<'_, T>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<T, Unsolved> {
         let n = self.n();
         let Sums { gram, gradient } = &self.sums[usize::from(self.second)];
         let gradient = gradient.as_ref();
@@ -146,7 +137,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
         for (i, (to, from)) in factor.chunks_exact_mut(n).zip(gram.as_ref().chunks_exact(n)).enumerate() {
             to[..=i].copy_from_slice(&from[..=i]);
         }
-        if let Some(curvature) = self.curvature.as_ref().filter(|curvature| curvature.is_used) {
+        if let Some(curvature) = self.curvature.in_use() {
             for (i, row) in factor.chunks_exact_mut(n).enumerate() {
                 row.iter_mut().zip(curvature.row(i)).for_each(|(entry, &more)| *entry += more);
             }
@@ -174,10 +165,10 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
             }
         }
         if !T::cholesky(factor, self.inverse_pivots.as_mut(), &mut self.scratch) {
-            return Err(IllConditioned);
+            return Err(Unsolved::IllConditioned);
         }
         self.solve_again(step);
-        Ok(())
+        Ok(scaled_norm(d, step))
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
@@ -186,157 +177,126 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
             let off_diagonal = dot(&row[..i], &v[..i]);
             sum + vi * (row[i] * vi + off_diagonal + off_diagonal)
         });
-        self.curvature_in_use().map_or(squares, |curvature| squares + curvature.quadratic_form(v))
+        self.curvature.in_use().map_or(squares, |curvature| squares + curvature.quadratic_form(v))
     }
 
-    #[inline(always)]
-    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T {
-        let work = self.work.as_mut();
-        scale_twice(work, d, step);
-        free_part(work, held);
-        cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work)
-    }
-
-    fn shift(
-        &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        a: &[T],
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        add_shift((lambda, d), a, room, step, |b| self.solve_again(b));
-        Ok(())
-    }
-
-    #[inline]
-    fn begin_forcing(&mut self) {
-        self.forcing.as_mut().fill(T::ZERO);
-    }
-
-    #[inline]
-    fn forcing_mut(&mut self) -> Option<&mut [T]> {
-        Some(self.forcing.as_mut())
-    }
-
-    #[inline]
-    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
-        let n = self.n();
-        if n < FEW_PARAMETERS {
-            add_rows_times(self.forcing.as_mut(), jacobian, w);
-        } else {
-            T::multiply(self.forcing.as_mut(), true, Factor::Plain(w), jacobian, w.len(), n);
-        }
-    }
-
-    #[inline]
-    fn add_correction(
-        &mut self,
-        _: Products<'_, T>,
-        d: &[T],
-        held: Held<'_>,
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        room.copy_from_slice(self.forcing.as_ref());
-        free_part(room, held);
-        self.solve_again(room);
-        Ok(add_half(d, room, step))
-    }
-
-    fn learn_curvature(&mut self, step: &[T]) {
-        let n = self.n();
-        let curvature = self.curvature.get_or_insert_with(|| Curvature::new(n));
-        let [here, before] = [self.second, !self.second].map(|second| &self.sums[usize::from(second)]);
-        let [y, z] = curvature.change.each_mut().map(|change| change.as_mut());
-        symmetric_times(here.gram.as_ref(), step, z);
-        for (j, (y, z)) in y.iter_mut().zip(z).enumerate() {
-            *y = here.gradient.as_ref()[j] - before.gradient.as_ref()[j];
-            *z = *y - *z;
-        }
-        curvature.update(step);
-    }
-
-    fn uses_curvature(&self) -> bool {
-        self.curvature_in_use().is_some()
-    }
-
-    fn curvature_along(&self, v: &[T]) -> Option<T> {
-        self.curvature.as_ref().map(|curvature| T::from_f64(0.5) * curvature.quadratic_form(v))
-    }
-
-    fn use_curvature(&mut self, is_used: bool) {
-        if let Some(curvature) = &mut self.curvature {
-            curvature.is_used = is_used;
-        }
-    }
-
-    #[inline]
-    fn holding_variables(&mut self) -> Option<&mut dyn HoldsVariables<T>> {
-        Some(self)
-    }
-
-    #[inline]
-    fn taking_ridge(&mut self) -> Option<&mut dyn TakesRidge<T>> {
-        Some(self)
-    }
-
-    fn spanning_ranks(&mut self) -> Option<&mut dyn SpansRanks<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real, S: Shape<T>> HoldsVariables<T> for NormalEquations<T, S> {
     fn gram_times(&self, v: &[T], product: &mut [T]) {
         symmetric_times(self.current().gram.as_ref(), v, product);
-        if let Some(curvature) = self.curvature_in_use() {
+        if let Some(curvature) = self.curvature.in_use() {
             for (i, product) in product.iter_mut().enumerate() {
                 *product += dot(curvature.row(i), v);
             }
         }
     }
-}
 
-impl<T: Real, S: Shape<T>> TakesRidge<T> for NormalEquations<T, S> {
-    fn add_ridge(&mut self, weights: &[T], x: &[T]) {
-        let n = self.n();
-        let Sums { gram, gradient } = self.candidate();
-        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
-            gram.as_mut()[j * n + j] += weight;
-            gradient.as_mut()[j] += weight * x;
+    #[inline(always)]
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+        let work = self.work.as_mut();
+        scale_twice(work, damped.d, step);
+        free_part(work, damped.held);
+        Ok(cholesky_inverse_form(self.factor.as_ref(), self.inverse_pivots.as_ref(), work))
+    }
+
+    #[inline]
+    fn correct(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        along: Along<'_, T>,
+        damped: Damped<'_, T>,
+        correction: &mut [T],
+    ) -> Result<T, Unsolved> {
+        if !evaluation.force(along, &mut ForcingSums(correction))? {
+            return Err(Unsolved::IllConditioned);
         }
+        Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
+    }
+
+    #[inline]
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        drawn.draw(damped, workspace, step, |b| {
+            self.solve_again(b);
+            Ok(())
+        })
+    }
+
+    #[inline]
+    fn learn(&mut self, lesson: Lesson<'_, T>) -> Option<Recovery> {
+        match lesson {
+            Lesson::Trial { step, predicted, actual, accepted } => {
+                if self.curvature.weigh(step, predicted, actual) && accepted {
+                    self.learn_curvature(step);
+                }
+            }
+            Lesson::Move { step } if self.curvature.in_use().is_some() => self.learn_curvature(step),
+            Lesson::Move { .. } => {}
+            // With the curvature, the matrix may not be positive definite.
+            Lesson::Unsolved => return self.curvature.leave_out().then_some(Recovery::SolveAgain),
+        }
+        None
     }
 }
 
-impl<T: Real, S: Shape<T>> SpansRanks<T> for NormalEquations<T, S> {
-    fn write_candidate(&self, numbers: &mut Vec<T>) {
-        let Sums { gram, gradient } = &self.sums[usize::from(!self.second)];
-        let rows = gram.as_ref().chunks_exact(self.n()).enumerate();
-        rows.for_each(|(i, row)| numbers.extend_from_slice(&row[..=i]));
-        numbers.extend_from_slice(gradient.as_ref());
+impl<T: Real, S: Shape<T>> Partial<T> for Sums<T, S> {
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.gram.as_mut().fill(T::ZERO);
+        self.gradient.as_mut().fill(T::ZERO);
     }
 
     fn adds_up(&self) -> bool {
         true
     }
 
-    fn read_candidate(&mut self, mut numbers: &[T]) {
-        let n = self.n();
-        let Sums { gram, gradient } = self.candidate();
-        for (i, row) in gram.as_mut().chunks_exact_mut(n).enumerate() {
-            let (of_row, others) = numbers.split_at(i + 1);
+    fn write(&self, entries: &mut Vec<T>) {
+        let rows = self.gram.as_ref().chunks_exact(self.gradient.as_ref().len()).enumerate();
+        rows.for_each(|(i, row)| entries.extend_from_slice(&row[..=i]));
+        entries.extend_from_slice(self.gradient.as_ref());
+    }
+
+    fn read(&mut self, mut entries: &[T]) {
+        let n = self.gradient.as_ref().len();
+        for (i, row) in self.gram.as_mut().chunks_exact_mut(n).enumerate() {
+            let (of_row, others) = entries.split_at(i + 1);
             row[..=i].copy_from_slice(of_row);
-            numbers = others;
+            entries = others;
         }
-        gradient.as_mut().copy_from_slice(numbers);
+        self.gradient.as_mut().copy_from_slice(entries);
+    }
+}
+
+impl<T: Real, S: Shape<T>> RowSums<T> for Sums<T, S> {
+    #[inline(always)]
+    fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
+        T::add_products(self.gram.as_mut(), self.gradient.as_mut(), jacobian, r);
+    }
+
+    #[inline]
+    fn gram(&mut self) -> Option<(&mut [T], &mut [T])> {
+        Some((self.gram.as_mut(), self.gradient.as_mut()))
+    }
+
+    fn add_ridge(&mut self, weights: &[T], x: &[T]) {
+        let (gram, gradient) = (self.gram.as_mut(), self.gradient.as_mut());
+        let n = gradient.len();
+        for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
+            gram[j * n + j] += weight;
+            gradient[j] += weight * x;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::shape::Dynamic;
+    use crate::evaluation::GivenRows;
+    use crate::shape::Dynamic;
 
     /// The step that taught the curvature leads, by the model, to the change of the gradient.
     #[test]
@@ -345,20 +305,21 @@ mod tests {
         for (r, jacobian) in
             [([1.0, 2.0, -1.0], [1.0, 0.5, 0.2, 2.0, 0.3, -1.0]), ([0.8, 1.5, -1.2], [1.2, 0.4, 0.1, 2.3, 0.5, -0.9])]
         {
-            model.begin();
-            model.add_rows(&mut r.clone(), &mut jacobian.clone());
-            model.swap();
+            let mut rows = GivenRows { r: r.to_vec(), jacobian: jacobian.to_vec() };
+            rows.evaluate(|evaluation| model.linearize(evaluation, &[0.0; 2])).unwrap();
         }
         let (taught, mut product) = ([-0.1, -0.2], [0.0; 2]);
         model.learn_curvature(&taught);
-        model.use_curvature(true);
+        model.curvature.use_estimate();
         model.gram_times(&taught, &mut product);
         let [here, before] = [model.second, !model.second].map(|second| &model.sums[usize::from(second)].gradient);
         for j in 0..2 {
             assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
         }
         let mut step = [0.0; 2];
-        model.solve(None, 0.0, &[1.0; 2], &[], &mut step).unwrap();
+        let damped = Damped { x: &[0.0; 2], lambda: 0.0, d: &[1.0; 2], held: &[], exact: false };
+        let mut rows = GivenRows { r: vec![0.0], jacobian: vec![0.0; 2] };
+        rows.evaluate(|evaluation| model.solve(evaluation, damped, &mut step)).unwrap();
         model.gram_times(&step, &mut product);
         for (product, gradient) in product.iter().zip(model.gradient()) {
             assert!((product + gradient).abs() < 1e-13, "{product} is not −{gradient}");

@@ -1,14 +1,15 @@
 //! The orthogonal factorisation: the triangle of `QR = J`, never squared, damped by absorbing the rows `√λ D`.
 
+use super::forcing::ForcingSums;
 use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::{
-    HoldsVariables, IllConditioned, LinearModel, Products, SpansRanks, TakesRidge, add_half, add_shift,
-};
-use super::shape::Shape;
+use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved, solve_correction};
+use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
-use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice};
+use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
+use crate::problem::EvaluationError;
 use crate::real::Real;
+use crate::shape::Shape;
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
 ///
@@ -24,8 +25,6 @@ pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
     damping_rows: S::Matrix,
     damping_residuals: S::Vector,
     work: S::Vector,
-    /// `Jᵀw` of another right-hand side.
-    forcing: S::Vector,
 }
 
 /// The triangle that the rows were absorbed into.
@@ -51,64 +50,23 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
             damping_rows: S::matrix(n),
             damping_residuals: S::vector(n),
             work: S::vector(n),
-            forcing: S::vector(n),
         }
     }
 
-    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last damped triangle.
-    fn solve_again(&self, b: &mut [T]) {
-        solve_upper_transposed(self.damped.as_ref(), b);
-        solve_upper(self.damped.as_ref(), b);
-    }
-}
-
-impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
-    fn form(&self) -> LinearForm {
-        LinearForm::Qr
-    }
-
-    fn begin(&mut self) {
-        self.candidate.r.as_mut().fill(T::ZERO);
-        self.candidate.rotated.as_mut().fill(T::ZERO);
-        self.candidate.gradient.as_mut().fill(T::ZERO);
-    }
-
-    fn add_rows(&mut self, r: &mut [T], jacobian: &mut [T]) {
-        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
-        add_rows_times(gradient.as_mut(), jacobian, r);
-        absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
-    }
-
-    fn overwrites_rows(&self) -> bool {
-        true
-    }
-
-    fn swap(&mut self) {
+    /// Makes the candidate, to which rows have been added, the current point, or takes that back.
+    #[inline]
+    pub(crate) fn swap(&mut self) {
         std::mem::swap(&mut self.current, &mut self.candidate);
     }
 
-    fn gradient(&self) -> &[T] {
-        self.current.gradient.as_ref()
-    }
-
-    fn column_norms(&self, norms: &mut [T]) {
-        norms.fill(T::ZERO);
-        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
-            for (norm, &r) in norms[i..].iter_mut().zip(&row[i..]) {
-                *norm += r * r;
-            }
-        }
-        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
-    }
-
-    fn solve(
+    /// Solves for the step of `(JᵀJ + λD²)δ = −Jᵀr`, and returns its length `‖Dδ‖`. Variables that are held keep their steps.
+    pub(crate) fn solve_damped(
         &mut self,
-        _: Products<'_, T>,
         lambda: T,
         d: &[T],
         held: Held<'_>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<T, IllConditioned> {
         let n = self.n;
         let (damped, rotated) = (self.damped.as_mut(), self.rotated.as_mut());
         damped.copy_from_slice(self.current.r.as_ref());
@@ -135,10 +93,55 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
             return Err(IllConditioned);
         }
         solve_upper(damped, step);
-        for step in step {
-            *step = -*step;
-        }
+        step.iter_mut().for_each(|step| *step = -*step);
+        Ok(scaled_norm(d, step))
+    }
+
+    /// Overwrites `b` with `(JᵀJ + λD²)⁻¹b`, with the last damped triangle.
+    pub(crate) fn solve_again(&self, b: &mut [T]) {
+        solve_upper_transposed(self.damped.as_ref(), b);
+        solve_upper(self.damped.as_ref(), b);
+    }
+}
+
+impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
+    fn form(&self) -> LinearForm {
+        LinearForm::Qr
+    }
+
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        let costs = evaluation.sum_rows(x, self)?;
+        self.swap();
+        Ok(costs)
+    }
+
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+        self.swap();
         Ok(())
+    }
+
+    fn gradient(&self) -> &[T] {
+        self.current.gradient.as_ref()
+    }
+
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
+        norms.fill(T::ZERO);
+        for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
+            for (norm, &r) in norms[i..].iter_mut().zip(&row[i..]) {
+                *norm += r * r;
+            }
+        }
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+        None
+    }
+
+    fn solve(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        Damped { lambda, d, held, .. }: Damped<'_, T>,
+        step: &mut [T],
+    ) -> Result<T, Unsolved> {
+        Ok(self.solve_damped(lambda, d, held, step)?)
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
@@ -149,82 +152,89 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
         })
     }
 
-    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], held: Held<'_>, step: &[T]) -> T {
-        let work = self.work.as_mut();
-        scale_twice(work, d, step);
-        free_part(work, held);
-        solve_upper_transposed(self.damped.as_ref(), work);
-        dot(work, work)
-    }
-
-    fn shift(
-        &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        a: &[T],
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), IllConditioned> {
-        add_shift((lambda, d), a, room, step, |b| self.solve_again(b));
-        Ok(())
-    }
-
-    #[inline]
-    fn begin_forcing(&mut self) {
-        self.forcing.as_mut().fill(T::ZERO);
-    }
-
-    #[inline]
-    fn forcing_mut(&mut self) -> Option<&mut [T]> {
-        Some(self.forcing.as_mut())
-    }
-
-    #[inline]
-    fn add_forcing(&mut self, w: &[T], jacobian: &[T]) {
-        add_rows_times(self.forcing.as_mut(), jacobian, w);
-    }
-
-    #[inline]
-    fn add_correction(
-        &mut self,
-        _: Products<'_, T>,
-        d: &[T],
-        held: Held<'_>,
-        room: &mut [T],
-        step: &mut [T],
-    ) -> Result<T, IllConditioned> {
-        room.copy_from_slice(self.forcing.as_ref());
-        free_part(room, held);
-        self.solve_again(room);
-        Ok(add_half(d, room, step))
-    }
-
-    #[inline]
-    fn holding_variables(&mut self) -> Option<&mut dyn HoldsVariables<T>> {
-        Some(self)
-    }
-
-    #[inline]
-    fn taking_ridge(&mut self) -> Option<&mut dyn TakesRidge<T>> {
-        Some(self)
-    }
-
-    fn spanning_ranks(&mut self) -> Option<&mut dyn SpansRanks<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real, S: Shape<T>> HoldsVariables<T> for Orthogonal<T, S> {
     fn gram_times(&self, v: &[T], product: &mut [T]) {
         product.fill(T::ZERO);
         for (i, row) in self.current.r.as_ref().chunks_exact(self.n).enumerate() {
             add_scaled(&mut product[i..], dot(&row[i..], &v[i..]), &row[i..]);
         }
     }
+
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+        let work = self.work.as_mut();
+        scale_twice(work, damped.d, step);
+        free_part(work, damped.held);
+        solve_upper_transposed(self.damped.as_ref(), work);
+        Ok(dot(work, work))
+    }
+
+    fn correct(
+        &mut self,
+        evaluation: &mut dyn Evaluation<T>,
+        along: Along<'_, T>,
+        damped: Damped<'_, T>,
+        correction: &mut [T],
+    ) -> Result<T, Unsolved> {
+        if !evaluation.force(along, &mut ForcingSums(correction))? {
+            return Err(Unsolved::IllConditioned);
+        }
+        Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
+    }
+
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        drawn.draw(damped, workspace, step, |b| {
+            self.solve_again(b);
+            Ok(())
+        })
+    }
 }
 
-impl<T: Real, S: Shape<T>> TakesRidge<T> for Orthogonal<T, S> {
+impl<T: Real, S: Shape<T>> Partial<T> for Orthogonal<T, S> {
+    fn begin(&mut self) {
+        self.candidate.r.as_mut().fill(T::ZERO);
+        self.candidate.rotated.as_mut().fill(T::ZERO);
+        self.candidate.gradient.as_mut().fill(T::ZERO);
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn write(&self, entries: &mut Vec<T>) {
+        let Triangle { r, rotated, gradient } = &self.candidate;
+        write_triangle(r.as_ref(), self.n, entries);
+        entries.extend_from_slice(rotated.as_ref());
+        entries.extend_from_slice(gradient.as_ref());
+    }
+
+    fn read(&mut self, entries: &[T]) {
+        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
+        let entries = read_triangle(entries, self.n, rows);
+        let (rotated, gradient) = entries.split_at(self.n);
+        residuals.copy_from_slice(rotated);
+        let candidate = &mut self.candidate;
+        add_scaled(candidate.gradient.as_mut(), T::ONE, gradient);
+        absorb_rows(candidate.r.as_mut(), candidate.rotated.as_mut(), rows, residuals, self.work.as_mut());
+    }
+}
+
+impl<T: Real, S: Shape<T>> RowSums<T> for Orthogonal<T, S> {
+    fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
+        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        add_rows_times(gradient.as_mut(), jacobian, r);
+        absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
+    }
+
+    fn overwrites(&self) -> bool {
+        true
+    }
+
     fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         let n = self.n;
         let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
@@ -236,29 +246,6 @@ impl<T: Real, S: Shape<T>> TakesRidge<T> for Orthogonal<T, S> {
             gradient.as_mut()[j] += weight * x;
         }
         absorb_rows(triangle.as_mut(), rotated.as_mut(), rows, residuals, self.work.as_mut());
-    }
-}
-
-impl<T: Real, S: Shape<T>> SpansRanks<T> for Orthogonal<T, S> {
-    fn write_candidate(&self, numbers: &mut Vec<T>) {
-        let Triangle { r, rotated, gradient } = &self.candidate;
-        write_triangle(r.as_ref(), self.n, numbers);
-        numbers.extend_from_slice(rotated.as_ref());
-        numbers.extend_from_slice(gradient.as_ref());
-    }
-
-    fn adds_up(&self) -> bool {
-        false
-    }
-
-    fn read_candidate(&mut self, numbers: &[T]) {
-        let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
-        let numbers = read_triangle(numbers, self.n, rows);
-        let (rotated, gradient) = numbers.split_at(self.n);
-        residuals.copy_from_slice(rotated);
-        let candidate = &mut self.candidate;
-        add_scaled(candidate.gradient.as_mut(), T::ONE, gradient);
-        absorb_rows(candidate.r.as_mut(), candidate.rotated.as_mut(), rows, residuals, self.work.as_mut());
     }
 }
 

@@ -4,13 +4,13 @@ use super::block_rows::{BlockRows, BlockStructure};
 use super::choice::PlanError;
 use super::elimination::Elimination;
 use super::form::LinearForm;
-use super::held::Held;
 use super::independent_set::independent_set;
-use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
+use super::model::{Damped, Drawn, LinearModel, Unsolved};
 use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
+use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::{add_scaled, dot, scale_twice};
-use crate::problem::{BlockJacobian, EvaluationError};
+use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; the Schur complement that is
@@ -110,32 +110,35 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         LinearForm::Schur
     }
 
-    fn begin(&mut self) {
-        self.rows[1 - self.current].clear();
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        evaluation.count_linearization();
+        let candidate = 1 - self.current;
+        self.rows[candidate].clear();
+        let (cost, squares) = self.rows[candidate].linearize(&self.structure, evaluation.blocks()?, x)?;
+        self.current = candidate;
+        Ok(Costs { cost, squares })
     }
 
-    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
-
-    fn swap(&mut self) {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
         self.current = 1 - self.current;
+        Ok(())
     }
 
     fn gradient(&self) -> &[T] {
         &self.rows[self.current].gradient
     }
 
-    fn column_norms(&self, norms: &mut [T]) {
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
         self.rows[self.current].column_norms(&self.structure, norms);
+        None
     }
 
     fn solve(
         &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        _: Held<'_>,
+        _: &mut dyn Evaluation<T>,
+        Damped { lambda, d, .. }: Damped<'_, T>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<T, Unsolved> {
         let Schur { structure, rows, current, elimination, complement, factor, places, reduced, .. } = self;
         let rows = &rows[*current];
         elimination.factorize(structure, rows, lambda, d)?;
@@ -145,30 +148,34 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         factor.factorize(complement, lambda, reduced)?;
         step.iter_mut().zip(self.gradient()).for_each(|(step, &gradient)| *step = -gradient);
         self.solve_in_place(step);
-        Ok(())
+        Ok(scaled_norm(d, step))
+    }
+
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        drawn.draw(damped, workspace, step, |b| {
+            self.solve_in_place(b);
+            Ok(())
+        })
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
         self.rows[self.current].quadratic_form(&self.structure, v)
     }
 
-    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         let mut solution = std::mem::take(&mut self.room);
-        scale_twice(&mut solution, d, step);
+        scale_twice(&mut solution, damped.d, step);
         let b = solution.clone();
         self.solve_in_place(&mut solution);
         let form = dot(&b, &solution);
         self.room = solution;
-        form
-    }
-
-    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real> TakesBlocks<T> for Schur<T> {
-    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
-        self.rows[1 - self.current].linearize(&self.structure, problem, x)
+        Ok(form)
     }
 }

@@ -4,12 +4,12 @@ use super::block_rows::BlockStructure;
 use super::block_sums::BlockSums;
 use super::choice::PlanError;
 use super::form::LinearForm;
-use super::held::Held;
 use super::kept_rows::KeptRows;
-use super::model::{IllConditioned, LinearModel, Products, TakesBlocks};
+use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::sparse::{
     BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky, TooLarge,
 };
+use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
 use crate::problem::{BlockJacobian, EvaluationError, Rate, Work};
 use crate::real::Real;
@@ -200,6 +200,11 @@ impl<T: Real> SparseNormal<T> {
         self.block_sums.sum(problem, x, (gram.values_mut(), gradient), rows)
     }
 
+    /// Exchanges the current point with the candidate.
+    fn swap(&mut self) {
+        self.current = 1 - self.current;
+    }
+
     /// Solves by the Cholesky factorisation of `JᵀJ + λD²`.
     fn solve_normal(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
         let Sums { gram, gradient, .. } = &self.sums[self.current];
@@ -246,68 +251,76 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         LinearForm::SparseCholesky
     }
 
-    fn begin(&mut self) {}
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+        evaluation.count_linearization();
+        let (cost, squares) = self.add_blocks(evaluation.blocks()?, x)?;
+        self.swap();
+        Ok(Costs { cost, squares })
+    }
 
-    fn add_rows(&mut self, _: &mut [T], _: &mut [T]) {}
-
-    fn swap(&mut self) {
-        self.current = 1 - self.current;
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+        self.swap();
+        Ok(())
     }
 
     fn gradient(&self) -> &[T] {
         &self.sums[self.current].gradient
     }
 
-    fn column_norms(&self, norms: &mut [T]) {
+    fn column_norms(&self, norms: &mut [T]) -> Option<T> {
         self.sums[self.current].gram.diagonal(norms);
         norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+        None
     }
 
     fn solve(
         &mut self,
-        _: Products<'_, T>,
-        lambda: T,
-        d: &[T],
-        _: Held<'_>,
+        evaluation: &mut dyn Evaluation<T>,
+        Damped { x, lambda, d, .. }: Damped<'_, T>,
         step: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    ) -> Result<T, Unsolved> {
         let outcome = self.solve_normal(lambda, d, step);
+        let length = |step: &[T]| scaled_norm(d, step);
         if self.hopeless.is_some_and(|hopeless| lambda <= hopeless) {
-            return outcome;
+            return Ok(outcome.map(|()| length(step))?);
         }
         let is_sound = outcome.is_ok() && T::EPSILON * self.condition_along(lambda, d, step) <= T::from_f64(TOLERANCE);
-        if is_sound {
-            return outcome;
+        if is_sound || self.structure.residual_blocks() == 0 {
+            return Ok(outcome.map(|()| length(step))?);
         }
-        self.needs_rows = self.structure.residual_blocks() > 0;
+        self.needs_rows = true;
         if self.sums[self.current].rows.is_empty() {
-            return outcome;
+            self.linearize(evaluation, x)?;
+            self.needs_rows = true;
         }
         let orthogonal = self.solve_rows(lambda, d, step);
         self.rows_help |= orthogonal.is_ok();
-        if orthogonal.is_ok() { orthogonal } else { self.solve_normal(lambda, d, step) }
+        if orthogonal.is_err() {
+            self.solve_normal(lambda, d, step)?;
+        }
+        Ok(length(step))
+    }
+
+    fn complete(
+        &mut self,
+        _: &mut dyn Evaluation<T>,
+        damped: Damped<'_, T>,
+        drawn: Drawn<'_, T>,
+        workspace: &mut [T],
+        step: &mut [T],
+    ) -> Result<(), Unsolved> {
+        drawn.draw(damped, workspace, step, |b| {
+            self.factor.solve_in_place(b);
+            Ok(())
+        })
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
         self.sums[self.current].gram.quadratic_form(v)
     }
 
-    fn inverse_form(&mut self, _: Products<'_, T>, d: &[T], _: Held<'_>, step: &[T]) -> T {
-        scale_twice(&mut self.room, d, step);
-        self.factor.inverse_form(&self.room)
-    }
-
-    fn lacks_rows(&self) -> bool {
-        self.needs_rows && self.sums[self.current].rows.is_empty()
-    }
-
-    fn taking_blocks(&mut self) -> Option<&mut dyn TakesBlocks<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real> TakesBlocks<T> for SparseNormal<T> {
-    fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
-        SparseNormal::add_blocks(self, problem, x)
+    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+        scale_twice(&mut self.room, damped.d, step);
+        Ok(self.factor.inverse_form(&self.room))
     }
 }

@@ -6,17 +6,18 @@
 
 use std::iter::zip;
 
-use super::damping::{DampingPolicy, Trial};
-use super::iteration::Iteration;
-use super::polish::{MAX_STEPS, WORTHWHILE};
-use super::trace::Trace;
-use super::{Observer, Settings, Status};
-use crate::kernels::vector::{add_scaled, scaled_norm};
+use super::Status;
+use super::damping::Trial;
+use super::descent::{Parts, Vector};
+use super::polish::{MAX_STEPS, WORTHWHILE, gauss_newton, highest_cost};
+use super::solve::Solve;
+use super::space::Space;
+use crate::evaluation::Evaluation;
+use crate::kernels::vector::add_scaled;
 use crate::linear::LinearModel;
-use crate::linear::shape::Shape;
-use crate::manifold::Manifold;
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::EvaluationError;
 use crate::real::Real;
+use crate::shape::Shape;
 
 /// Points whose steps are mixed.
 const DEPTH: usize = 3;
@@ -51,8 +52,15 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
     }
 
     /// The step from `x`, where the plain one is `f`: to the point at which the plain steps, were they linear, would be
-    /// shortest, and on by the one there. Columns are made orthogonal one after the other.
-    fn step(&self, manifold: Option<&dyn Manifold<T>>, d: &[T], x: &S::Vector, f: &S::Vector) -> S::Vector {
+    /// shortest, and on by the one there. Columns are made orthogonal one after the other. `step_between` computes the step to the first of
+    /// two points from the second.
+    fn step(
+        &self,
+        step_between: impl Fn(&S::Vector, &S::Vector) -> S::Vector,
+        d: &[T],
+        x: &S::Vector,
+        f: &S::Vector,
+    ) -> S::Vector {
         let dot = |a: &S::Vector, b: &S::Vector| {
             zip(d, zip(a.as_ref(), b.as_ref())).fold(T::ZERO, |sum, (&d, (&a, &b))| sum + d * a * d * b)
         };
@@ -61,18 +69,10 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
             add_scaled(difference.as_mut(), -T::ONE, b.as_ref());
             difference
         };
-        let step_to = |point: &S::Vector| match manifold {
-            None => difference(point, x),
-            Some(manifold) => {
-                let mut step = S::vector(d.len());
-                manifold.minus(point.as_ref(), x.as_ref(), step.as_mut());
-                step
-            }
-        };
         let (mut way, mut left) = (S::vector(d.len()), f.clone());
         let mut basis: [Option<Difference<T, S>>; DEPTH] = [const { None }; DEPTH];
         for (k, (point, step)) in self.past.iter().rev().flatten().enumerate() {
-            let (mut dx, mut df) = (step_to(point), difference(step, f));
+            let (mut dx, mut df) = (step_between(point, x), difference(step, f));
             let size = dot(&df, &df);
             for other in basis.iter().flatten() {
                 let share = -dot(&df, &other.step) / other.square;
@@ -93,71 +93,59 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
     }
 }
 
-impl<T, S, D> Iteration<T, S, D>
-where
-    T: Real,
-    S: Shape<T>,
-    D: DampingPolicy<T>,
-{
-    /// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, now `reduction`, as the plain ones of
-    /// [`polish`](Self::polish) do. Returns a status if something ends the solve.
-    pub(super) fn mix<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-        trace: &mut Trace<'_, T, O>,
-        mut reduction: T,
-    ) -> Result<Option<Status>, EvaluationError> {
-        let rounding = T::from_f64(ROUNDING) * T::EPSILON;
-        let is_lost = |reduction: T, cost: T| reduction <= rounding * rounding * cost.abs();
-        if is_lost(reduction, self.cost) || self.gauss_newton(problem).is_none() {
-            return Ok(None);
-        }
-        let mut plain = self.step.clone();
-        let mut mixing = AndersonMixing::<T, S>::new();
-        let mut stalled = 0;
-        for _ in 0..MAX_STEPS {
-            if stalled == MOST_STALLED || is_lost(reduction, self.cost) {
-                break;
-            }
-            self.step = mixing.step(problem.manifold(), self.d.as_ref(), &self.x, &plain);
-            let step = self.step.as_ref();
-            if zip(step, self.sizes()).all(|(step, x)| step.abs() <= rounding * x.abs()) {
-                break;
-            }
-            let length = scaled_norm(self.d.as_ref(), step);
-            let slope = self.model.slope(step);
-            let before = self.cost;
-            self.move_trial(problem);
-            let Some(cost) = self.linearize_trial(problem)? else { break };
-            self.learn_from_move(problem);
-            let Some(left) = self.gauss_newton(problem) else {
-                self.return_from_trial(before);
-                break;
-            };
-            stalled = if left <= T::from_f64(WORTHWHILE) * reduction { 0 } else { stalled + 1 };
-            if left < reduction && cost <= self.highest_cost(settings, before, reduction) {
-                // The trial point was exchanged with the one before.
-                mixing.remember(&self.trial, &plain);
-                plain.as_mut().copy_from_slice(self.step.as_ref());
-                let (predicted, actual) = (reduction, before - cost);
-                let trial = Trial { lambda: T::ZERO, length, slope, predicted, actual, accepted: true };
-                if let Some(status) = self.enter(trace, &trial, true) {
-                    return Ok(Some(status));
-                }
-                reduction = left;
-            } else {
-                mixing.remember(&self.x, &self.step);
-                self.return_from_trial(before);
-            }
-        }
-        Ok(None)
+/// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, now `reduction`, as the plain ones of
+/// the [polish](super::polish::polish) do. Returns a status if something ends the solve.
+pub(super) fn mix<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    solve: &mut Solve<'_, '_, T, P, E>,
+    mut reduction: T,
+) -> Result<Option<Status>, EvaluationError> {
+    let rounding = T::from_f64(ROUNDING) * T::EPSILON;
+    let is_lost = |reduction: T, cost: T| reduction <= rounding * rounding * cost.abs();
+    let Solve { descent, evaluation, ends } = solve;
+    if is_lost(reduction, descent.here.costs.cost) || gauss_newton(descent, *evaluation)?.is_none() {
+        return Ok(None);
     }
-
-    /// Returns the highest cost at which a step of the polish may be taken: differences of costs say nothing below what is left
-    /// to gain and below rounding, but the end is never above the start.
-    pub(super) fn highest_cost(&self, settings: &Settings<T>, before: T, reduction: T) -> T {
-        let rounding = settings.ftol.max(T::EPSILON) * before.abs();
-        (before + reduction + rounding).min(self.initial_cost)
+    let mut plain = descent.step.delta.clone();
+    let mut mixing = AndersonMixing::<T, P::Shape>::new();
+    let mut stalled = 0;
+    for _ in 0..MAX_STEPS {
+        if stalled == MOST_STALLED || is_lost(reduction, descent.here.costs.cost) {
+            break;
+        }
+        let step_between = |y: &Vector<T, P>, x: &Vector<T, P>| {
+            let mut step = plain.clone();
+            descent.space.minus(*evaluation, y.as_ref(), x.as_ref(), step.as_mut());
+            step
+        };
+        let mixed = mixing.step(step_between, descent.scale.d.as_ref(), &descent.here.x, &plain);
+        descent.step.delta = mixed;
+        let (x, step) = (descent.here.x.as_ref(), descent.step.delta.as_ref());
+        if zip(step, descent.space.sizes(x)).all(|(step, x)| step.abs() <= rounding * x.abs()) {
+            break;
+        }
+        let (length, slope, before) = (descent.scale.length(step), descent.model.slope(step), descent.here.costs.cost);
+        descent.space.plus(*evaluation, x, step, descent.trial.x.as_mut());
+        let Some(cost) = descent.linearize_trial(*evaluation)? else { break };
+        descent.learn_from_move(*evaluation);
+        let Some(left) = gauss_newton(descent, *evaluation)? else {
+            descent.return_from_trial(*evaluation)?;
+            break;
+        };
+        stalled = if left <= T::from_f64(WORTHWHILE) * reduction { 0 } else { stalled + 1 };
+        if left < reduction && cost <= highest_cost(ends.settings, ends.initial_cost, before, reduction) {
+            // The trial point was exchanged with the one before.
+            mixing.remember(&descent.trial.x, &plain);
+            plain.as_mut().copy_from_slice(descent.step.delta.as_ref());
+            let (predicted, actual) = (reduction, before - cost);
+            let trial = Trial { lambda: T::ZERO, length, slope, predicted, actual, accepted: true };
+            if let Some(status) = ends.enter(descent, *evaluation, &trial, true) {
+                return Ok(Some(status));
+            }
+            reduction = left;
+        } else {
+            mixing.remember(&descent.here.x, &descent.step.delta);
+            descent.return_from_trial(*evaluation)?;
+        }
     }
+    Ok(None)
 }

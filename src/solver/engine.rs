@@ -6,22 +6,23 @@
 
 use std::ops::ControlFlow;
 
-use super::bounded::bounds_of;
-use super::damping::AnyPolicy;
-use super::damping::DampingPolicy;
-use super::iteration::Iteration;
-use super::rank_sync::RankSync;
-use super::trace::{Log, Trace};
-use super::{IterationRecord, Observer, Report, Settings, SolveError, Status};
+use super::damping::{AnyPolicy, DampingPolicy};
+use super::descent::{Arrival, Descent, Parts, Vector};
+use super::refinement::{ChordCorrections, GeodesicAcceleration, Refinement};
+use super::solve::Solve;
+use super::space::AnySpace;
+use super::start::start;
+use super::{Acceleration, IterationRecord, Observer, Report, Settings, SolveError};
 use crate::clock::Stopwatch;
-use crate::linear::shape::{Dynamic, Shape};
-use crate::linear::{Forms, LinearModel, Plan, Ridge};
+use crate::evaluation::{Evaluation, OverRanks, ProblemRows, RankSync, RowWorkspace};
+use crate::linear::{BoxedModel, Forms, Plan, Ridge, Stacked};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::real::Real;
+use crate::shape::{Dynamic, Fixed};
 
 /// Arguments of a solve.
-pub(super) struct Solve<'a, T: Real> {
+pub(super) struct SolveCall<'a, T: Real> {
     pub(super) settings: &'a Settings<T>,
     pub(super) damping: AnyPolicy<'a, T>,
     pub(super) problem: &'a mut (dyn LeastSquares<T> + 'a),
@@ -29,12 +30,12 @@ pub(super) struct Solve<'a, T: Real> {
     pub(super) observer: &'a mut (dyn Observer<T> + 'a),
 }
 
-compile_once!(solve(Solve) -> Result<Report, SolveError>);
+compile_once!(solve(SolveCall) -> Result<Report, SolveError>);
 
 /// Arguments of a solve for a problem of rows.
-struct SolveRows<'a, T: Real>(Solve<'a, T>);
+struct RowsCall<'a, T: Real>(SolveCall<'a, T>);
 
-compile_once!(solve_rows(SolveRows) -> Result<Report, SolveError>);
+compile_once!(solve_rows(RowsCall) -> Result<Report, SolveError>);
 
 /// An observer of any type, sized or not.
 struct Passed<'o, O: ?Sized>(&'o mut O);
@@ -42,6 +43,19 @@ struct Passed<'o, O: ?Sized>(&'o mut O);
 impl<T, O: Observer<T> + ?Sized> Observer<T> for Passed<'_, O> {
     fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()> {
         self.0.observe(record, x)
+    }
+}
+
+/// Keeps every record on its way to another observer.
+struct Log<'o, T> {
+    records: Vec<IterationRecord<T>>,
+    observer: &'o mut dyn Observer<T>,
+}
+
+impl<T: Real> Observer<T> for Log<'_, T> {
+    fn observe(&mut self, record: &IterationRecord<T>, x: &[T]) -> ControlFlow<()> {
+        self.records.push(*record);
+        self.observer.observe(record, x)
     }
 }
 
@@ -60,7 +74,7 @@ where
     O: Observer<T> + ?Sized,
 {
     let (damping, observer) = (AnyPolicy::new(damping), &mut Passed(observer));
-    solve(Solve { settings, damping, problem: &mut problem, start, observer })
+    solve(SolveCall { settings, damping, problem: &mut problem, start, observer })
 }
 
 /// Minimises as [`minimize`] does, for a problem that neither multiplies by its Jacobian nor has it in blocks.
@@ -71,96 +85,111 @@ pub(super) fn minimize_rows<T: Real, D: DampingPolicy<T>>(
     start: &[T],
     observer: &mut dyn Observer<T>,
 ) -> Result<Report<T>, SolveError> {
-    solve_rows(SolveRows(Solve { settings, damping: AnyPolicy::new(damping), problem, start, observer }))
+    solve_rows(RowsCall(SolveCall { settings, damping: AnyPolicy::new(damping), problem, start, observer }))
 }
 
-impl<T: Real> Solve<'_, T> {
+/// Parts of a solve of any number of parameters.
+struct AnySize<'a>(std::marker::PhantomData<&'a ()>);
+
+impl<'a, T: Real> Parts<T> for AnySize<'a> {
+    type Shape = Dynamic;
+    type Model = BoxedModel<T>;
+    type Space = AnySpace<T, Dynamic>;
+    type Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>);
+    type Damping = AnyPolicy<'a, T>;
+}
+
+/// Parts of a solve of a number of parameters that the compiler knows.
+struct FixedSize<const N: usize, D>(std::marker::PhantomData<D>);
+
+impl<T: Real, const N: usize, D: DampingPolicy<T>> Parts<T> for FixedSize<N, D> {
+    type Shape = Fixed<N>;
+    type Model = Stacked<T, Fixed<N>>;
+    type Space = AnySpace<T, Fixed<N>>;
+    type Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>);
+    type Damping = D;
+}
+
+impl<T: Real> SolveCall<'_, T> {
     fn run(self) -> Result<Report<T>, SolveError> {
         self.in_forms(Forms::ALL)
     }
 
     /// Checks and plans, and keeps the log that settings ask for.
     pub(super) fn in_forms(self, forms: Forms<T>) -> Result<Report<T>, SolveError> {
-        let Solve { settings, damping, problem, start, observer } = self;
-        let rank_sync = settings.open(problem, start)?;
-        rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, start))?;
-        let plan = settings.plan_for(problem, rank_sync.as_ref(), settings.scaling, Ridge::None)?;
+        let SolveCall { settings, damping, problem, start, observer } = self;
+        let ranks = settings.open_at(problem, start)?;
+        let plan = settings.plan_for(problem, ranks.as_ref(), settings.scaling, Ridge::None)?;
         let blocks = problem.blocks().map(|blocks| &*blocks);
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
-        let (planned, start) = ((plan, model), start.to_vec());
+        let parts = (model, damping, start.to_vec());
         if !settings.log {
-            return descend::<T, Dynamic, _, _, _>(
-                settings,
-                damping,
-                problem,
-                planned,
-                rank_sync,
-                start,
-                Some(observer),
-            );
+            return descend::<T, AnySize<'_>, _>(settings, problem, (plan, ranks), parts, Some(observer));
         }
         let mut log = Log { records: Vec::new(), observer };
-        let observer: &mut dyn Observer<T> = &mut log;
-        let report =
-            descend::<T, Dynamic, _, _, _>(settings, damping, problem, planned, rank_sync, start, Some(observer))?;
+        let report = descend::<T, AnySize<'_>, _>(settings, problem, (plan, ranks), parts, Some(&mut log))?;
         Ok(Report { log: log.records, ..report })
     }
 }
 
-impl<T: Real> SolveRows<'_, T> {
+impl<T: Real> RowsCall<'_, T> {
     fn run(self) -> Result<Report<T>, SolveError> {
         self.0.in_forms(Forms::ROWS)
     }
 }
 
-/// Descends with the model that is planned, polishes, and reports.
+/// Minimises a problem of a number of parameters that the compiler knows, by static calls and on the stack.
 #[inline]
-pub(super) fn descend<T, S, D, P, O>(
+pub(super) fn minimize_fixed<T: Real, const N: usize, P: LeastSquares<T> + ?Sized, D: DampingPolicy<T>>(
     settings: &Settings<T>,
     damping: D,
     problem: &mut P,
-    (plan, model): (Plan, <S as Shape<T>>::Model),
-    rank_sync: Option<RankSync<T>>,
-    start: <S as Shape<T>>::Vector,
-    observer: Option<&mut O>,
-) -> Result<Report<T, <S as Shape<T>>::Vector>, SolveError>
+    start: [T; N],
+) -> Result<Report<T, [T; N]>, SolveError> {
+    let ranks = settings.open_at(problem, &start)?;
+    let (plan, model) = settings.plan_fixed(problem, ranks.as_ref(), N).map(|plan| (plan, Stacked::new(&plan)))?;
+    descend::<T, FixedSize<N, D>, P>(settings, problem, (plan, ranks), (model, damping, start), None)
+}
+
+/// Descends with the model that is planned, polishes, and reports.
+#[inline]
+fn descend<'s, T, P, Q>(
+    settings: &'s Settings<T>,
+    problem: &mut Q,
+    (plan, ranks): (Plan, Option<RankSync<T>>),
+    (model, damping, x): (P::Model, P::Damping, Vector<T, P>),
+    observer: Option<&'s mut dyn Observer<T>>,
+) -> Result<Report<T, Vector<T, P>>, SolveError>
 where
     T: Real,
-    S: Shape<T> + Shape<f64>,
-    D: DampingPolicy<T>,
-    P: LeastSquares<T> + ?Sized,
-    O: Observer<T> + ?Sized,
+    P: Parts<
+            T,
+            Space = AnySpace<T, <P as Parts<T>>::Shape>,
+            Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>),
+        >,
+    Q: LeastSquares<T> + ?Sized,
 {
     let begun = Stopwatch::start();
-    let mut iteration = Iteration::<T, S, D>::new(settings, damping, plan, model, start);
-    iteration.rank_sync = rank_sync;
-    iteration.use_all_cores();
-    iteration.keep_within(bounds_of(problem)?);
-    iteration.correct_trials(settings.chord_corrections, problem);
-    iteration.start(problem)?;
-    iteration.start_damping();
-    let mut trace = Trace::new(observer);
-    let descent = iteration.descend(settings, problem, &mut trace, begun);
-    let ending = descent.and_then(|status| iteration.finish(settings, problem, &mut trace, begun, status));
-    let (status, error) = match ending {
-        Ok(status) => (iteration.stopped_by_a_rank().unwrap_or(status), None),
-        Err(error) => (Status::EvaluationFailed, Some(error)),
-    };
-    Ok(Report {
-        status,
-        cost: iteration.cost,
-        initial_cost: iteration.initial_cost,
-        gradient_norm: iteration.gradient_norm(),
-        gradient_cosine: iteration.squared_gradient_cosine().sqrt(),
-        active: iteration.active_bounds(),
-        damping: trace.damping,
-        iterations: trace.iterations,
-        accepted: trace.accepted,
-        evaluations: iteration.evaluations,
-        linear_form: iteration.model.form(),
-        elapsed: begun.elapsed(),
-        log: Vec::new(),
-        error,
-        x: iteration.x,
-    })
+    let (n, form) = (plan.n, plan.form);
+    let mut workspace = RowWorkspace::<T, P::Shape>::new(plan.m, form.formed_columns(n), plan.group);
+    if settings.keeps_rows(&plan) {
+        workspace.keep_rows(plan.m);
+    }
+    if ranks.is_none() {
+        workspace.use_all_cores(plan.m, n, plan.group);
+    }
+    let space = AnySpace::of(problem);
+    let acceleration = if form.accelerates() { settings.acceleration } else { Acceleration::Never };
+    let takes_chords = form.takes_chords() && matches!(space, AnySpace::Euclidean(_));
+    let chords =
+        ChordCorrections::new(if takes_chords { settings.chord_corrections } else { 0 }, problem.residual_count(), n);
+    let is_cheap = !form.multiplies() && !chords.corrects();
+    let mut evaluation = OverRanks::new(ProblemRows::new(problem, &mut workspace), ranks);
+    let arrival =
+        if is_cheap && evaluation.is_cheap() { Arrival::AtOnce { promising: false } } else { Arrival::Linearize };
+    let refinement = (GeodesicAcceleration::new(acceleration), chords);
+    let parts = (model, space, refinement, damping);
+    let mut descent = Descent::<T, P>::new((x, n), parts, settings.scaling_for(form), arrival);
+    start(&mut descent, &mut evaluation)?;
+    Ok(Solve::new(descent, &mut evaluation, settings, observer, begun).run())
 }

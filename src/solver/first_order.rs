@@ -5,15 +5,15 @@
 //! residuals and each column of the Jacobian by itself, so that it depends neither on `D` and `λ` nor on the units of the
 //! parameters, and no parameter hides another.
 
-use super::damping::DampingPolicy;
-use super::iteration::Iteration;
-use super::manifold::PointSizes;
+use super::derivative_check::derivatives_are_wrong;
+use super::descent::{Descent, Parts};
 use super::scaling::Influences;
+use super::space::Space;
 use super::{Scaling, Settings, Status};
-use crate::kernels::vector::{scaled_norm, underflows};
+use crate::evaluation::{Evaluation, Partial, RowSums};
+use crate::kernels::vector::{dot, underflows};
 use crate::linear::LinearModel;
-use crate::linear::shape::Shape;
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{BoundSide, EvaluationError};
 use crate::real::Real;
 
 /// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
@@ -52,229 +52,241 @@ impl<T: Real> Settings<T> {
     }
 }
 
-impl<T, S, D> Iteration<T, S, D>
-where
-    T: Real,
-    S: Shape<T>,
-    D: DampingPolicy<T>,
-{
-    /// Square of the largest cosine between the residuals and a column of the Jacobian: of the reduction that a step along one parameter
-    /// predicts, the share in the cost. A parameter that a bound holds has none. A loss of several ranks, or one whose Jacobian is not
-    /// formed, stands for the sum of squares, and counts by its size.
-    ///
-    /// A cost of its own whose rows have all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
-    #[inline]
-    pub(super) fn squared_gradient_cosine(&self) -> T {
-        if let Some(squared_cosine) = self.model.squared_mean_cosine(self.cost) {
-            return squared_cosine;
+/// The bound that holds parameter `j` at the current point.
+#[inline]
+pub(super) fn held_by<T: Real, P: Parts<T>>(descent: &Descent<T, P>, j: usize) -> Option<BoundSide> {
+    if !descent.space.is_bounded() {
+        return None;
+    }
+    descent.space.holds(j, descent.here.x.as_ref()[j], descent.model.gradient()[j])
+}
+
+/// Square of the largest cosine between the residuals and a column of the Jacobian: of the reduction that a step along one parameter
+/// predicts, the share in the cost. A parameter that a bound holds has none.
+///
+/// Where the Jacobian is not formed, it is the mean over the columns, weighted by their squared lengths. A cost of its own whose rows have
+/// all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
+#[inline]
+pub(super) fn squared_gradient_cosine<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> T {
+    if let Some(spread) = descent.scale.spread() {
+        let (gradient, cost) = (descent.model.gradient(), descent.here.costs.cost);
+        let squared = dot(gradient, gradient);
+        return if squared > T::ZERO { squared / (spread * (cost + cost).abs()) } else { T::ZERO };
+    }
+    if has_no_weight(descent) {
+        return T::ONE;
+    }
+    squared_cosine_among(descent, |_| true)
+}
+
+/// All rows of a cost of its own are outliers whose weight underflows.
+#[inline]
+fn has_no_weight<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> bool {
+    let costs = descent.here.costs;
+    let norms = descent.scale.norms();
+    underflows(costs.squares) && !underflows(costs.cost) && norms.iter().all(|&norm| underflows(norm * norm))
+}
+
+/// Square of the largest cosine of the columns that count.
+#[inline]
+fn squared_cosine_among<T: Real, P: Parts<T>>(descent: &Descent<T, P>, counts: impl Fn(usize) -> bool) -> T {
+    let columns = descent.model.gradient().iter().zip(descent.scale.norms()).enumerate();
+    let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
+        if norm > T::ZERO && held_by(descent, j).is_none() && counts(j) {
+            largest.max((gradient / norm) * (gradient / norm))
+        } else {
+            largest
         }
-        if self.has_no_weight() {
-            return T::ONE;
+    });
+    if largest > T::ZERO { largest / descent.here.costs.squares } else { largest }
+}
+
+/// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
+pub(super) fn is_stationary<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+    settings.is_stationary(squared_gradient_cosine(descent).sqrt())
+}
+
+/// The largest derivative of the cost with respect to a parameter that no bound holds.
+pub(super) fn gradient_norm<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> T {
+    let gradient = descent.model.gradient().iter().enumerate().filter(|&(j, _)| held_by(descent, j).is_none());
+    gradient.fold(T::ZERO, |largest, (_, &gradient)| largest.max(gradient.abs()))
+}
+
+/// Brings `D` to the column norms at the current point and lets the damping start afresh, with the Gauss–Newton step if it
+/// is short enough. Parameters whose influence is lost among the others' are held in proportion to their size, as long as the
+/// others are not stationary: their columns may be rounding errors, and ask for long steps that lead nowhere. Returns `false`, and
+/// changes nothing, where `D` is up to date, or where the Jacobian is not formed.
+///
+/// A scaling other than the default gives way to it: it has led to where no step is left although the gradient is not zero.
+pub(super) fn renew_scaling<T: Real, P: Parts<T>>(descent: &mut Descent<T, P>, settings: &Settings<T>) -> bool {
+    if descent.model.form().multiplies() {
+        return false;
+    }
+    let tolerance = settings.largest_cosine();
+    let sizes = descent.space.sizes(descent.here.x.as_ref());
+    let (norms, d) = (descent.scale.norms(), descent.scale.d.as_ref());
+    let influences = Influences::of(norms, sizes);
+    let is_lost = |j: usize| influences.is_lost(norms[j], sizes[j]);
+    let holds_lost = squared_cosine_among(descent, |j| !is_lost(j)) > tolerance * tolerance;
+    let renewed = descent.step.workspace.as_mut();
+    for (j, (renewed, &d)) in renewed.iter_mut().zip(d).enumerate() {
+        *renewed = match norms[j] {
+            _ if holds_lost && is_lost(j) => d.max(influences.hold(sizes[j])),
+            norm if norm > T::ZERO => norm,
+            _ => d,
+        };
+    }
+    let limit = T::from_f64(OUT_OF_DATE);
+    let mut pairs = d.iter().zip(&*renewed);
+    if !pairs.any(|(&d, &renewed)| d > limit * renewed || renewed > limit * d) {
+        return false;
+    }
+    descent.scale.d.as_mut().copy_from_slice(renewed);
+    descent.scale.rule = Scaling::default();
+    descent.start_damping();
+    true
+}
+
+/// The status of a solve that ended at this point with `claim`: converged only if the point passes the first-order test, or
+/// if its gradient is lost in the rounding errors of the residuals.
+pub(super) fn verdict<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+    settings: &Settings<T>,
+    claim: Status,
+) -> Result<Status, EvaluationError> {
+    let passes = is_stationary(descent, settings) || is_at_rounding(descent, evaluation)?;
+    if passes && !hides_a_gradient(descent, evaluation, settings)? {
+        return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
+    }
+    let reach = descent.scale.length(descent.space.sizes(descent.here.x.as_ref()));
+    Ok(if derivatives_are_wrong(descent, evaluation, reach)? {
+        Status::WrongDerivatives
+    } else if is_flat(descent, settings) {
+        Status::FlatValley
+    } else {
+        Status::NoProgress
+    })
+}
+
+/// Parameters that fail the first-order test would not change the cost noticeably if each changed by its own size.
+fn is_flat<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+    let (norms, sizes) = (descent.scale.norms(), descent.space.sizes(descent.here.x.as_ref()));
+    let limit = settings.largest_cosine() * descent.here.costs.squares.sqrt();
+    let fails = |&(j, &gradient): &(usize, &T)| gradient.abs() > limit * norms[j] && held_by(descent, j).is_none();
+    let failing = descent.model.gradient().iter().enumerate().filter(fails);
+    let change = failing.fold(T::ZERO, |sum, (j, &gradient)| sum + (gradient * sizes[j]).abs());
+    let noticeable = T::EPSILON.powf(T::from_f64(NOTICEABLE)) * descent.here.costs.cost.abs();
+    change <= noticeable && !descent.model.form().multiplies()
+}
+
+/// Returns true if the largest cosine is explained by rounding errors of the residuals. They show where the parameters are
+/// displaced by a few units of their last digit.
+fn is_at_rounding<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+) -> Result<bool, EvaluationError> {
+    let noise = squared_noise(descent, evaluation)?;
+    let unit = T::from_f64(ROUNDING);
+    let squared_cosine = squared_gradient_cosine(descent);
+    Ok(!has_no_weight(descent) && squared_cosine * descent.here.costs.squares <= unit * unit * noise)
+}
+
+/// `‖r‖²` of the residuals' change by rounding errors of the parameters and of the residuals.
+pub(super) fn squared_noise<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+) -> Result<T, EvaluationError> {
+    let mut noise = T::ZERO;
+    for alternate in [false, true] {
+        displace(descent, evaluation, alternate);
+        noise = noise.max(evaluation.squared_change(descent.here.x.as_ref(), descent.trial.x.as_ref())?);
+    }
+    Ok(noise)
+}
+
+/// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
+/// allow.
+fn displace<T: Real, P: Parts<T>, E: Evaluation<T>>(descent: &mut Descent<T, P>, evaluation: &mut E, alternate: bool) {
+    let is_single = size_of::<T>() == size_of::<f32>();
+    let unit = T::from_f64(DISPLACEMENTS[usize::from(is_single)]) * T::EPSILON;
+    let x = descent.here.x.as_ref();
+    let displacement = descent.step.workspace.as_mut();
+    for (j, (entry, &size)) in displacement.iter_mut().zip(descent.space.sizes(x)).enumerate() {
+        *entry = if alternate && j % 2 == 1 { -(unit * size) } else { unit * size };
+        if descent.space.is_bounded() && !descent.space.contains(j, x[j] + *entry) {
+            *entry = T::ZERO;
         }
-        self.squared_cosine_among(|_| true)
+    }
+    descent.space.look_ahead(evaluation, x, T::ONE, displacement, descent.trial.x.as_mut());
+}
+
+/// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
+fn hides_a_gradient<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+    settings: &Settings<T>,
+) -> Result<bool, EvaluationError> {
+    if underflows(descent.here.costs.cost) {
+        // Nor is there a cost that could fall: the start had one.
+        return Ok(false);
+    }
+    let hidden = |norm: &T| underflows(*norm * *norm);
+    if !descent.model.form().forms_rows() || !descent.scale.norms().iter().any(hidden) {
+        return Ok(false);
+    }
+    let (gradient, squares) = (descent.step.delta.as_mut(), descent.step.workspace.as_mut());
+    evaluation.sum_rows(descent.here.x.as_ref(), &mut MagnifiedSums { gradient, squares })?;
+    let tolerance = settings.largest_cosine() * descent.here.costs.squares.sqrt();
+    let sums = descent.step.delta.as_ref().iter().zip(descent.step.workspace.as_ref());
+    let mut columns = descent.scale.norms().iter().zip(sums).enumerate();
+    Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
+        hidden(norm) && held_by(descent, j).is_none() && gradient.abs() > tolerance * square.sqrt()
+    }))
+}
+
+/// `Jᵀr` and `‖J_j‖²` of a Jacobian that is magnified by `ε⁻⁴`: squares of what is left of a column that underflows are in the middle of
+/// the range of the float.
+struct MagnifiedSums<'a, T> {
+    gradient: &'a mut [T],
+    squares: &'a mut [T],
+}
+
+impl<T: Real> Partial<T> for MagnifiedSums<'_, T> {
+    fn begin(&mut self) {
+        self.gradient.fill(T::ZERO);
+        self.squares.fill(T::ZERO);
     }
 
-    /// All rows of a cost of its own are outliers whose weight underflows.
-    #[inline]
-    fn has_no_weight(&self) -> bool {
-        let norms = self.column_norms.as_ref();
-        underflows(self.squares) && !underflows(self.cost) && norms.iter().all(|&norm| underflows(norm * norm))
-    }
-
-    /// Square of the largest cosine of the columns that count.
-    #[inline]
-    fn squared_cosine_among(&self, counts: impl Fn(usize) -> bool) -> T {
-        let norms = self.column_norms.as_ref();
-        let columns = self.model.gradient().iter().zip(norms).enumerate();
-        let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
-            if norm > T::ZERO && self.held_by(j).is_none() && counts(j) {
-                largest.max((gradient / norm) * (gradient / norm))
-            } else {
-                largest
-            }
-        });
-        if largest > T::ZERO { largest / self.squares } else { largest }
-    }
-
-    /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
-    pub(super) fn is_stationary(&self, settings: &Settings<T>) -> bool {
-        settings.is_stationary(self.squared_gradient_cosine().sqrt())
-    }
-
-    /// Brings `D` to the column norms at the current point and lets the damping start afresh, with the Gauss–Newton step if it
-    /// is short enough. Parameters whose influence is lost among the others' are held in proportion to their size, as long as the
-    /// others are not stationary: their columns may be rounding errors, and ask for long steps that lead nowhere. Returns `false`, and
-    /// changes nothing, where `D` is up to date, or where the Jacobian is not formed.
-    ///
-    /// A scaling other than the default gives way to it: it has led to where no step is left although the gradient is not zero.
-    pub(super) fn renew_scaling(&mut self, settings: &Settings<T>) -> bool {
-        if self.plan.form.multiplies() {
-            return false;
-        }
-        let norms = self.column_norms.as_ref();
-        let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
-        let influences = Influences::of(norms, sizes);
-        let is_lost = |j: usize| influences.is_lost(norms[j], sizes[j]);
-        let tolerance = settings.largest_cosine();
-        let holds_lost = self.squared_cosine_among(|j| !is_lost(j)) > tolerance * tolerance;
-        let renewed = self.correction.as_mut();
-        for (j, (renewed, &d)) in renewed.iter_mut().zip(self.d.as_ref()).enumerate() {
-            *renewed = match norms[j] {
-                _ if holds_lost && is_lost(j) => d.max(influences.hold(sizes[j])),
-                norm if norm > T::ZERO => norm,
-                _ => d,
-            };
-        }
-        let limit = T::from_f64(OUT_OF_DATE);
-        let mut pairs = self.d.as_ref().iter().zip(self.correction.as_ref());
-        if !pairs.any(|(&d, &renewed)| d > limit * renewed || renewed > limit * d) {
-            return false;
-        }
-        self.d.as_mut().copy_from_slice(self.correction.as_ref());
-        self.scaling = Scaling::default();
-        self.start_damping();
+    fn adds_up(&self) -> bool {
         true
     }
 
-    /// The status of a solve that ended at this point with `claim`: converged only if the point passes the first-order test, or
-    /// if its gradient is lost in the rounding errors of the residuals.
-    pub(super) fn verdict<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-        claim: Status,
-    ) -> Result<Status, EvaluationError> {
-        let passes = self.is_stationary(settings) || self.is_at_rounding(problem)?;
-        if passes && !self.hides_a_gradient(settings, problem)? {
-            return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
-        }
-        let reach = scaled_norm(self.d.as_ref(), self.sizes());
-        Ok(if self.derivatives_are_wrong(problem, reach)? {
-            Status::WrongDerivatives
-        } else if self.is_flat(settings) {
-            Status::FlatValley
-        } else {
-            Status::NoProgress
-        })
+    fn write(&self, entries: &mut Vec<T>) {
+        entries.extend_from_slice(self.gradient);
+        entries.extend_from_slice(self.squares);
     }
 
-    /// Parameters that fail the first-order test would not change the cost noticeably if each changed by its own size.
-    fn is_flat(&self, settings: &Settings<T>) -> bool {
-        let (norms, sizes, tolerance) = (self.column_norms.as_ref(), self.sizes(), settings.largest_cosine());
-        let limit = tolerance * self.squares.sqrt();
-        let fails = |&(j, &gradient): &(usize, &T)| gradient.abs() > limit * norms[j] && self.held_by(j).is_none();
-        let failing = self.model.gradient().iter().enumerate().filter(fails);
-        let change = failing.fold(T::ZERO, |sum, (j, &gradient)| sum + (gradient * sizes[j]).abs());
-        change <= self.noticeable() && !self.plan.form.multiplies()
+    fn read(&mut self, entries: &[T]) {
+        let (gradient, squares) = entries.split_at(self.gradient.len());
+        self.gradient.copy_from_slice(gradient);
+        self.squares.copy_from_slice(squares);
     }
+}
 
-    /// Reduction of the cost that is noticed: `ε^0.65` of it.
-    pub(super) fn noticeable(&self) -> T {
-        T::EPSILON.powf(T::from_f64(NOTICEABLE)) * self.cost.abs()
-    }
-
-    /// Returns true if the largest cosine is explained by rounding errors of the residuals. They show where the parameters are
-    /// displaced by a few units of their last digit.
-    fn is_at_rounding<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<bool, EvaluationError> {
-        let noise = self.squared_noise(problem)?;
-        let unit = T::from_f64(ROUNDING);
-        Ok(!self.has_no_weight() && self.squared_gradient_cosine() * self.squares <= unit * unit * noise)
-    }
-
-    /// `‖r‖²` of the residuals' change by rounding errors of the parameters and of the residuals.
-    pub(super) fn squared_noise<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
-        let mut noise = T::ZERO;
-        for alternate in [false, true] {
-            self.displace(problem, alternate);
-            noise = noise.max(self.squared_change(problem)?);
-        }
-        Ok(noise)
-    }
-
-    /// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
-    fn hides_a_gradient<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-    ) -> Result<bool, EvaluationError> {
-        if underflows(self.cost) {
-            // Nor is there a cost that could fall: the start had one.
-            return Ok(false);
-        }
-        let hidden = |norm: &T| underflows(*norm * *norm);
-        if !self.plan.form.forms_rows() || !self.column_norms.as_ref().iter().any(hidden) {
-            return Ok(false);
-        }
-        // Squares of what is left of such a column are in the middle of the range of the float.
+impl<T: Real> RowSums<T> for MagnifiedSums<'_, T> {
+    fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
         let unit = T::EPSILON.powi(-4);
-        let (x, n) = (self.x.as_ref(), self.plan.n);
-        // Jᵀr and the squared norms, in these units.
-        let (gradient, squares) = (self.step.as_mut(), self.correction.as_mut());
-        gradient.fill(T::ZERO);
-        squares.fill(T::ZERO);
-        let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
-            for (row, &r) in jacobian.chunks_exact(n).zip(r.iter()) {
-                for (j, &derivative) in row.iter().enumerate() {
-                    let derivative = unit * derivative;
-                    gradient[j] += derivative * r;
-                    squares[j] += derivative * derivative;
-                }
+        for (row, &r) in jacobian.chunks_exact(self.gradient.len()).zip(r.iter()) {
+            for (j, &derivative) in row.iter().enumerate() {
+                let derivative = unit * derivative;
+                self.gradient[j] += derivative * r;
+                self.squares[j] += derivative * derivative;
             }
-            Ok(())
-        });
-        self.tiles.forget();
-        self.evaluations.jacobians += 1;
-        match &self.rank_sync {
-            None => visited?,
-            Some(rank_sync) => {
-                rank_sync.sum(gradient, visited)?;
-                rank_sync.sum(squares, Ok(()))?;
-            }
-        }
-        let tolerance = settings.largest_cosine() * self.squares.sqrt();
-        let sums = self.step.as_ref().iter().zip(self.correction.as_ref());
-        let mut columns = self.column_norms.as_ref().iter().zip(sums).enumerate();
-        Ok(columns.any(|(j, (norm, (&gradient, &square)))| {
-            hidden(norm) && self.held_by(j).is_none() && gradient.abs() > tolerance * square.sqrt()
-        }))
-    }
-
-    /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
-    /// allow.
-    fn displace<P: LeastSquares<T> + ?Sized>(&mut self, problem: &P, alternate: bool) {
-        let is_single = size_of::<T>() == size_of::<f32>();
-        let unit = T::from_f64(DISPLACEMENTS[usize::from(is_single)]) * T::EPSILON;
-        if let Some(manifold) = problem.manifold() {
-            let mut step = self.sizes().to_vec();
-            let signs = (0..).map(|j| if alternate && j % 2 == 1 { -unit } else { unit });
-            step.iter_mut().zip(signs).for_each(|(step, unit)| *step *= unit);
-            return manifold.plus(self.x.as_ref(), &step, self.trial.as_mut());
-        }
-        for (j, (trial, &x)) in self.trial.as_mut().iter_mut().zip(self.x.as_ref()).enumerate() {
-            let displaced = if alternate && j % 2 == 1 { x - unit * x } else { x + unit * x };
-            let is_allowed = self.bounds.as_ref().is_none_or(|bounds| bounds.contains(j, displaced));
-            *trial = if is_allowed { displaced } else { x };
         }
     }
 
-    /// `‖r(trial) − r(x)‖²`, over all ranks; zero where that cannot be evaluated.
-    fn squared_change<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<T, EvaluationError> {
-        let (x, trial) = (self.x.as_ref(), self.trial.as_ref());
-        let mut sum = T::ZERO;
-        let visited = self.tiles.visit_pairs(problem, |problem, first, here, there| {
-            problem.residuals(x, first, here)?;
-            problem.residuals(trial, first, there)?;
-            sum += here
-                .iter()
-                .zip(there.iter())
-                .fold(T::ZERO, |sum, (&here, &there)| sum + (there - here) * (there - here));
-            Ok(())
-        });
-        self.evaluations.residuals += 2;
-        match &mut self.rank_sync {
-            None => visited?,
-            Some(rank_sync) => rank_sync.sum(std::slice::from_mut(&mut sum), visited)?,
-        }
-        Ok(if sum.is_finite() { sum } else { T::ZERO })
+    fn overwrites(&self) -> bool {
+        true
     }
 }

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use nalgebra::SVector;
 
-use super::bounded::bounds_of;
 use super::damping::{Damping, DampingPolicy};
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
-use crate::linear::shape::Fixed;
-use crate::linear::{LinearSolver, Plan, Stacked, Truncation};
+use crate::linear::{LinearSolver, Truncation};
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
@@ -355,17 +353,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         if problem.manifold().is_some() {
             return Err(SolveError::OnManifold { what: "solve of a fixed size" });
         }
-        let start: [T; N] = start.into();
-        let rank_sync = self.settings.open(problem, &start)?;
-        rank_sync.iter().try_for_each(|rank_sync| rank_sync.compare(problem, &start))?;
-        let m = rank_sync.as_ref().map_or_else(|| problem.residual_count(), |rank_sync| rank_sync.residuals);
-        let group = problem.row_group().max(1);
-        let bounded = bounds_of(problem)?.is_some();
-        let plan = Plan::stacked(self.settings.linear_solver, (m, N), group, bounded)
-            .map_err(|error| SolveError::no_plan(error, self.settings.memory_budget))?;
-        let (settings, damping, planned) = (&self.settings, self.damping.clone(), (plan, Stacked::new(&plan)));
-        let report =
-            engine::descend::<T, Fixed<N>, D, P, ()>(settings, damping, problem, planned, rank_sync, start, None)?;
+        let report = engine::minimize_fixed(&self.settings, self.damping.clone(), problem, start.into())?;
         Ok(report.map(SVector::from))
     }
 }

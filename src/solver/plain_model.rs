@@ -1,9 +1,12 @@
 //! The linear model of the residuals in double precision, whatever the numbers of the problem are, by QR of its rows and in
 //! Marquardt's scaling.
 
-use crate::linear::shape::Shape;
-use crate::linear::{LinearModel, Orthogonal, SpansRanks};
-use crate::problem::{BoundSide, EvaluationError};
+use crate::evaluation::{Partial, RowSums};
+use crate::kernels::vector::scaled_norm;
+use crate::linear::{LinearModel, Orthogonal};
+use crate::problem::BoundSide;
+use crate::real::Real;
+use crate::shape::Shape;
 
 /// `QR = J` and `Qᵀr` at a point.
 pub(super) struct PlainModel<S: Shape<f64>> {
@@ -32,25 +35,6 @@ impl<S: Shape<f64>> PlainModel<S> {
         PlainModel { triangle, norms: S::vector(n), held, work: S::vector(n) }
     }
 
-    /// Adds a row.
-    pub(super) fn add_row(&mut self, r: f64, row: impl Iterator<Item = f64>) {
-        self.work.as_mut().iter_mut().zip(row).for_each(|(to, from)| *to = from);
-        self.triangle.add_rows(&mut [r], self.work.as_mut());
-    }
-
-    /// Replaces the rows by those of all ranks; `gather` returns what each rank has passed to it.
-    pub(super) fn span_ranks(
-        &mut self,
-        gather: impl FnOnce(&[f64]) -> Result<Vec<Vec<f64>>, EvaluationError>,
-    ) -> Result<(), EvaluationError> {
-        let mut message = Vec::new();
-        self.triangle.write_candidate(&mut message);
-        let all = gather(&message)?;
-        self.triangle.begin();
-        all.iter().for_each(|message| self.triangle.read_candidate(message));
-        Ok(())
-    }
-
     /// Completes the rows; `None` where they are not finite.
     pub(super) fn complete(mut self) -> Option<Self> {
         self.triangle.swap();
@@ -69,7 +53,7 @@ impl<S: Shape<f64>> PlainModel<S> {
         let (n, norms, gradient) = (self.norms.as_ref().len(), self.norms.as_ref(), self.triangle.gradient());
         let (mut held, mut step) = (self.held.clone(), S::vector(n));
         hold(held.as_mut(), |j| norms[j] == 0.0 || is_left_out(j, (gradient[j] / norms[j] / norms[j]).abs()));
-        self.triangle.solve(None, lambda, norms, held.as_ref(), step.as_mut()).ok()?;
+        self.triangle.solve_damped(lambda, norms, held.as_ref(), step.as_mut()).ok()?;
         let predicted = -self.triangle.slope(step.as_ref()) - 0.5 * self.triangle.quadratic_form(step.as_ref());
         let is_finite = step.as_ref().iter().chain([&predicted]).all(|entry| f64::is_finite(*entry));
         is_finite.then_some(PlainStep { step, predicted })
@@ -84,7 +68,7 @@ impl<S: Shape<f64>> PlainModel<S> {
             }
         }
         let (d, held) = (self.norms.as_ref(), self.held.as_ref());
-        self.triangle.solve(None, lost, d, held, self.work.as_mut()).is_ok()
+        self.triangle.solve_damped(lost, d, held, self.work.as_mut()).is_ok()
     }
 
     /// The part of a step of length one along parameter `j` that the linear model does not see, `λ(JᵀJ + λD²)⁻¹D²a` with the `λ` of
@@ -94,13 +78,53 @@ impl<S: Shape<f64>> PlainModel<S> {
         if self.held.as_ref()[j].is_some() {
             return None;
         }
-        let (mut along, mut part) = (S::vector(n), S::vector(n));
-        along.as_mut()[j] = d[j].recip();
-        self.triangle.shift(None, lost, d, along.as_ref(), self.work.as_mut(), part.as_mut()).ok()?;
-        let length = self.triangle.length(d, part.as_ref());
+        let mut part = S::vector(n);
+        part.as_mut()[j] = d[j];
+        self.triangle.solve_again(part.as_mut());
+        part.as_mut().iter_mut().for_each(|step| *step *= lost);
+        let length = scaled_norm(d, part.as_ref());
         part.as_mut().iter_mut().for_each(|step| *step /= length);
         let is_usable = length > HARDLY && part.as_ref().iter().all(|step| f64::is_finite(*step));
         is_usable.then_some(part)
+    }
+}
+
+/// Rows of any precision become rows in double precision. Other ranks are told each entry by a sum of two numbers.
+impl<T: Real, S: Shape<f64>> Partial<T> for PlainModel<S> {
+    fn begin(&mut self) {
+        Partial::<f64>::begin(&mut self.triangle);
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn write(&self, entries: &mut Vec<T>) {
+        let mut own = Vec::new();
+        self.triangle.write(&mut own);
+        entries.extend(own.iter().flat_map(|&entry| {
+            let rounded = T::from_f64(entry);
+            [rounded, T::from_f64(entry - rounded.to_f64())]
+        }));
+    }
+
+    fn read(&mut self, entries: &[T]) {
+        let sums: Vec<f64> = entries.chunks_exact(2).map(|parts| parts[0].to_f64() + parts[1].to_f64()).collect();
+        self.triangle.read(&sums);
+    }
+}
+
+impl<T: Real, S: Shape<f64>> RowSums<T> for PlainModel<S> {
+    fn add(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
+        let n = self.norms.as_ref().len();
+        for (row, r) in jacobian.chunks_exact(n).zip(r) {
+            self.work.as_mut().iter_mut().zip(row).for_each(|(to, from)| *to = from.to_f64());
+            self.triangle.add(first, &mut [r.to_f64()], self.work.as_mut());
+        }
+    }
+
+    fn overwrites(&self) -> bool {
+        true
     }
 }
 
@@ -115,12 +139,12 @@ fn hold(held: &mut [Option<BoundSide>], is_held: impl Fn(usize) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::shape::{Dynamic, Fixed};
+    use crate::shape::{Dynamic, Fixed};
 
     /// The model of rows with their residuals.
     fn model<S: Shape<f64>, const N: usize>(rows: &[([f64; N], f64)], held: [bool; N]) -> PlainModel<S> {
         let mut model = PlainModel::new(N, |j| held[j]);
-        rows.iter().for_each(|(row, r)| model.add_row(*r, row.iter().copied()));
+        rows.iter().for_each(|(row, r)| RowSums::<f64>::add(&mut model, 0, &mut [*r], &mut row.clone()));
         model.complete().unwrap()
     }
 

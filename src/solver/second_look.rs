@@ -11,15 +11,19 @@
 //! A point that passes is one that no step in working precision lowers noticeably. Where the Jacobian has full rank and the undamped
 //! step predicts nothing, there is nothing to look for.
 
-use super::damping::{DampingPolicy, Trial};
-use super::iteration::Iteration;
+use super::Settings;
+use super::Status;
+use super::damping::Trial;
+use super::descent::{Descent, Parts, Vector};
+use super::first_order::{held_by, is_stationary};
 use super::plain_model::{PlainModel, PlainStep};
-use super::trace::Trace;
-use super::{Observer, Settings, Status};
+use super::polish::gauss_newton;
+use super::solve::Solve;
+use super::space::Space;
+use crate::evaluation::Evaluation;
 use crate::kernels::vector::scaled_norm;
-use crate::linear::shape::Shape;
-use crate::linear::{LinearForm, LinearModel, Plan};
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::linear::{LinearForm, LinearModel};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// Largest number of parameters.
@@ -56,120 +60,119 @@ const FEW_PARAMETERS: usize = 4;
 /// Distances along a direction grow from `ε^¼` of the size of the point by this factor, up to that size.
 const GROWTH: f64 = 8.0;
 
-impl<T, S, D> Iteration<T, S, D>
-where
-    T: Real,
-    S: Shape<T> + Shape<f64>,
-    D: DampingPolicy<T>,
-{
-    /// Moves to the lowest point that a second look finds, if it is noticeably lower. Returns true if it does, and the reason to stop if
-    /// there is one. `left` is a bound on what the undamped step predicts, if one is known.
-    pub(super) fn look_again<P: LeastSquares<T> + ?Sized, O: Observer<T> + ?Sized>(
-        &mut self,
-        settings: &Settings<T>,
-        problem: &mut P,
-        trace: &mut Trace<'_, T, O>,
-        left: Option<T>,
-    ) -> Result<(bool, Option<Status>), EvaluationError> {
-        let nothing = Ok((false, None));
-        let Plan { m, n, form, .. } = self.plan;
-        let work = (m as f64) * (n as f64) * (n as f64);
-        let is_small = n <= LARGEST && work <= MOST_WORK;
-        if !is_small || form.multiplies() || self.model.taking_blocks().is_some() {
-            return nothing;
-        }
-        if trace.iterations >= settings.max_iterations {
-            return nothing;
-        }
-        if self.is_minimum(settings, left) {
-            return nothing;
-        }
-        let undamped = self.gauss_newton(problem);
-        if self.is_minimum(settings, undamped) {
-            return nothing;
-        }
-        let limit = settings.max_evaluations;
-        let noticeable = self.least_gain(settings);
-        let mut found = Found::<T, S> { trial: None, point: self.x.clone(), noticeable, limit };
+/// Parameters that a plain step leaves where they are.
+#[derive(Clone, Copy)]
+enum LeftOut {
+    None,
+    Coarse,
+    One(usize),
+}
+
+/// A search for a lower point.
+struct SecondLook<'s, T: Real, P: Parts<T>, E> {
+    descent: &'s mut Descent<T, P>,
+    evaluation: &'s mut E,
+    /// How the lowest point so far was found; `None` where none is noticeably lower.
+    found: Option<Trial<T>>,
+    point: Vector<T, P>,
+    /// Reduction of the cost that is noticed.
+    noticeable: T,
+    /// Evaluations that are allowed in the whole solve.
+    limit: usize,
+}
+
+/// Moves to the lowest point that a second look finds, if it is noticeably lower. Returns true if it does, and the reason to stop if
+/// there is one. `left` is a bound on what the undamped step predicts, if one is known.
+pub(super) fn look_again<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    solve: &mut Solve<'_, '_, T, P, E>,
+    left: Option<T>,
+) -> Result<(bool, Option<Status>), EvaluationError> {
+    let nothing = Ok((false, None));
+    let Solve { descent, evaluation, ends } = solve;
+    let (settings, before) = (ends.settings, descent.here.costs.cost);
+    if !is_small(descent, *evaluation) || ends.iterations >= settings.max_iterations {
+        return nothing;
+    }
+    if is_minimum(descent, settings, left) {
+        return nothing;
+    }
+    let undamped = gauss_newton(descent, *evaluation)?;
+    if is_minimum(descent, settings, undamped) {
+        return nothing;
+    }
+    let (noticeable, limit) = (least_gain(settings, before), settings.max_evaluations);
+    // Parameters of the start's size would change the residuals by more than they are: a root, to which singular Jacobians lead slowly.
+    let reach = T::EPSILON.sqrt() * scaled_norm(descent.scale.norms(), ends.start.as_ref());
+    let is_near_zero = before <= T::EPSILON * ends.initial_cost && descent.here.costs.squares <= reach * reach;
+    let point = descent.here.x.clone();
+    let mut look = SecondLook { descent, evaluation: *evaluation, found: None, point, noticeable, limit };
+    look.search(undamped, !is_near_zero)?;
+    let SecondLook { found: Some(trial), point, .. } = look else { return nothing };
+    descent.trial.x = point;
+    let Some(cost) = descent.linearize_trial(*evaluation)? else { return nothing };
+    if !(cost < before) {
+        descent.return_from_trial(*evaluation)?;
+        return nothing;
+    }
+    descent.follow();
+    let trial = Trial { actual: before - cost, accepted: true, ..trial };
+    Ok((true, ends.enter(descent, *evaluation, &trial, false)))
+}
+
+/// The Jacobian is formed, and a look takes little work.
+fn is_small<T: Real, P: Parts<T>, E: Evaluation<T>>(descent: &Descent<T, P>, evaluation: &E) -> bool {
+    let (m, n) = (evaluation.size().0, descent.step.delta.as_ref().len());
+    let work = (m as f64) * (n as f64) * (n as f64);
+    n <= LARGEST && work <= MOST_WORK && descent.model.form().forms_rows()
+}
+
+/// There is nothing to look for. The undamped step of an ill-conditioned system may promise much where each cosine is small.
+fn is_minimum<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>, left: Option<T>) -> bool {
+    let cost = descent.here.costs.cost;
+    let is_little = |left: T| left <= T::EPSILON * cost.abs() || left <= least_gain(settings, cost) || !settings.polish;
+    left.is_some_and(is_little) && descent.model.form() == LinearForm::Cholesky && is_stationary(descent, settings)
+}
+
+/// Reduction of the cost that is worth another descent.
+fn least_gain<T: Real>(settings: &Settings<T>, cost: T) -> T {
+    let is_single = size_of::<T>() == size_of::<f32>();
+    let share = T::EPSILON.powf(T::from_f64(NOTICED[usize::from(is_single)]));
+    cost.abs() * if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share }
+}
+
+impl<T: Real, P: Parts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
+    /// Tries shares of the undamped step, plain steps, and, if none of these is lower, points along the null space.
+    fn search(&mut self, undamped: Option<T>, along_null_space: bool) -> Result<(), EvaluationError> {
         if let Some(predicted) = undamped {
-            let step = self.step.clone();
+            let step = self.descent.step.delta.clone();
+            let step: &[T] = step.as_ref();
             for share in SHARES {
-                self.step
-                    .as_mut()
-                    .iter_mut()
-                    .zip(step.as_ref())
-                    .for_each(|(to, &from)| *to = T::from_f64(share) * from);
-                self.try_step(problem, (0.0, share * predicted.to_f64()), &mut found)?;
+                let delta = self.descent.step.delta.as_mut();
+                delta.iter_mut().zip(step).for_each(|(to, &from)| *to = T::from_f64(share) * from);
+                self.try_step((0.0, share * predicted.to_f64()))?;
             }
         }
-        let Some(mut model) = self.plain_model(problem)? else { return nothing };
-        self.try_plain_steps(problem, &mut model, &mut found)?;
-        if found.trial.is_none() && !self.is_near_zero() {
-            self.try_null_space(problem, model, &mut found)?;
-        }
-        let (Some(trial), before) = (found.trial, self.cost) else { return nothing };
-        self.trial = found.point;
-        let Some(cost) = self.linearize_trial(problem)? else { return nothing };
-        if !(cost < before) {
-            self.return_from_trial(before);
-            return nothing;
-        }
-        self.rescale();
-        Ok((true, self.enter(trace, &Trial { actual: before - cost, accepted: true, ..trial }, false)))
+        let n = self.descent.step.delta.as_ref().len();
+        let mut model = PlainModel::<P::Shape>::new(n, |j| held_by(self.descent, j).is_some());
+        self.evaluation.sum_rows(self.descent.here.x.as_ref(), &mut model)?;
+        let Some(mut model) = model.complete() else {
+            self.found = None;
+            return Ok(());
+        };
+        self.try_plain_steps(&mut model)?;
+        if self.found.is_none() && along_null_space { self.try_null_space(model) } else { Ok(()) }
     }
 
-    /// There is nothing to look for. The undamped step of an ill-conditioned system may promise much where each cosine is small.
-    fn is_minimum(&self, settings: &Settings<T>, left: Option<T>) -> bool {
-        let is_little =
-            |left: T| left <= T::EPSILON * self.cost.abs() || left <= self.least_gain(settings) || !settings.polish;
-        left.is_some_and(is_little) && self.model.form() == LinearForm::Cholesky && self.is_stationary(settings)
-    }
-
-    /// Reduction of the cost that is worth another descent.
-    fn least_gain(&self, settings: &Settings<T>) -> T {
-        let is_single = size_of::<T>() == size_of::<f32>();
-        let share = T::EPSILON.powf(T::from_f64(NOTICED[usize::from(is_single)]));
-        self.cost.abs() * if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share }
-    }
-
-    /// The cost is next to nothing beside the start's, and the residuals are beside what parameters of the start's size would change: a
-    /// root, to which singular Jacobians lead slowly.
-    fn is_near_zero(&self) -> bool {
-        let reach = T::EPSILON.sqrt() * scaled_norm(self.column_norms.as_ref(), self.start.as_ref());
-        self.cost <= T::EPSILON * self.initial_cost && self.squares <= reach * reach
-    }
-
-    /// The linear model at the current point, whose rows are asked for again; `None` where it is not finite.
-    fn plain_model<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-    ) -> Result<Option<PlainModel<S>>, EvaluationError> {
-        let n = self.plan.n;
-        let mut model = PlainModel::new(n, |j| self.held_by(j).is_some());
-        let visited = self.tiles.linearize(problem, self.x.as_ref(), |_, _, r, jacobian| {
-            for (row, r) in jacobian.chunks_exact(n).zip(r) {
-                model.add_row(r.to_f64(), row.iter().map(|entry| entry.to_f64()));
-            }
-            Ok(())
-        });
-        self.tiles.forget();
-        self.evaluations.jacobians += 1;
-        match &self.rank_sync {
-            None => visited?,
-            Some(rank_sync) => model.span_ranks(|own| rank_sync.gather(own, visited))?,
-        }
-        Ok(model.complete())
+    /// Sizes of the parameters.
+    fn sizes(&self) -> &[T] {
+        self.descent.space.sizes(self.descent.here.x.as_ref())
     }
 
     /// Tries steps of all dampings: in all parameters, in those that are not coarse, and in all but one.
-    fn try_plain_steps<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        model: &mut PlainModel<S>,
-        found: &mut Found<T, S>,
-    ) -> Result<(), EvaluationError> {
+    fn try_plain_steps(&mut self, model: &mut PlainModel<P::Shape>) -> Result<(), EvaluationError> {
         let unit = COARSE * T::EPSILON.to_f64();
-        let alone = if self.plan.n <= FEW { self.plan.n } else { 0 };
+        let n = self.descent.step.delta.as_ref().len();
+        let alone = if n <= FEW { n } else { 0 };
         let choices = [LeftOut::None, LeftOut::Coarse].into_iter().chain((0..alone).map(LeftOut::One));
         for choice in choices {
             for lambda in DAMPINGS {
@@ -181,21 +184,17 @@ where
                 });
                 let Some(PlainStep { step, predicted }) = plain else { continue };
                 self.take(step.as_ref(), 1.0);
-                self.try_step(problem, (lambda, predicted), found)?;
+                self.try_step((lambda, predicted))?;
             }
         }
         Ok(())
     }
 
     /// Tries points along the null space: along what each parameter alone has in it, and between each two where they are few.
-    fn try_null_space<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        mut model: PlainModel<S>,
-        found: &mut Found<T, S>,
-    ) -> Result<(), EvaluationError> {
-        let (n, lost) = (self.plan.n, LOST * T::EPSILON.to_f64());
-        let reach = scaled_norm(self.column_norms.as_ref(), self.sizes()).max(self.squares.sqrt()).to_f64();
+    fn try_null_space(&mut self, mut model: PlainModel<P::Shape>) -> Result<(), EvaluationError> {
+        let (n, lost) = (self.descent.step.delta.as_ref().len(), LOST * T::EPSILON.to_f64());
+        let (norms, squares) = (self.descent.scale.norms(), self.descent.here.costs.squares);
+        let reach = scaled_norm(norms, self.sizes()).max(squares.sqrt()).to_f64();
         if !(reach > 0.0 && reach.is_finite()) {
             return Ok(());
         }
@@ -210,16 +209,16 @@ where
         for i in 0..n {
             let Some(direction) = model.project(lost, i) else { continue };
             directions += 1;
-            if directions > DIRECTIONS || found.trial.is_some() {
+            if directions > DIRECTIONS || self.found.is_some() {
                 break;
             }
-            self.try_line(problem, direction.as_ref(), reach, found)?;
+            self.try_line(direction.as_ref(), reach)?;
             for j in 0..if n <= FEW_PARAMETERS { i } else { 0 } {
                 let Some(other) = model.project(lost, j) else { continue };
                 for side in [1.0, -1.0] {
                     let mut between = direction.clone();
                     between.as_mut().iter_mut().zip(other.as_ref()).for_each(|(sum, other)| *sum += side * other);
-                    self.try_line(problem, between.as_ref(), reach, found)?;
+                    self.try_line(between.as_ref(), reach)?;
                 }
             }
         }
@@ -227,18 +226,12 @@ where
     }
 
     /// Tries points along a direction, both ways, at growing distances.
-    fn try_line<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        direction: &[f64],
-        reach: f64,
-        found: &mut Found<T, S>,
-    ) -> Result<(), EvaluationError> {
+    fn try_line(&mut self, direction: &[f64], reach: f64) -> Result<(), EvaluationError> {
         let mut share = T::EPSILON.to_f64().powf(0.25);
         while share <= 1.0 {
             for side in [share, -share] {
                 self.take(direction, side * reach);
-                self.try_step(problem, (0.0, 0.0), found)?;
+                self.try_step((0.0, 0.0))?;
             }
             share *= GROWTH;
         }
@@ -247,50 +240,26 @@ where
 
     /// Makes a multiple of these numbers the step.
     fn take(&mut self, step: &[f64], factor: f64) {
-        self.step.as_mut().iter_mut().zip(step).for_each(|(to, &from)| *to = T::from_f64(factor * from));
+        let delta = self.descent.step.delta.as_mut();
+        delta.iter_mut().zip(step).for_each(|(to, &from)| *to = T::from_f64(factor * from));
     }
 
     /// Keeps the point after the step if it is the lowest so far, within the bounds.
-    fn try_step<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        (lambda, predicted): (f64, f64),
-        found: &mut Found<T, S>,
-    ) -> Result<(), EvaluationError> {
-        if self.evaluations.total() >= found.limit {
+    fn try_step(&mut self, (lambda, predicted): (f64, f64)) -> Result<(), EvaluationError> {
+        let Descent { space, here, step, trial, .. } = &mut *self.descent;
+        if self.evaluation.counts().total() >= self.limit {
             return Ok(());
         }
-        self.look_ahead(problem, T::ONE);
-        if let Some(bounds) = &self.bounds {
-            bounds.clamp(self.trial.as_mut());
-        }
-        let actual = self.cost - self.trial_cost(problem)?;
-        if actual > found.trial.map_or(found.noticeable, |best| best.actual) {
-            let length = scaled_norm(self.column_norms.as_ref(), self.step.as_ref());
-            let slope = self.model.slope(self.step.as_ref());
+        space.look_ahead(self.evaluation, here.x.as_ref(), T::ONE, step.delta.as_ref(), trial.x.as_mut());
+        space.clamp(trial.x.as_mut());
+        let actual = here.costs.cost - self.descent.trial_cost(self.evaluation)?;
+        if actual > self.found.map_or(self.noticeable, |best| best.actual) {
+            let step = self.descent.step.delta.as_ref();
+            let (length, slope) = (scaled_norm(self.descent.scale.norms(), step), self.descent.model.slope(step));
             let (lambda, predicted) = (T::from_f64(lambda), T::from_f64(predicted));
-            found.trial = Some(Trial { lambda, length, slope, predicted, actual, accepted: false });
-            found.point.as_mut().copy_from_slice(self.trial.as_ref());
+            self.found = Some(Trial { lambda, length, slope, predicted, actual, accepted: false });
+            self.point.as_mut().copy_from_slice(self.descent.trial.x.as_ref());
         }
         Ok(())
     }
-}
-
-/// Parameters that a plain step leaves where they are.
-#[derive(Clone, Copy)]
-enum LeftOut {
-    None,
-    Coarse,
-    One(usize),
-}
-
-/// The lowest point so far.
-struct Found<T: Real, S: Shape<T>> {
-    /// How it was found; `None` where none is noticeably lower.
-    trial: Option<Trial<T>>,
-    point: S::Vector,
-    /// Reduction of the cost that is noticed.
-    noticeable: T,
-    /// Evaluations that are allowed in the whole solve.
-    limit: usize,
 }

@@ -2,7 +2,7 @@
 
 use super::damping::AnyPolicy;
 use super::damping::DampingPolicy;
-use super::engine::Solve;
+use super::engine::SolveCall;
 use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
 use crate::linear::Forms;
@@ -122,7 +122,7 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
         let (settings, damping) = (&self.settings, self.damping.clone());
-        Solve { settings, damping, problem, start, observer: &mut () }.in_forms(forms)
+        SolveCall { settings, damping, problem, start, observer: &mut () }.in_forms(forms)
     }
 
     /// Variable projection, and a solve for all parameters where it fails.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::bounded::{bounds_of, check_start};
-use super::rank_sync::RankSync;
-use super::training::TrainingSettings;
+use super::active_bounds::{bounds_of, check_start};
+use super::hyperparameters::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::clock::HAS_CLOCK;
+use crate::evaluation::RankSync;
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -130,11 +130,23 @@ impl<T: Real> Settings<T> {
             return Err(SolveError::NoResiduals);
         }
         match (&rank_sync, self.linear_solver) {
-            (Some(rank_sync), LinearSolver::Always(form)) if form == LinearForm::Dual || form.takes_blocks() => {
+            (Some(rank_sync), LinearSolver::Always(form)) if form.takes_blocks() => {
                 Err(SolveError::SpreadOut { what: form.to_string(), ranks: rank_sync.ranks() })
             }
             _ => Ok(rank_sync),
         }
+    }
+
+    /// [Opens](Self::open) a problem at a start that has to be the same on all ranks.
+    #[inline]
+    pub(super) fn open_at<P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &P,
+        start: &[T],
+    ) -> Result<Option<RankSync<T>>, SolveError> {
+        let ranks = self.open(problem, start)?;
+        let differs = ranks.as_ref().map_or(Ok(None), |ranks| ranks.first_to_differ(problem, start))?;
+        differs.map_or(Ok(ranks), |(what, rank)| Err(SolveError::Unequal { what, rank }))
     }
 
     /// Checks settings and problem, but for having residuals: those may be on other ranks.
@@ -214,6 +226,20 @@ impl<T: Real> Settings<T> {
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
         Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })
+    }
+
+    /// The form for a problem that was checked, of a number of parameters that the compiler knows.
+    #[inline]
+    pub(super) fn plan_fixed<P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &P,
+        ranks: Option<&RankSync<T>>,
+        n: usize,
+    ) -> Result<Plan, SolveError> {
+        let (m, _) = rows_and_group(problem, ranks);
+        let (group, bounded) = (problem.row_group().max(1), bounds_of(problem)?.is_some());
+        Plan::stacked(self.linear_solver, (m, n), group, bounded)
+            .map_err(|error| SolveError::no_plan(error, self.memory_budget))
     }
 
     /// The scaling of a problem that is solved in this form.

@@ -1,119 +1,196 @@
-//! The first linearisation, and the errors of a start that is not finite.
+//! The first linearisation, and the errors of a start that cannot be judged.
 
 use super::SolveError;
-use super::damping::DampingPolicy;
-use super::iteration::Iteration;
-use super::manifold::PointSizes;
+use super::descent::{Descent, Parts};
+use super::space::Space;
+use crate::distributed::RankError;
+use crate::evaluation::{Evaluation, Partial, RowSums};
 use crate::kernels::vector::underflows;
-use crate::linear::shape::Shape;
-use crate::linear::{LinearModel, Tiles};
-use crate::problem::LeastSquares;
+use crate::linear::LinearModel;
 use crate::real::Real;
 
-impl<T, S, D> Iteration<T, S, D>
-where
-    T: Real,
-    S: Shape<T>,
-    D: DampingPolicy<T>,
-{
-    /// Linearises the problem at the trial point, to start from there.
-    pub(crate) fn start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
-        self.cost = T::INFINITY;
-        if self.linearize_trial(problem).map_err(SolveError::Evaluation)?.is_none() {
-            return Err(self.explain_non_finite_start(problem));
-        }
-        self.find_underflow(problem)?;
-        self.initial_cost = self.cost;
-        let sizes = self.point_sizes.as_ref().map_or_else(|| self.x.as_ref(), PointSizes::sizes);
-        self.start.as_mut().copy_from_slice(sizes);
-        self.rescale();
-        Ok(())
+/// Starts a descent at its trial point.
+///
+/// # Errors
+///
+/// A point, a residual or a derivative that is not finite, squares that vanish of entries that do not, or the error of the evaluation.
+pub(super) fn start<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+) -> Result<(), SolveError> {
+    if !descent.start(evaluation).map_err(SolveError::Evaluation)? {
+        return Err(explain_non_finite(descent, evaluation));
+    }
+    find_underflow(descent, evaluation)?;
+    descent.follow();
+    Ok(())
+}
+
+/// Refuses a start where squares vanish of numbers that do not: their sums would call any point a minimum. Derivatives that are
+/// lost beside the residuals are no underflow, but those of a parameter without influence.
+#[inline]
+fn find_underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+) -> Result<(), SolveError> {
+    let cost_is_lost = underflows(descent.here.costs.cost);
+    let may_be_lost = cost_is_lost || descent.scale.norms().contains(&T::ZERO);
+    if may_be_lost && descent.model.form().forms_rows() { underflow(descent, evaluation, cost_is_lost) } else { Ok(()) }
+}
+
+/// Error for residuals or a column whose squares underflow.
+#[cold]
+fn underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+    cost_is_lost: bool,
+) -> Result<(), SolveError> {
+    let x = descent.here.x.as_ref();
+    let mut largest =
+        LargestEffects { sizes: descent.space.sizes(x), residual: T::ZERO, effects: descent.step.delta.as_mut() };
+    evaluation.sum_rows(x, &mut largest).map_err(SolveError::Evaluation)?;
+    let LargestEffects { residual, effects, .. } = largest;
+    let lost = |&j: &usize| descent.scale.norms()[j] == T::ZERO && effects[j] > T::EPSILON * residual;
+    if let Some(j) = (0..effects.len()).find(lost) {
+        let name = evaluation.column_name(j);
+        return Err(SolveError::Underflow { what: format!("the derivatives with respect to {name}") });
+    }
+    let effect = effects.iter().fold(T::ZERO, |largest, &effect| largest.max(effect));
+    if cost_is_lost && residual > T::EPSILON * effect {
+        return Err(SolveError::Underflow { what: "the residuals".to_owned() });
+    }
+    Ok(())
+}
+
+/// Returns the error that names the number that is not finite at the start, on any rank.
+#[cold]
+fn explain_non_finite<T: Real, P: Parts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+) -> SolveError {
+    if descent.model.form().takes_blocks() {
+        // Rows of the whole Jacobian may not fit the memory.
+        return SolveError::Overflow;
+    }
+    let mut first = FirstNonFinite { columns: descent.step.delta.as_ref().len(), ranks: 0, found: None };
+    if let Err(error) = evaluation.sum_rows(descent.trial.x.as_ref(), &mut first) {
+        return SolveError::Evaluation(error);
+    }
+    let Some(NonFinite { rank, row, column, value }) = first.found else { return SolveError::Overflow };
+    let error = match column {
+        None => SolveError::NonFiniteResidual { index: row, value },
+        Some(column) => SolveError::NonFiniteDerivative { name: evaluation.column_name(column), residual: row, value },
+    };
+    match rank {
+        None => error,
+        Some(rank) => SolveError::Rank(RankError { rank, message: error.to_string() }),
+    }
+}
+
+/// The largest residual, and the largest changes of a residual by the parameters.
+struct LargestEffects<'a, T> {
+    /// Sizes of the parameters.
+    sizes: &'a [T],
+    residual: T,
+    effects: &'a mut [T],
+}
+
+impl<T: Real> Partial<T> for LargestEffects<'_, T> {
+    fn begin(&mut self) {
+        self.residual = T::ZERO;
+        self.effects.fill(T::ZERO);
     }
 
-    /// Refuses a start where squares vanish of numbers that do not: their sums would call any point a minimum. Derivatives that are
-    /// lost beside the residuals are no underflow, but those of a parameter without influence.
-    fn find_underflow<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Result<(), SolveError> {
-        let cost_is_lost = underflows(self.cost);
-        if !self.plan.form.forms_rows() || !(cost_is_lost || self.column_norms.as_ref().contains(&T::ZERO)) {
-            return Ok(());
-        }
-        let own = self.underflow(problem, cost_is_lost);
-        self.tiles.forget();
-        match &self.rank_sync {
-            None => own,
-            Some(rank_sync) => rank_sync.agree(own),
-        }
+    fn adds_up(&self) -> bool {
+        false
     }
 
-    /// Error for residuals or a column whose squares underflow, judged by the rows of this rank.
-    fn underflow<P: LeastSquares<T> + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        cost_is_lost: bool,
-    ) -> Result<(), SolveError> {
-        let (x, norms, n) = (self.x.as_ref(), self.column_norms.as_ref(), self.plan.n);
-        let sizes = self.point_sizes.as_ref().map_or(x, PointSizes::sizes);
-        let mut residual = T::ZERO;
-        // The largest changes of a residual by the parameters.
-        let effects = self.step.as_mut();
-        effects.fill(T::ZERO);
-        let visited = self.tiles.linearize(problem, x, |_, _, r, jacobian| {
-            residual = r.iter().fold(residual, |largest, r| largest.max(r.abs()));
-            for row in jacobian.chunks_exact(n) {
-                for (effect, (&derivative, &x)) in effects.iter_mut().zip(row.iter().zip(sizes)) {
-                    *effect = effect.max((derivative * x).abs());
-                }
+    fn write(&self, entries: &mut Vec<T>) {
+        entries.push(self.residual);
+        entries.extend_from_slice(self.effects);
+    }
+
+    fn read(&mut self, entries: &[T]) {
+        let [residual, effects @ ..] = entries else { return };
+        self.residual = self.residual.max(*residual);
+        self.effects.iter_mut().zip(effects).for_each(|(effect, &other)| *effect = effect.max(other));
+    }
+}
+
+impl<T: Real> RowSums<T> for LargestEffects<'_, T> {
+    fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
+        self.residual = r.iter().fold(self.residual, |largest, r| largest.max(r.abs()));
+        for row in jacobian.chunks_exact(self.sizes.len()) {
+            for (effect, (&derivative, &x)) in self.effects.iter_mut().zip(row.iter().zip(self.sizes)) {
+                *effect = effect.max((derivative * x).abs());
             }
-            Ok(())
-        });
-        visited.map_err(SolveError::Evaluation)?;
-        let lost = |&j: &usize| norms[j] == T::ZERO && effects[j] > T::EPSILON * residual;
-        if let Some(j) = (0..n).find(lost) {
-            let name = problem.column_name(j);
-            return Err(SolveError::Underflow { what: format!("the derivatives with respect to {name}") });
         }
-        let effect = effects.iter().fold(T::ZERO, |largest, &effect| largest.max(effect));
-        if cost_is_lost && residual > T::EPSILON * effect {
-            return Err(SolveError::Underflow { what: "the residuals".to_owned() });
-        }
-        Ok(())
     }
 
-    /// Returns the error that names the number that is not finite at the start, on any rank.
-    fn explain_non_finite_start<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> SolveError {
-        let own = self.find_non_finite(problem).map_or(Ok(()), Err);
-        let found = match &self.rank_sync {
-            None => own,
-            Some(rank_sync) => rank_sync.agree(own),
+    fn overwrites(&self) -> bool {
+        true
+    }
+}
+
+/// The first residual or derivative that is not finite, in the order of the ranks and of their rows.
+struct FirstNonFinite {
+    columns: usize,
+    /// Ranks seen.
+    ranks: usize,
+    found: Option<NonFinite>,
+}
+
+struct NonFinite {
+    /// `None` where there is but one rank.
+    rank: Option<usize>,
+    row: usize,
+    /// `None` for a residual.
+    column: Option<usize>,
+    value: f64,
+}
+
+impl<T: Real> Partial<T> for FirstNonFinite {
+    fn begin(&mut self) {
+        (self.ranks, self.found) = (0, None);
+    }
+
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    fn write(&self, entries: &mut Vec<T>) {
+        if let Some(NonFinite { row, column, value, .. }) = self.found {
+            // No index is ever the number of columns.
+            let place = [row, column.unwrap_or(self.columns)].map(|index| T::from_f64(index as f64));
+            entries.extend([place[0], place[1], T::from_f64(value)]);
+        }
+    }
+
+    fn read(&mut self, entries: &[T]) {
+        if let (None, &[row, column, value]) = (&self.found, entries) {
+            let [row, column] = [row, column].map(|index| index.to_f64() as usize);
+            let (rank, column) = (Some(self.ranks), Some(column).filter(|&column| column < self.columns));
+            self.found = Some(NonFinite { rank, row, column, value: value.to_f64() });
+        }
+        self.ranks += 1;
+    }
+}
+
+impl<T: Real> RowSums<T> for FirstNonFinite {
+    fn add(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
+        if self.found.is_some() {
+            return;
+        }
+        let residual = r.iter().position(|r| !r.is_finite()).map(|i| (first + i, None, r[i]));
+        let derivative = || {
+            let k = jacobian.iter().position(|entry| !entry.is_finite())?;
+            Some((first + k / self.columns, Some(k % self.columns), jacobian[k]))
         };
-        found.err().unwrap_or(SolveError::Overflow)
+        let found = residual.or_else(derivative);
+        self.found = found.map(|(row, column, value)| NonFinite { rank: None, row, column, value: value.to_f64() });
     }
 
-    /// The first residual that is not finite at the trial point, in the rows that are here.
-    fn find_non_finite<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P) -> Option<SolveError> {
-        if self.model.taking_blocks().is_some() {
-            // Rows of the whole Jacobian may not fit the memory.
-            return None;
-        }
-        let mut culprit = None;
-        let n = self.plan.n;
-        if self.plan.form.multiplies() {
-            // There was no room for rows of the Jacobian yet.
-            self.tiles = Tiles::of_one_group(n, self.plan.group);
-        }
-        let found = self.tiles.linearize(problem, self.trial.as_ref(), |problem, rows, r, jacobian| {
-            if let (None, Some(i)) = (&culprit, r.iter().position(|r| !r.is_finite())) {
-                culprit = Some(SolveError::NonFiniteResidual { index: rows.start + i, value: r[i].to_f64() });
-            }
-            if let (None, Some(k)) = (&culprit, jacobian.iter().position(|a| !a.is_finite())) {
-                let (residual, name) = (rows.start + k / n, problem.column_name(k % n));
-                culprit = Some(SolveError::NonFiniteDerivative { name, residual, value: jacobian[k].to_f64() });
-            }
-            Ok(())
-        });
-        match found {
-            Err(error) => Some(SolveError::Evaluation(error)),
-            Ok(()) => culprit,
-        }
+    fn overwrites(&self) -> bool {
+        true
     }
 }

@@ -1,101 +1,214 @@
-//! The damped system at the current point, as the damping policies see it.
+//! The damped system at the current point, as damping policies, spaces and refinements of a step see it.
 
-use super::damping::{DampedSystem, DampingPolicy, IllConditioned};
-use super::iteration::Iteration;
-use crate::linear::shape::Shape;
-use crate::linear::{BoxConstrained, LinearModel, Products};
-use crate::problem::LeastSquares;
+use super::Refusal;
+use super::damping::{DampedSystem, IllConditioned, Trial};
+use super::space::{Faces, Space};
+use crate::evaluation::{Along, Evaluation, Forcing};
+use crate::kernels::vector::{add_scaled, all_finite};
+use crate::linear::{Damped, Drawn, Held, LinearModel, Unsolved};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 
-/// The linear model with its damping, and with the bounds that steps must keep.
-pub(super) struct System<'a, T: Real, S: Shape<T>> {
-    products: Products<'a, T>,
-    pub(super) model: &'a mut S::Model,
-    pub(super) bounds: Option<&'a mut BoxConstrained<T, S>>,
-    /// The current point.
-    x: &'a S::Vector,
-    d: &'a S::Vector,
-    step: &'a mut S::Vector,
-    /// `λ` is at least this.
-    pub(super) minimum: T,
-    pub(super) factorizations: &'a mut usize,
-    /// The damping of the last solve, and the length of its step.
-    pub(super) tried: &'a mut T,
-    length: &'a mut T,
+/// A step, and the numbers of the system that it solves.
+pub(super) struct DampedStep<T, V> {
+    /// The step `δ`.
+    pub(super) delta: V,
+    /// The correction of the step, and scratch memory between steps.
+    pub(super) workspace: V,
+    /// The damping of the last system, whether it could be solved or not.
+    pub(super) lambda: T,
+    /// `‖Dδ‖` of the last step that was solved for.
+    pub(super) length: T,
+    pub(super) factorizations: usize,
+    /// Systems are solved to rounding accuracy.
+    pub(super) exact: bool,
+    /// Reason for which the last step was refused whatever its cost, and that cost; infinite where it is not known.
+    pub(super) refused: Option<(Refusal, T)>,
 }
 
-impl<T, S, D> Iteration<T, S, D>
-where
-    T: Real,
-    S: Shape<T>,
-    D: DampingPolicy<T>,
-{
-    /// The damped system, and the policy that chooses the damping.
+impl<T: Real, V> DampedStep<T, V> {
+    /// No step yet.
     #[inline]
-    pub(super) fn system<'a, P: LeastSquares<T> + ?Sized>(
-        &'a mut self,
-        problem: &'a mut P,
-    ) -> (&'a mut D, System<'a, T, S>) {
-        let system = System {
-            products: problem.products(),
-            model: &mut self.model,
-            bounds: self.bounds.as_mut(),
-            x: &self.x,
-            d: &self.d,
-            step: &mut self.step,
-            minimum: self.rule.minimum_damping,
-            factorizations: &mut self.evaluations.factorizations,
-            tried: &mut self.tried,
-            length: &mut self.length,
-        };
-        (&mut self.damping, system)
+    pub(super) fn new(delta: V, workspace: V) -> Self {
+        let (lambda, length) = (T::ZERO, T::ZERO);
+        DampedStep { delta, workspace, lambda, length, factorizations: 0, exact: false, refused: None }
     }
 }
 
-impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
-    #[inline]
-    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
-        let lambda = lambda.max(self.minimum);
-        let System { products, model, factorizations, tried, .. } = self;
-        // Of a length that the compiler knows where the shape does.
-        let (x, d, step) = (self.x.as_ref(), self.d.as_ref(), self.step.as_mut());
-        **tried = lambda;
-        let length = match &mut self.bounds {
-            None => {
-                **factorizations += 1;
-                model.solve_and_measure(reborrow(products), lambda, d, &[], step)?
-            }
-            Some(bounds) => {
-                let holding = model.holding_variables().ok_or(IllConditioned)?;
-                bounds.solve(holding, x, (lambda, d), step, factorizations)?;
-                model.length(d, step)
-            }
+/// Borrows of the parts that a step is made of.
+pub(super) struct System<'a, T: Real, V, M, G> {
+    evaluation: &'a mut dyn Evaluation<T>,
+    model: &'a mut M,
+    space: &'a mut G,
+    /// The current point.
+    x: &'a [T],
+    d: &'a [T],
+    step: &'a mut DampedStep<T, V>,
+    /// The trial point.
+    trial: &'a mut [T],
+    /// Share of the correction that the step takes.
+    share: T,
+    /// The step is the one that is tried.
+    is_drawn: bool,
+    /// Error of an evaluation, of which a policy is told only that the system has no solution.
+    pub(super) failure: Option<EvaluationError>,
+}
+
+/// The damped system as refinements of a step see it.
+pub(super) trait StepSystem<T: Real> {
+    /// The step.
+    fn step(&mut self) -> &mut [T];
+
+    /// Solves for the second-order correction of the step, with the point ahead a share `probe` of the way, and returns its length
+    /// relative to the step; zero where there is none.
+    fn bend(&mut self, probe: T) -> Result<T, EvaluationError>;
+
+    /// Takes this share of the correction, unless that would cross a bound.
+    fn take_correction(&mut self, share: T);
+
+    /// Draws the step that is tried, and the trial's slope and predicted reduction with it.
+    fn draw(&mut self, drawn: Drawn<'_, T>, trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError>;
+
+    /// The current point.
+    fn x(&self) -> &[T];
+
+    /// Weight of a ridge that is in the damping, and not in the linear model.
+    fn ridge(&self) -> T;
+
+    /// Solves for the chord correction by these residuals of the trial point, and returns its length; `None` where there is none.
+    fn chord(&mut self, residuals: &[T]) -> Result<Option<T>, EvaluationError>;
+
+    /// Subtracts the chord correction from the step.
+    fn take_chord(&mut self);
+
+    /// Moves the trial point to the end of the step.
+    fn move_trial(&mut self);
+
+    /// Moves the trial point to the end of the step, and returns the cost there, whose residuals are kept.
+    fn try_again(&mut self, residuals: &mut [T]) -> Result<T, EvaluationError>;
+}
+
+impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> System<'a, T, V, M, G> {
+    #[inline(always)]
+    pub(super) fn new(
+        evaluation: &'a mut dyn Evaluation<T>,
+        (model, space): (&'a mut M, &'a mut G),
+        (x, d): (&'a [T], &'a [T]),
+        step: &'a mut DampedStep<T, V>,
+        trial: &'a mut [T],
+    ) -> Self {
+        System { evaluation, model, space, x, d, step, trial, share: T::ZERO, is_drawn: false, failure: None }
+    }
+
+    /// The step that was solved for with this damping, and the reduction of the cost that the linear model predicts for it,
+    /// `−(Jᵀr)ᵀδ − ½‖Jδ‖²`.
+    #[inline(always)]
+    pub(super) fn predict(&self, lambda: T) -> Trial<T> {
+        let (length, delta, half) = (self.step.length, self.step.delta.as_ref(), T::from_f64(0.5));
+        let slope = self.model.slope(delta);
+        let predicted = if self.space.is_bounded() {
+            -slope - half * self.model.quadratic_form(delta)
+        } else {
+            // (JᵀJ + λD²)δ = −Jᵀr makes it a sum of positive terms.
+            half * (lambda * length * length - slope)
         };
-        *self.length = length;
-        if length.is_finite() { Ok(length) } else { Err(IllConditioned) }
+        Trial { lambda, length, slope, predicted, actual: -T::INFINITY, accepted: false }
+    }
+
+    /// Draws the step that is tried, unless a refinement has.
+    #[inline(always)]
+    pub(super) fn complete(&mut self) -> Result<Option<Refusal>, EvaluationError> {
+        if self.is_drawn { Ok(None) } else { self.draw_step(Drawn::corrected_by(self.share)) }
+    }
+
+    /// Makes the step the one that is tried.
+    #[inline(always)]
+    fn draw_step(&mut self, drawn: Drawn<'_, T>) -> Result<Option<Refusal>, EvaluationError> {
+        self.is_drawn = true;
+        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        match self.model.complete(&mut *self.evaluation, damped, drawn, workspace.as_mut(), delta.as_mut()) {
+            Ok(()) => Ok(None),
+            Err(Unsolved::IllConditioned) => Ok(Some(Refusal::IllConditioned)),
+            Err(Unsolved::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
+    fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
+        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        let by = match by {
+            Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial, probe, linear: None },
+            Correction::Chord { residuals } => Forcing::Residuals(residuals),
+        };
+        let along = Along { x: self.x, v: delta.as_ref(), by };
+        match self.model.correct(&mut *self.evaluation, along, damped, workspace.as_mut()) {
+            Ok(length) => Ok(Some(length)),
+            Err(Unsolved::IllConditioned) => Ok(None),
+            Err(Unsolved::Failed(error)) => Err(error),
+        }
+    }
+
+    /// A number that an evaluation may fail to give; zero, and the error is kept, where it does.
+    fn keep_failure(&mut self, outcome: Result<T, Unsolved>) -> T {
+        match outcome {
+            Ok(number) => number,
+            Err(Unsolved::IllConditioned) => T::ZERO,
+            Err(Unsolved::Failed(error)) => {
+                self.failure = Some(error);
+                T::ZERO
+            }
+        }
+    }
+}
+
+/// Corrections of a step.
+enum Correction<'a, T> {
+    /// By the second derivatives along the step.
+    Geodesic { probe: T },
+    /// By the residuals of the trial point.
+    Chord { residuals: &'a [T] },
+}
+
+/// The matrix of the last system.
+#[inline(always)]
+fn damped<'a, T: Real, V>(step: &DampedStep<T, V>, (x, d): (&'a [T], &'a [T]), held: Held<'a>) -> Damped<'a, T> {
+    Damped { x, lambda: step.lambda, d, held, exact: step.exact }
+}
+
+impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> DampedSystem<T> for System<'_, T, V, M, G> {
+    #[inline(always)]
+    fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
+        self.step.lambda = lambda;
+        let damped = damped(self.step, (self.x, self.d), &[]);
+        let DampedStep { delta, length, factorizations, .. } = &mut *self.step;
+        let (evaluation, model, failure) = (&mut *self.evaluation, &mut *self.model, &mut self.failure);
+        let mut faces = AtLambda { evaluation, model, damped, factorizations, failure };
+        *length = self.space.solve(&mut faces, self.x, delta.as_mut())?;
+        if length.is_finite() { Ok(*length) } else { Err(IllConditioned) }
     }
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
-        let held = self.bounds.as_ref().map_or(&[][..], |bounds| bounds.held());
-        let (d, step) = (self.d.as_ref(), self.step.as_ref());
-        let squared = self.model.inverse_form(reborrow(&mut self.products), d, held, step);
-        squared / *self.length
+        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let form = self.model.inverse_form(&mut *self.evaluation, damped, self.step.delta.as_ref());
+        self.keep_failure(form) / self.step.length
     }
 
     #[inline]
     fn gradient_norm(&mut self) -> T {
-        let (x, d) = (self.x.as_ref(), self.d.as_ref());
-        let Some(bounds) = &self.bounds else {
-            return self.model.gradient_norm(reborrow(&mut self.products), d);
-        };
-        let columns = self.model.gradient().iter().zip(x.iter().zip(d)).enumerate();
-        let free = columns.filter(|&(j, (&derivative, (&x, _)))| bounds.holds(j, x, derivative).is_none());
+        if !self.space.is_bounded() {
+            let norm = self.model.gradient_norm(&mut *self.evaluation, self.d);
+            return self.keep_failure(norm.map_err(Unsolved::Failed));
+        }
+        let columns = self.model.gradient().iter().zip(self.x.iter().zip(self.d)).enumerate();
+        let free = columns.filter(|&(j, (&derivative, (&x, _)))| self.space.holds(j, x, derivative).is_none());
         free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
     }
 
     fn is_bounded(&self) -> bool {
-        self.bounds.is_some()
+        self.space.is_bounded()
     }
 
     fn is_cheap(&self) -> bool {
@@ -103,11 +216,107 @@ impl<T: Real, S: Shape<T>> DampedSystem<T> for System<'_, T, S> {
     }
 }
 
-/// Borrows the products for a shorter time.
-#[inline(always)]
-fn reborrow<'b, T: Real>(products: &'b mut Products<'_, T>) -> Products<'b, T> {
-    match products {
-        Some(products) => Some(&mut **products),
-        None => None,
+/// The system with its damping, for the faces of a box.
+struct AtLambda<'s, T: Real, M> {
+    evaluation: &'s mut dyn Evaluation<T>,
+    model: &'s mut M,
+    damped: Damped<'s, T>,
+    factorizations: &'s mut usize,
+    failure: &'s mut Option<EvaluationError>,
+}
+
+impl<T: Real, M: LinearModel<T>> Faces<T> for AtLambda<'_, T, M> {
+    #[inline(always)]
+    fn solve_face(&mut self, held: Held<'_>, step: &mut [T]) -> Result<T, IllConditioned> {
+        *self.factorizations += 1;
+        let damped = Damped { held, ..self.damped };
+        self.model.solve(&mut *self.evaluation, damped, step).map_err(|unsolved| {
+            if let Unsolved::Failed(error) = unsolved {
+                *self.failure = Some(error);
+            }
+            IllConditioned
+        })
+    }
+
+    fn gradient(&self) -> &[T] {
+        self.model.gradient()
+    }
+
+    fn quadratic_form(&self, v: &[T]) -> T {
+        self.model.quadratic_form(v)
+    }
+
+    fn gram_times(&self, v: &[T], product: &mut [T]) {
+        self.model.gram_times(v, product);
+    }
+
+    fn damping(&self) -> (T, &[T]) {
+        (self.damped.lambda, self.damped.d)
+    }
+}
+
+impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSystem<T> for System<'_, T, V, M, G> {
+    fn step(&mut self) -> &mut [T] {
+        self.step.delta.as_mut()
+    }
+
+    fn bend(&mut self, probe: T) -> Result<T, EvaluationError> {
+        if self.model.form().multiplies() && self.draw_step(Drawn::corrected_by(T::ZERO))?.is_some() {
+            return Ok(T::ZERO);
+        }
+        self.is_drawn = false;
+        self.space.look_ahead(&*self.evaluation, self.x, probe, self.step.delta.as_ref(), self.trial);
+        let length = self.correct(Correction::Geodesic { probe })?.unwrap_or(T::ZERO);
+        let ratio = length / self.step.length;
+        Ok(if ratio.is_finite() { ratio } else { T::ZERO })
+    }
+
+    fn take_correction(&mut self, share: T) {
+        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        if self.space.is_bounded() {
+            let corrected = self.trial.iter_mut().zip(delta.as_ref()).zip(workspace.as_ref());
+            corrected.for_each(|((corrected, &step), &correction)| *corrected = step + share * correction);
+            if !self.space.allows(self.x, self.trial) {
+                return;
+            }
+        }
+        self.share = share;
+    }
+
+    fn draw(&mut self, mut drawn: Drawn<'_, T>, trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+        drawn.correction = self.share;
+        let refusal = self.draw_step(drawn)?;
+        let delta = self.step.delta.as_ref();
+        let (slope, curvature) = (self.model.slope(delta), self.model.quadratic_form(delta));
+        trial.slope = slope;
+        // A rise that was foreseen is no reduction that could be predicted.
+        trial.predicted = (-(slope + T::from_f64(0.5) * curvature)).max(T::ZERO);
+        Ok(refusal)
+    }
+
+    fn x(&self) -> &[T] {
+        self.x
+    }
+
+    fn ridge(&self) -> T {
+        if self.model.form().multiplies() { self.evaluation.ridge() } else { T::ZERO }
+    }
+
+    fn chord(&mut self, residuals: &[T]) -> Result<Option<T>, EvaluationError> {
+        self.correct(Correction::Chord { residuals })
+    }
+
+    fn take_chord(&mut self) {
+        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        add_scaled(delta.as_mut(), -T::ONE, workspace.as_ref());
+    }
+
+    fn move_trial(&mut self) {
+        self.space.plus(&*self.evaluation, self.x, self.step.delta.as_ref(), self.trial);
+    }
+
+    fn try_again(&mut self, residuals: &mut [T]) -> Result<T, EvaluationError> {
+        self.move_trial();
+        if all_finite(self.trial) { self.evaluation.residuals(self.trial, residuals) } else { Ok(T::INFINITY) }
     }
 }

@@ -1,13 +1,13 @@
 //! The triangle of a Jacobian.
 
 use crate::distributed::Communicator;
+use crate::evaluation::{ParallelSums, Tiles};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
-use crate::linear::shape::Dynamic;
-use crate::linear::{RowSums, Tiles};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
+use crate::shape::Dynamic;
 
 /// Numbers in a Jacobian in double precision from which its normal equations are formed first.
 const MANY_NUMBERS: usize = 1_000_000;
@@ -106,7 +106,7 @@ impl<T: Real> Triangle<T> {
         let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
         let Triangle { triangle: gram, gradient, sum_of_squares, rows } = &mut here;
         let are_shared = problem.communicator().is_some_and(|ranks| ranks.size() > 1);
-        if let Some(mut sums) = RowSums::new(*rows, n, group).filter(|_| !are_shared)
+        if let Some(mut sums) = ParallelSums::new(*rows, n, group).filter(|_| !are_shared)
             && let Some(concurrent) = problem.concurrent(x)
         {
             *sum_of_squares = sums.linearize(concurrent, gram, gradient)?.1;

@@ -15,24 +15,27 @@ use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
 use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
 use crate::variables::{Gradients, Variable, Variables};
-use training::Training;
+use training::VariableTraining;
 
 const NAME: &str = "levenberg_marquardt";
 const SLOTS: [&str; 2] = ["momentum", "scaling"];
 
 impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// State that is carried from batch to batch; `None` before the first.
-    fn training(&self) -> Option<&Training<T>> {
+    fn training(&self) -> Option<&VariableTraining<T>> {
         self.carried.as_ref()?.downcast_ref()
     }
 }
 
 impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
     /// State for these variables, which is made if there is none, and the settings.
-    fn training_for(&mut self, variables: &Variables<T>) -> Result<(&mut Training<T>, &Settings<T>), OptimizerError> {
+    fn training_for(
+        &mut self,
+        variables: &Variables<T>,
+    ) -> Result<(&mut VariableTraining<T>, &Settings<T>), OptimizerError> {
         let mut begun = None;
         if self.carried.is_none() {
-            begun = Some(Training::new(&self.settings, &self.damping, variables)?);
+            begun = Some(VariableTraining::new(&self.settings, &self.damping, variables)?);
         }
         let is_free = |variable: Variable| variables.is_trainable(variable) && !variable.is_empty();
         if !variables.iter().any(is_free) {
@@ -41,7 +44,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
         if let Some(begun) = begun {
             self.carried = Some(Box::new(begun));
         }
-        let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<Training<T>>());
+        let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<VariableTraining<T>>());
         let training = training.ok_or_else(not_built)?;
         training.layout.check(NAME, variables.iter())?;
         Ok((training, &self.settings))
@@ -60,7 +63,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.carried = Some(Box::new(Training::new(&self.settings, &self.damping, variables)?));
+        self.carried = Some(Box::new(VariableTraining::new(&self.settings, &self.damping, variables)?));
         Ok(())
     }
 
@@ -192,7 +195,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
             restored.set_hyperparameter(name, value.clone())?;
         }
         if !state.variables.is_empty() {
-            let mut training = Training::new(&restored.settings, &restored.damping, variables)?;
+            let mut training = VariableTraining::new(&restored.settings, &restored.damping, variables)?;
             training.layout.check_state(state)?;
             if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
                 return refuse(format!("slot {missing} is missing"));

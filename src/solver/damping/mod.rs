@@ -8,11 +8,13 @@
 //! ```
 
 mod any_policy;
+mod at_least;
 pub(super) mod gain_ratio;
 mod multiplicative;
 mod trust_region;
 
 pub(crate) use any_policy::AnyPolicy;
+pub(super) use at_least::AtLeast;
 pub use gain_ratio::GainRatio;
 pub use multiplicative::Multiplicative;
 pub use trust_region::TrustRegion;

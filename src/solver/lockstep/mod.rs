@@ -34,8 +34,8 @@ pub(crate) use sums::{Sums, UNROLLED};
 use system::{Factor, Steps, solve};
 pub(crate) use tile::Tile;
 
-use super::iteration::SUFFICIENT_GAIN;
-use super::termination::UNDAMPED;
+use super::descent::SUFFICIENT_GAIN;
+use super::ends::UNDAMPED;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;

@@ -1,11 +1,13 @@
 //! The damped step within bounds: a strictly convex quadratic programme over a box.
 
-use super::held::Held;
-use super::model::{HoldsVariables, IllConditioned};
-use super::shape::Shape;
+use super::euclidean::add_share;
+use super::{Faces, Space};
+use crate::evaluation::Evaluation;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
+use crate::linear::{Held, IllConditioned};
 use crate::problem::{BoundSide, Bounds};
 use crate::real::Real;
+use crate::shape::Shape;
 
 /// Largest number of faces searched, per variable; after that, the best point so far is taken.
 const ROUNDS_PER_PARAMETER: usize = 5;
@@ -16,7 +18,7 @@ const ROUNDS_PER_PARAMETER: usize = 5;
 /// the model within, and what it runs into is held, too; at one that does not, the variables whose multiplier says that the
 /// model falls inwards are set free. Each face of the box that is left has a lower minimum than the last, so none comes
 /// twice, and the last has the minimum of all. One factorisation a face, most often one to three.
-pub(crate) struct BoxConstrained<T: Real, S: Shape<T>> {
+pub(in crate::solver) struct Boxed<T: Real, S: Shape<T>> {
     lower: S::Vector,
     upper: S::Vector,
     /// Variables held by the last step.
@@ -27,100 +29,22 @@ pub(crate) struct BoxConstrained<T: Real, S: Shape<T>> {
     room: S::Vector,
 }
 
-impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
+impl<T: Real, S: Shape<T>> Boxed<T, S> {
     /// Room for the steps of points within these bounds.
-    pub(crate) fn new(bounds: &Bounds<T>) -> Self {
+    pub(super) fn new(bounds: &Bounds<T>) -> Self {
         let n = bounds.len();
         let copied = |numbers: &[T]| {
             let mut copy = S::vector(n);
             copy.as_mut().copy_from_slice(numbers);
             copy
         };
-        BoxConstrained {
+        Boxed {
             lower: copied(bounds.lower()),
             upper: copied(bounds.upper()),
             held: S::sides(n),
             face: S::vector(n),
             room: S::vector(n),
         }
-    }
-
-    /// Variables held by the last step.
-    #[inline]
-    pub(crate) fn held(&self) -> Held<'_> {
-        self.held.as_ref()
-    }
-
-    /// The bound that holds variable `j` of the point `x`, where the cost has this derivative: it would fall beyond, or both
-    /// bounds are the same.
-    #[inline]
-    pub(crate) fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
-        BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], x, derivative)
-    }
-
-    /// Variable `j` may have this value.
-    pub(crate) fn contains(&self, j: usize, x: T) -> bool {
-        self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
-    }
-
-    /// Moves a point to the nearest one within the box.
-    pub(crate) fn clamp(&self, x: &mut [T]) {
-        for (x, (&lower, &upper)) in x.iter_mut().zip(self.lower.as_ref().iter().zip(self.upper.as_ref())) {
-            *x = x.max(lower).min(upper);
-        }
-    }
-
-    /// Writes `x + step` to `trial`: held parameters are exactly at their bounds, and rounding moves none out of the box.
-    #[inline]
-    pub(crate) fn arrive(&self, x: &[T], step: &[T], trial: &mut [T]) {
-        let (lower, upper, held) = (self.lower.as_ref(), self.upper.as_ref(), self.held.as_ref());
-        for (j, trial) in trial.iter_mut().enumerate() {
-            *trial = match held[j] {
-                Some(BoundSide::Lower) => lower[j],
-                Some(BoundSide::Upper) => upper[j],
-                None => (x[j] + step[j]).max(lower[j]).min(upper[j]),
-            };
-        }
-    }
-
-    /// The step from `x` stays within the box.
-    pub(crate) fn allows(&self, x: &[T], step: &[T]) -> bool {
-        let bounds = self.lower.as_ref().iter().zip(self.upper.as_ref());
-        bounds.zip(x.iter().zip(step)).all(|((&lower, &upper), (&x, &step))| lower - x <= step && step <= upper - x)
-    }
-
-    /// Solves for the step from `x`, counting the factorisations.
-    pub(crate) fn solve(
-        &mut self,
-        model: &mut dyn HoldsVariables<T>,
-        x: &[T],
-        (lambda, d): (T, &[T]),
-        step: &mut [T],
-        factorizations: &mut usize,
-    ) -> Result<(), IllConditioned> {
-        self.begin(x, model.gradient());
-        step.fill(T::ZERO);
-        let mut lowest = T::INFINITY;
-        for _ in 0..ROUNDS_PER_PARAMETER * (x.len() + 1) {
-            *factorizations += 1;
-            self.face.as_mut().copy_from_slice(step);
-            model.solve(None, lambda, d, self.held.as_ref(), self.face.as_mut())?;
-            if !all_finite(self.face.as_ref()) {
-                return Err(IllConditioned);
-            }
-            if !self.allows(x, self.face.as_ref()) {
-                self.approach(model, x, (lambda, d), step);
-                continue;
-            }
-            step.copy_from_slice(self.face.as_ref());
-            let value = value(model, (lambda, d), step);
-            // Where rounding hides what a face has gained, there is nothing more to be had.
-            if !(value < lowest) || !self.release(model, (lambda, d), step) {
-                break;
-            }
-            lowest = value;
-        }
-        Ok(())
     }
 
     /// Holds the parameters at bounds of `x` beyond which the cost falls.
@@ -134,7 +58,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
 
     /// Goes from `step` towards the minimum on the face, which is outside: to the nearest point of the box, where that
     /// lowers the model, else straight to the edge. What ends at a bound is held there.
-    fn approach(&mut self, model: &dyn HoldsVariables<T>, x: &[T], damping: (T, &[T]), step: &mut [T]) {
+    fn approach(&mut self, system: &dyn Faces<T>, x: &[T], step: &mut [T]) {
         let (face, nearest, held) = (self.face.as_ref(), self.room.as_mut(), self.held.as_mut());
         let room = |j: usize| (self.lower.as_ref()[j] - x[j], self.upper.as_ref()[j] - x[j]);
         let mut reach = T::ONE;
@@ -145,7 +69,7 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
                 reach = reach.min((nearest[j] - step[j]) / (face[j] - step[j]));
             }
         }
-        let straight = !(value(model, damping, nearest) < value(model, damping, step));
+        let straight = !(value(system, nearest) < value(system, step));
         for j in 0..x.len() {
             let (down, up) = room(j);
             let outside = nearest[j] != face[j];
@@ -162,13 +86,13 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
     }
 
     /// Releases held parameters along which the model falls inwards; returns true if there are any.
-    fn release(&mut self, model: &dyn HoldsVariables<T>, (lambda, d): (T, &[T]), step: &[T]) -> bool {
+    fn release(&mut self, system: &dyn Faces<T>, step: &[T]) -> bool {
         if self.held.as_ref().iter().all(Option::is_none) {
             return false;
         }
-        let multiplier = self.room.as_mut();
-        model.gram_times(step, multiplier);
-        let (gradient, held) = (model.gradient(), self.held.as_mut());
+        let ((lambda, d), multiplier) = (system.damping(), self.room.as_mut());
+        system.gram_times(step, multiplier);
+        let (gradient, held) = (system.gradient(), self.held.as_mut());
         let mut released = false;
         for j in (0..step.len()).filter(|&j| self.lower.as_ref()[j] < self.upper.as_ref()[j]) {
             let slope = gradient[j] + multiplier[j] + lambda * d[j] * d[j] * step[j];
@@ -187,9 +111,86 @@ impl<T: Real, S: Shape<T>> BoxConstrained<T, S> {
 }
 
 /// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
-fn value<T: Real>(model: &dyn HoldsVariables<T>, (lambda, d): (T, &[T]), v: &[T]) -> T {
+fn value<T: Real>(system: &dyn Faces<T>, v: &[T]) -> T {
+    let (lambda, d) = system.damping();
     let length = scaled_norm(d, v);
-    dot(model.gradient(), v) + T::from_f64(0.5) * (model.quadratic_form(v) + lambda * length * length)
+    dot(system.gradient(), v) + T::from_f64(0.5) * (system.quadratic_form(v) + lambda * length * length)
+}
+
+impl<T: Real, S: Shape<T>> Space<T> for Boxed<T, S> {
+    #[inline]
+    fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
+        add_share(x, share, step, moved);
+    }
+
+    /// Held parameters end exactly at their bounds, and rounding moves none out of the box.
+    #[inline]
+    fn plus(&mut self, _: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) {
+        let (lower, upper, held) = (self.lower.as_ref(), self.upper.as_ref(), self.held.as_ref());
+        for (j, moved) in moved.iter_mut().enumerate() {
+            *moved = match held[j] {
+                Some(BoundSide::Lower) => lower[j],
+                Some(BoundSide::Upper) => upper[j],
+                None => (x[j] + step[j]).max(lower[j]).min(upper[j]),
+            };
+        }
+    }
+
+    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+        self.begin(x, system.gradient());
+        step.fill(T::ZERO);
+        let mut lowest = T::INFINITY;
+        for _ in 0..ROUNDS_PER_PARAMETER * (x.len() + 1) {
+            self.face.as_mut().copy_from_slice(step);
+            system.solve_face(self.held.as_ref(), self.face.as_mut())?;
+            if !all_finite(self.face.as_ref()) {
+                return Err(IllConditioned);
+            }
+            if !self.allows(x, self.face.as_ref()) {
+                self.approach(system, x, step);
+                continue;
+            }
+            step.copy_from_slice(self.face.as_ref());
+            let value = value(system, step);
+            // Where rounding hides what a face has gained, there is nothing more to be had.
+            if !(value < lowest) || !self.release(system, step) {
+                break;
+            }
+            lowest = value;
+        }
+        let (_, d) = system.damping();
+        Ok(scaled_norm(d, step))
+    }
+
+    fn is_bounded(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn held(&self) -> Held<'_> {
+        self.held.as_ref()
+    }
+
+    /// The cost would fall beyond the bound, or both bounds are the same.
+    #[inline]
+    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
+        BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], x, derivative)
+    }
+
+    fn contains(&self, j: usize, x: T) -> bool {
+        self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
+    }
+
+    fn allows(&self, x: &[T], step: &[T]) -> bool {
+        let bounds = self.lower.as_ref().iter().zip(self.upper.as_ref());
+        bounds.zip(x.iter().zip(step)).all(|((&lower, &upper), (&x, &step))| lower - x <= step && step <= upper - x)
+    }
+
+    fn clamp(&self, x: &mut [T]) {
+        for (x, (&lower, &upper)) in x.iter_mut().zip(self.lower.as_ref().iter().zip(self.upper.as_ref())) {
+            *x = x.max(lower).min(upper);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -199,8 +200,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::linear::shape::Dynamic;
+    use crate::evaluation::GivenRows;
     use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, Plan};
+    use crate::shape::Dynamic;
+    use crate::solver::damping::DampedSystem;
+    use crate::solver::system::{DampedStep, System};
 
     /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
     #[derive(Debug)]
@@ -241,17 +245,16 @@ mod tests {
             let (m, n) = (self.n + 2, self.n);
             let plan = Plan::of_rows(form, false, (m, n), 1);
             let mut model: BoxedModel<f64> = Forms::ROWS.model(&plan, None).unwrap();
-            model.begin();
-            model.add_rows(&mut self.r.clone(), &mut self.jacobian.clone());
-            model.swap();
             let bounds = Bounds::new(self.lower.clone(), self.upper.clone()).unwrap();
-            let mut programme = BoxConstrained::<f64, Dynamic>::new(&bounds);
-            let (mut step, mut count) = (vec![0.0; n], 0);
-            let damping = (self.lambda, self.d.as_slice());
-            let model = model.holding_variables().unwrap();
-            programme.solve(model, &self.x, damping, &mut step, &mut count).unwrap();
-            assert!(programme.allows(&self.x, &step) && count < ROUNDS_PER_PARAMETER * n);
-            (step, programme.held().to_vec())
+            let mut programme = Boxed::<f64, Dynamic>::new(&bounds);
+            let (mut step, mut trial) = (DampedStep::new(vec![0.0; n], vec![0.0; n]), vec![0.0; n]);
+            GivenRows { r: self.r.clone(), jacobian: self.jacobian.clone() }.evaluate(|evaluation| {
+                model.linearize(evaluation, &self.x).unwrap();
+                let (parts, point) = ((&mut model, &mut programme), (self.x.as_slice(), self.d.as_slice()));
+                System::new(evaluation, parts, point, &mut step, &mut trial).solve(self.lambda).unwrap();
+            });
+            assert!(programme.allows(&self.x, &step.delta) && step.factorizations < ROUNDS_PER_PARAMETER * n);
+            (step.delta, Space::<f64>::held(&programme).to_vec())
         }
 
         /// `JᵀJ + λD²` and `Jᵀr`.

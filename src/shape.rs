@@ -2,14 +2,11 @@
 //!
 //! The algorithms are written once, over slices; with [`Fixed`] the slices have lengths the compiler knows.
 
-use super::dispatch::{BoxedModel, Stacked};
-use super::model::LinearModel;
-use super::orthogonal::Orthogonal;
 use crate::problem::BoundSide;
 use crate::real::Real;
 
-/// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows, and the linear model that is made of them.
-pub trait Shape<T: Real>: Sized {
+/// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows.
+pub trait Shape<T: Real>: Sized + 'static {
     /// `n` numbers.
     type Vector: AsRef<[T]> + AsMut<[T]> + Clone;
     /// The bound that each of `n` variables is held at, if any.
@@ -20,9 +17,6 @@ pub trait Shape<T: Real>: Sized {
     type Tile: AsRef<[T]> + AsMut<[T]> + Clone;
     /// [`TILE_ROWS`](Self::TILE_ROWS) numbers.
     type Column: AsRef<[T]> + AsMut<[T]> + Clone;
-
-    /// A linear model of any form.
-    type Model: LinearModel<T>;
 
     /// Rows that [`Tile`](Self::Tile) has room for; a larger tile goes to the heap.
     const TILE_ROWS: usize;
@@ -39,8 +33,6 @@ pub trait Shape<T: Real>: Sized {
     fn tile() -> Self::Tile;
     /// A zero column.
     fn column() -> Self::Column;
-    /// A linear model that solves by QR.
-    fn orthogonal(n: usize) -> Self::Model;
 }
 
 /// Any number of parameters, on the heap.
@@ -53,7 +45,6 @@ impl<T: Real> Shape<T> for Dynamic {
     type Matrix = Vec<T>;
     type Tile = [T; 0];
     type Column = [T; 0];
-    type Model = BoxedModel<T>;
 
     const TILE_ROWS: usize = 0;
 
@@ -81,10 +72,6 @@ impl<T: Real> Shape<T> for Dynamic {
     fn column() -> [T; 0] {
         []
     }
-
-    fn orthogonal(n: usize) -> BoxedModel<T> {
-        Box::new(Orthogonal::<T, Self>::new(n))
-    }
 }
 
 /// Exactly `N` parameters, on the stack.
@@ -94,10 +81,9 @@ pub struct Fixed<const N: usize>;
 impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     type Vector = [T; N];
     type Sides = [Option<BoundSide>; N];
-    type Matrix = Rows<T, N, N>;
-    type Tile = Rows<T, N, 16>;
+    type Matrix = FixedRows<T, N, N>;
+    type Tile = FixedRows<T, N, 16>;
     type Column = [T; 16];
-    type Model = Stacked<T, Self>;
 
     const TILE_ROWS: usize = 16;
 
@@ -117,38 +103,33 @@ impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
     }
 
     #[inline]
-    fn matrix(_n: usize) -> Rows<T, N, N> {
-        Rows([[T::ZERO; N]; N])
+    fn matrix(_n: usize) -> FixedRows<T, N, N> {
+        FixedRows([[T::ZERO; N]; N])
     }
 
     #[inline]
-    fn tile() -> Rows<T, N, 16> {
-        Rows([[T::ZERO; N]; 16])
+    fn tile() -> FixedRows<T, N, 16> {
+        FixedRows([[T::ZERO; N]; 16])
     }
 
     #[inline]
     fn column() -> [T; 16] {
         [T::ZERO; 16]
     }
-
-    #[inline]
-    fn orthogonal(n: usize) -> Stacked<T, Self> {
-        Stacked::Orthogonal(Orthogonal::new(n))
-    }
 }
 
 /// `M` rows of `N` numbers, seen as one slice.
 #[derive(Debug, Clone)]
-pub struct Rows<T, const N: usize, const M: usize>([[T; N]; M]);
+pub struct FixedRows<T, const N: usize, const M: usize>([[T; N]; M]);
 
-impl<T, const N: usize, const M: usize> AsRef<[T]> for Rows<T, N, M> {
+impl<T, const N: usize, const M: usize> AsRef<[T]> for FixedRows<T, N, M> {
     #[inline]
     fn as_ref(&self) -> &[T] {
         self.0.as_flattened()
     }
 }
 
-impl<T, const N: usize, const M: usize> AsMut<[T]> for Rows<T, N, M> {
+impl<T, const N: usize, const M: usize> AsMut<[T]> for FixedRows<T, N, M> {
     #[inline]
     fn as_mut(&mut self) -> &mut [T] {
         self.0.as_flattened_mut()

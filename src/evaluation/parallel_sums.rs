@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::shape::Dynamic;
 use super::tiles::Tiles;
 use crate::kernels::vector::dot;
 use crate::parallel;
 use crate::problem::{ConcurrentRows, EvaluationError};
 use crate::real::Real;
+use crate::shape::Dynamic;
 
 /// Fewest flops of a part.
 const FEWEST_FLOPS: f64 = 1e6;
@@ -21,7 +21,7 @@ const MOST_NUMBERS: usize = 1 << 23;
 /// The rows in parts, each with sums of its own, which are added in the order of the parts.
 ///
 /// The parts follow from the size of the problem. So the sums do not depend on the number of threads.
-pub(crate) struct RowSums<T> {
+pub(crate) struct ParallelSums<T> {
     parts: Vec<Part<T>>,
     /// Groups of rows that are computed together, the rows of each, and the fewest of a part.
     groups: usize,
@@ -47,7 +47,7 @@ struct Part<T> {
     room: Vec<T>,
 }
 
-impl<T: Real> RowSums<T> {
+impl<T: Real> ParallelSums<T> {
     /// Sums over `m` rows of `n` columns that come in groups; `None` for a problem of a single part. They take memory once they
     /// are needed.
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Option<Self> {
@@ -55,7 +55,7 @@ impl<T: Real> RowSums<T> {
         let fitting = MOST_NUMBERS / n.saturating_mul(n).max(1);
         let wanted = ((flops / FEWEST_FLOPS) as usize).min(fitting).max(1);
         let groups = m / group.max(1);
-        let sums = RowSums {
+        let sums = ParallelSums {
             parts: Vec::new(),
             groups,
             group,

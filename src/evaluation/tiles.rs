@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::shape::Shape;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
+use crate::shape::Shape;
 
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;
@@ -62,9 +62,12 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
         Self::of_rows(rows, n, Self::fit_twice(rows, m, n))
     }
 
-    /// A buffer for one group of rows after the other.
-    pub(crate) fn of_one_group(n: usize, group: usize) -> Self {
-        Self::of_rows(group, n, false)
+    /// Makes room for one group of rows after the other where no columns were to be formed.
+    #[inline]
+    pub(super) fn form_columns(&mut self, n: usize, group: usize) {
+        if self.columns == 0 {
+            *self = Self::of_rows(group.max(1), n, false);
+        }
     }
 
     #[inline]
@@ -131,7 +134,7 @@ impl<T: Real, S: Shape<T>> Tiles<T, S> {
 
     /// Rows that fit a tile: whole groups, at least one.
     #[inline]
-    pub(super) fn rows(m: usize, n: usize, group: usize) -> usize {
+    pub(crate) fn rows(m: usize, n: usize, group: usize) -> usize {
         let wanted = match S::TILE_ROWS {
             0 => (TILE_BYTES / size_of::<T>() / n.max(1)).clamp(FEWEST_ROWS, 1024),
             on_stack => on_stack,
@@ -335,7 +338,7 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::shape::Dynamic;
+    use crate::shape::Dynamic;
 
     /// Rows whose numbers say where they are, and how often they were asked for.
     struct Numbered {

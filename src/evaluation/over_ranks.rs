@@ -1,0 +1,126 @@
+//! An evaluation whose results are combined over ranks.
+
+use super::{Along, Costs, Counts, Evaluation, Forcing, Linear, RankSync, RightHandSide, RowSums};
+use crate::manifold::Manifold;
+use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
+use crate::real::Real;
+
+/// The evaluation of this rank's rows, and the ranks that it is combined over; `None` on a single rank.
+pub(crate) struct OverRanks<E, T> {
+    own: E,
+    sync: Option<RankSync<T>>,
+}
+
+impl<E, T> OverRanks<E, T> {
+    #[inline]
+    pub(crate) fn new(own: E, sync: Option<RankSync<T>>) -> Self {
+        OverRanks { own, sync }
+    }
+}
+
+impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
+    fn size(&self) -> (usize, usize) {
+        self.sync.as_ref().map_or_else(|| self.own.size(), |sync| (sync.residuals, sync.largest_group))
+    }
+
+    #[inline]
+    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        let cost = self.own.cost(x);
+        match &mut self.sync {
+            None => cost,
+            Some(sync) => sync.combine(&mut (), cost.map(|cost| [cost])).map(|[cost]| cost),
+        }
+    }
+
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError> {
+        let cost = self.own.residuals(x, kept);
+        match &mut self.sync {
+            None => cost,
+            Some(sync) => sync.combine(&mut (), cost.map(|cost| [cost])).map(|[cost]| cost),
+        }
+    }
+
+    #[inline]
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+        let costs = self.own.sum_rows(x, sums);
+        let Some(sync) = &mut self.sync else { return costs };
+        let costs = costs.map(|Costs { cost, squares }| [cost, squares]);
+        sync.combine(sums, costs).map(|[cost, squares]| Costs { cost, squares })
+    }
+
+    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+        let Some(sync) = &mut self.sync else { return self.own.force(along, rhs) };
+        let own = self.own.force(of_rank(along, sync.before), rhs);
+        // All ranks know their rows, or none takes them.
+        let unknown = own.map(|is_known| [if is_known { T::ZERO } else { T::ONE }]);
+        sync.combine(rhs, unknown).map(|[unknown]| unknown == T::ZERO)
+    }
+
+    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError> {
+        let change = self.own.squared_change(x, y);
+        let Some(sync) = &mut self.sync else { return change };
+        let [sum] = sync.combine(&mut (), change.map(|change| [change]))?;
+        Ok(if sum.is_finite() { sum } else { T::ZERO })
+    }
+
+    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
+        self.own.blocks()
+    }
+
+    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
+        self.own.products()
+    }
+
+    fn count_linearization(&mut self) {
+        self.own.count_linearization();
+    }
+
+    #[inline]
+    fn take_back(&mut self) {
+        self.own.take_back();
+    }
+
+    #[inline]
+    fn learn(&mut self, gain_ratio: T) {
+        self.own.learn(gain_ratio);
+    }
+
+    fn is_cheap(&self) -> bool {
+        self.sync.as_ref().map_or_else(|| self.own.is_cheap(), |sync| sync.derivatives_are_cheap)
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.own.counts()
+    }
+
+    #[inline]
+    fn manifold(&self) -> Option<&dyn Manifold<T>> {
+        self.own.manifold()
+    }
+
+    fn column_name(&self, index: usize) -> String {
+        self.own.column_name(index)
+    }
+
+    fn stop(&mut self, reason: usize) -> bool {
+        self.sync.as_mut().map(|sync| sync.stop(reason)).is_none()
+    }
+
+    #[inline]
+    fn stopped(&self) -> Option<usize> {
+        self.sync.as_ref()?.stopped
+    }
+}
+
+/// The part of a correction that belongs to a rank, `before` whose rows there are so many others.
+fn of_rank<T>(along: Along<'_, T>, before: usize) -> Along<'_, T> {
+    let by = match along.by {
+        Forcing::Curvature { ahead, probe, linear: Some(Linear { residuals, image, is_exact }) } => {
+            let linear = Linear { residuals: &residuals[before..], image: &image[before..], is_exact };
+            Forcing::Curvature { ahead, probe, linear: Some(linear) }
+        }
+        by => by,
+    };
+    Along { by, ..along }
+}

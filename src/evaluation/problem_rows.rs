@@ -1,0 +1,298 @@
+//! The evaluation of a problem on one rank.
+
+use super::parallel_sums::ParallelSums;
+use super::tiles::Tiles;
+use super::{Along, Costs, Counts, Evaluation, Forcing, Linear, RightHandSide, RowSums};
+use crate::kernels::vector::dot;
+use crate::manifold::Manifold;
+use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts, LeastSquares};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// Memory of an evaluation. It outlives the problem of a minibatch.
+pub(crate) struct RowWorkspace<T: Real, S: Shape<T>> {
+    tiles: Tiles<T, S>,
+    /// Sums of many rows on all cores; `None` for few rows.
+    parallel: Option<ParallelSums<T>>,
+    counts: Counts,
+    /// A cost was not `½‖r‖²`: the rows stand for another loss, and `J` is not their derivative.
+    has_own_cost: bool,
+}
+
+impl<T: Real, S: Shape<T>> RowWorkspace<T, S> {
+    /// For `m` rows that come in groups, of which `n` columns are formed.
+    #[inline]
+    pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
+        RowWorkspace { tiles: Tiles::new(m, n, group), parallel: None, counts: Counts::default(), has_own_cost: false }
+    }
+
+    /// Makes room for another number of rows.
+    pub(crate) fn resize(&mut self, m: usize, n: usize, group: usize) {
+        self.tiles.resize(m, n, group);
+    }
+
+    /// Keeps all rows of the Jacobian between linearisations, if they take little memory.
+    pub(crate) fn keep_rows(&mut self, m: usize) {
+        self.tiles.keep_all(m);
+    }
+
+    /// Sums many rows on all cores.
+    pub(crate) fn use_all_cores(&mut self, m: usize, n: usize, group: usize) {
+        if S::TILE_ROWS == 0 {
+            self.parallel = ParallelSums::new(m, n, group);
+        }
+    }
+}
+
+/// A problem, and memory for its rows.
+pub(crate) struct ProblemRows<'p, T: Real, S: Shape<T>, P: ?Sized> {
+    problem: &'p mut P,
+    workspace: &'p mut RowWorkspace<T, S>,
+}
+
+impl<'p, T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S, P> {
+    #[inline]
+    pub(crate) fn new(problem: &'p mut P, workspace: &'p mut RowWorkspace<T, S>) -> Self {
+        ProblemRows { problem, workspace }
+    }
+
+    /// Adds the rows of the problem, a tile at a time.
+    #[inline]
+    fn sum_tiles(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+        let tiles = &mut self.workspace.tiles;
+        tiles.form_columns(self.problem.column_count(), self.problem.row_group());
+        let (mut cost, mut squares) = (T::ZERO, T::ZERO);
+        tiles.linearize(self.problem, x, |problem, rows, r, jacobian| {
+            cost += problem.cost_of(rows.start, r);
+            squares += dot(r, r);
+            sums.add(rows.start, r, jacobian);
+            Ok(())
+        })?;
+        if sums.overwrites() {
+            tiles.forget();
+        }
+        Ok(Costs { cost, squares })
+    }
+
+    /// Adds rows of second derivatives along `v`, with the rows of the Jacobian only where there is no other way.
+    fn bend(
+        &mut self,
+        (x, v): (&[T], &[T]),
+        (ahead, probe): (&[T], T),
+        rhs: &mut dyn RightHandSide<T>,
+    ) -> Result<bool, EvaluationError> {
+        let RowWorkspace { tiles, counts, has_own_cost, .. } = &mut *self.workspace;
+        let mut by_difference = false;
+        let evaluated = tiles.revisit(self.problem, x, |problem, first, at_hand, second| {
+            let Some((r, jacobian)) = at_hand else { return bend_without(problem, (x, v), first, second, rhs) };
+            let exact = problem.second_directional_derivative(x, v, first, second)?;
+            if !exact && *has_own_cost {
+                second.fill(T::ZERO);
+            } else if !exact {
+                by_difference = true;
+                problem.residuals(ahead, first, second)?;
+                for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {
+                    *second = second_difference(*second, r, dot(row, v), probe);
+                }
+            }
+            rhs.add(second, jacobian);
+            Ok(true)
+        })?;
+        counts.jacobians += usize::from(evaluated);
+        counts.residuals += usize::from(by_difference);
+        Ok(true)
+    }
+
+    /// Adds rows of second derivatives along `v`, for a Jacobian that is not formed.
+    fn bend_linear(
+        &mut self,
+        (x, v): (&[T], &[T]),
+        (ahead, probe): (&[T], T),
+        linear: Linear<'_, T>,
+        rhs: &mut dyn RightHandSide<T>,
+    ) -> Result<bool, EvaluationError> {
+        let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
+        let mut by_difference = false;
+        tiles.visit(self.problem, |problem, first, second| {
+            let exact = problem.second_directional_derivative(x, v, first, second)?;
+            if !exact && !linear.is_exact {
+                second.fill(T::ZERO);
+            } else if !exact {
+                by_difference = true;
+                problem.residuals(ahead, first, second)?;
+                let slopes = linear.residuals.iter().zip(linear.image).skip(first);
+                for (second, (&r, &slope)) in second.iter_mut().zip(slopes) {
+                    *second = second_difference(*second, r, slope, probe);
+                }
+            }
+            rhs.add(second, &[]);
+            Ok(())
+        })?;
+        counts.residuals += usize::from(by_difference);
+        Ok(true)
+    }
+
+    /// Adds `Jᵀu`, by the rows that are kept or by the problem's product.
+    fn pull_back(&mut self, x: &[T], u: &[T], rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+        let RowWorkspace { tiles, has_own_cost, .. } = &mut *self.workspace;
+        if *has_own_cost {
+            return Ok(false);
+        }
+        if tiles.visit_kept(u.len(), |rows, jacobian| rhs.add(&u[rows], jacobian)) {
+            return Ok(true);
+        }
+        let Some(sums) = rhs.sums() else { return Ok(false) };
+        let mut is_known = true;
+        tiles.visit(self.problem, |problem, first, r| {
+            r.copy_from_slice(&u[first..first + r.len()]);
+            is_known = is_known && problem.transposed_product(x, first, r, sums)?;
+            Ok(())
+        })?;
+        Ok(is_known)
+    }
+}
+
+impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for ProblemRows<'_, T, S, P> {
+    fn size(&self) -> (usize, usize) {
+        (self.problem.residual_count(), self.problem.row_group().max(1))
+    }
+
+    #[inline]
+    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+        let RowWorkspace { tiles, parallel, counts, .. } = &mut *self.workspace;
+        counts.residuals += 1;
+        if let Some(parallel) = parallel
+            && let Some(rows) = self.problem.concurrent(x)
+        {
+            return parallel.cost(rows);
+        }
+        tiles.cost(self.problem, x)
+    }
+
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError> {
+        let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
+        counts.residuals += 1;
+        let mut cost = T::ZERO;
+        tiles.visit(self.problem, |problem, first, r| {
+            problem.residuals(x, first, r)?;
+            cost += problem.cost_of(first, r);
+            kept[first..first + r.len()].copy_from_slice(r);
+            Ok(())
+        })?;
+        Ok(cost)
+    }
+
+    #[inline]
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+        self.workspace.counts.jacobians += 1;
+        sums.begin();
+        let costs = if let Some(parallel) = &mut self.workspace.parallel
+            && let Some((gram, gradient)) = sums.gram()
+            && let Some(rows) = self.problem.concurrent(x)
+        {
+            self.workspace.tiles.forget();
+            let (cost, squares) = parallel.linearize(rows, gram, gradient)?;
+            Costs { cost, squares }
+        } else {
+            self.sum_tiles(x, sums)?
+        };
+        let twice = costs.cost + costs.cost;
+        self.workspace.has_own_cost |= (twice - costs.squares).abs() > T::EPSILON.sqrt() * costs.squares;
+        Ok(costs)
+    }
+
+    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+        let Along { x, v, by } = along;
+        rhs.begin();
+        match by {
+            Forcing::Curvature { ahead, probe, linear: None } => self.bend((x, v), (ahead, probe), rhs),
+            Forcing::Curvature { ahead, probe, linear: Some(linear) } => {
+                self.bend_linear((x, v), (ahead, probe), linear, rhs)
+            }
+            Forcing::Residuals(residuals) => self.pull_back(x, residuals, rhs),
+        }
+    }
+
+    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError> {
+        let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
+        let mut sum = T::ZERO;
+        tiles.visit_pairs(self.problem, |problem, first, here, there| {
+            problem.residuals(x, first, here)?;
+            problem.residuals(y, first, there)?;
+            sum += here
+                .iter()
+                .zip(there.iter())
+                .fold(T::ZERO, |sum, (&here, &there)| sum + (there - here) * (there - here));
+            Ok(())
+        })?;
+        counts.residuals += 2;
+        Ok(if sum.is_finite() { sum } else { T::ZERO })
+    }
+
+    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
+        self.problem.blocks().ok_or_else(|| "the Jacobian is not made of blocks any more".into())
+    }
+
+    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
+        self.problem.products().ok_or_else(|| "the problem does not multiply by its Jacobian any more".into())
+    }
+
+    fn count_linearization(&mut self) {
+        self.workspace.counts.jacobians += 1;
+        self.workspace.tiles.forget();
+    }
+
+    #[inline]
+    fn take_back(&mut self) {
+        self.workspace.tiles.take_back();
+    }
+
+    #[inline]
+    fn learn(&mut self, gain_ratio: T) {
+        if let Some(blocks) = self.problem.blocks() {
+            blocks.learn(gain_ratio);
+        }
+    }
+
+    fn is_cheap(&self) -> bool {
+        self.problem.derivatives_are_cheap()
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.workspace.counts
+    }
+
+    #[inline]
+    fn manifold(&self) -> Option<&dyn Manifold<T>> {
+        self.problem.manifold()
+    }
+
+    fn column_name(&self, index: usize) -> String {
+        self.problem.column_name(index)
+    }
+}
+
+/// Adds rows of second derivatives without their Jacobian; `false` where that cannot be done.
+fn bend_without<T: Real, P: LeastSquares<T> + ?Sized>(
+    problem: &mut P,
+    (x, v): (&[T], &[T]),
+    first: usize,
+    second: &mut [T],
+    rhs: &mut dyn RightHandSide<T>,
+) -> Result<bool, EvaluationError> {
+    if let Some(sums) = rhs.sums() {
+        return problem.second_derivative_product(x, v, first, second, sums);
+    }
+    let exact = problem.second_directional_derivative(x, v, first, second)?;
+    if exact {
+        rhs.add(second, &[]);
+    }
+    Ok(exact)
+}
+
+/// The second derivative of a residual `r` that is `ahead` after a step of `probe`, and has this slope.
+#[inline]
+fn second_difference<T: Real>(ahead: T, r: T, slope: T, probe: T) -> T {
+    ((ahead - r) / probe - slope) * T::from_f64(2.0) / probe
+}

@@ -1,0 +1,51 @@
+//! Models that are made of others.
+
+/// Passes methods of a linear model on to the one that `$each!` finds in `self`: those that move to a point (`linearize`), those that ask
+/// about the point (`solve`), and `learn`.
+macro_rules! pass_on {
+    (linearize $each:ident) => {
+        pass_on! { $each
+            mut linearize(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError>;
+            mut take_back(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError>;
+        }
+    };
+    (solve $each:ident) => {
+        pass_on! { $each
+            ref form() -> LinearForm;
+            ref gradient() -> &[T];
+            ref column_norms(norms: &mut [T]) -> Option<T>;
+            mut solve(evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved>;
+            mut correct(
+                evaluation: &mut dyn Evaluation<T>, along: Along<'_, T>, damped: Damped<'_, T>, correction: &mut [T]
+            ) -> Result<T, Unsolved>;
+            mut complete(
+                evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, drawn: Drawn<'_, T>, workspace: &mut [T], step: &mut [T]
+            ) -> Result<(), Unsolved>;
+            ref slope(step: &[T]) -> T;
+            ref quadratic_form(v: &[T]) -> T;
+            ref gram_times(v: &[T], product: &mut [T]) -> ();
+            mut inverse_form(evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
+            mut gradient_norm(evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError>;
+        }
+    };
+    (learn $each:ident) => {
+        pass_on! { $each mut learn(lesson: Lesson<'_, T>) -> Option<Recovery>; }
+    };
+    ($each:ident $($kind:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        $(pass_on!(@$kind $each $method($($argument: $type),*) -> $output);)*
+    };
+    (@ref $each:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
+        #[inline(always)]
+        fn $method(&self $(, $argument: $type)*) -> $output {
+            $each!(self, $method($($argument),*))
+        }
+    };
+    (@mut $each:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
+        #[inline(always)]
+        fn $method(&mut self $(, $argument: $type)*) -> $output {
+            $each!(self, $method($($argument),*))
+        }
+    };
+}
+
+pub(super) use pass_on;

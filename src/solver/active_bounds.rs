@@ -1,0 +1,62 @@
+//! The bounds of a solve: their check at the start, and those that are active at the end.
+
+use super::SolveError;
+use super::descent::{Descent, Parts};
+use super::first_order::held_by;
+use crate::linear::LinearModel;
+use crate::problem::{BoundSide, Bounds, LeastSquares};
+use crate::real::Real;
+
+/// A parameter that is at a bound beyond which the cost would fall: its multiplier, the derivative of the cost there, is
+/// positive at a lower bound and negative at an upper one. A parameter whose bounds are equal is always at one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ActiveBound<T> {
+    /// Index of the parameter.
+    pub parameter: usize,
+    /// Bound at which the parameter is.
+    pub side: BoundSide,
+    /// The derivative of the cost with respect to the parameter.
+    pub gradient: T,
+}
+
+/// The bounds of a problem, if there are any to keep.
+///
+/// # Errors
+///
+/// Bounds of another number of parameters.
+#[inline]
+pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Result<Option<&Bounds<T>>, SolveError> {
+    let Some(bounds) = problem.bounds() else { return Ok(None) };
+    let (expected, found) = (problem.parameter_count(), bounds.len());
+    if expected != found {
+        return Err(SolveError::WrongBoundsLength { expected, found });
+    }
+    if problem.manifold().is_some() && !bounds.is_unbounded() {
+        return Err(SolveError::OnManifold { what: "bounds" });
+    }
+    Ok(Some(bounds).filter(|bounds| !bounds.is_unbounded()))
+}
+
+/// The start is within the bounds.
+#[inline]
+pub(super) fn check_start<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P, start: &[T]) -> Result<(), SolveError> {
+    let Some(bounds) = bounds_of(problem)? else { return Ok(()) };
+    match bounds.first_outside(start) {
+        None => Ok(()),
+        Some(index) => Err(SolveError::StartOutOfBounds {
+            name: problem.parameter_name(index),
+            value: start[index].to_f64(),
+            lower: bounds.lower()[index].to_f64(),
+            upper: bounds.upper()[index].to_f64(),
+        }),
+    }
+}
+
+/// The bounds that hold parameters at the current point.
+pub(super) fn active_bounds<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> Vec<ActiveBound<T>> {
+    let gradient = descent.model.gradient().iter().enumerate();
+    let held = gradient.filter_map(|(parameter, &gradient)| {
+        held_by(descent, parameter).map(|side| ActiveBound { parameter, side, gradient })
+    });
+    held.collect()
+}

@@ -1,0 +1,380 @@
+//! The Levenberg–Marquardt iteration. There is one in the crate: a full solve repeats it, and so does a step of training.
+
+use std::mem::swap;
+
+use super::damping::{DampingPolicy, IllConditioned, Trial};
+use super::refinement::Refinement;
+use super::scale::Scale;
+use super::space::Space;
+use super::system::{DampedStep, System};
+use super::{Refusal, Scaling};
+use crate::evaluation::{Costs, Evaluation};
+use crate::kernels::vector::all_finite;
+use crate::linear::{Lesson, LinearModel, Recovery};
+use crate::problem::EvaluationError;
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// A step is taken when it brings at least this share of the reduction that the linear model predicted.
+pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
+
+/// Gain ratio of a step from which the next is expected to be taken, and is linearised without asking for its cost first.
+const PROMISING_GAIN: f64 = 0.5;
+
+/// The types of the parts.
+pub(crate) trait Parts<T: Real> {
+    type Shape: Shape<T> + Shape<f64>;
+    type Model: LinearModel<T>;
+    type Space: Space<T>;
+    type Refinement: Refinement<T>;
+    type Damping: DampingPolicy<T>;
+}
+
+/// A vector of as many entries as the shape has.
+pub(crate) type Vector<T, P> = <<P as Parts<T>>::Shape as Shape<T>>::Vector;
+
+/// The damped system of the parts.
+type PartsSystem<'a, T, P> = System<'a, T, Vector<T, P>, <P as Parts<T>>::Model, <P as Parts<T>>::Space>;
+
+/// A zero vector.
+#[inline]
+pub(super) fn vector<T: Real, P: Parts<T>>(n: usize) -> Vector<T, P> {
+    <P::Shape as Shape<T>>::vector(n)
+}
+
+/// A point and its costs.
+#[derive(Debug, Clone)]
+pub(crate) struct Point<T, V> {
+    pub(super) x: V,
+    pub(super) costs: Costs<T>,
+}
+
+/// The update at a point that is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// None: the next step will be on another problem.
+    Leave,
+    /// The point is linearised once its cost is known.
+    Linearize,
+    /// The point is linearised; before its cost is known if the last trial went so well.
+    AtOnce { promising: bool },
+}
+
+/// Reasons to end the iteration.
+pub(super) trait Ends<T: Real, P: Parts<T>> {
+    type Outcome;
+
+    /// Looks at the current point before a trial.
+    fn before<E: Evaluation<T>>(&mut self, descent: &Descent<T, P>, evaluation: &mut E) -> Option<Self::Outcome>;
+
+    /// Looks at a trial, after which the current point is the better one.
+    fn after<E: Evaluation<T>>(
+        &mut self,
+        descent: &mut Descent<T, P>,
+        evaluation: &mut E,
+        trial: &Trial<T>,
+    ) -> Result<Option<Self::Outcome>, EvaluationError>;
+}
+
+/// A point, the linear model around it, and the parts that make steps.
+///
+/// The evaluation of the problem and the reasons to end come with each call: a full solve passes the same ones, training others for
+/// every minibatch.
+pub(crate) struct Descent<T: Real, P: Parts<T>> {
+    pub(super) model: P::Model,
+    pub(super) space: P::Space,
+    pub(super) damping: P::Damping,
+    pub(super) refinement: P::Refinement,
+    pub(super) scale: Scale<T, P::Shape>,
+    /// The current point, the best so far.
+    pub(super) here: Point<T, Vector<T, P>>,
+    /// The trial point; the point before where the trial was taken.
+    pub(super) trial: Point<T, Vector<T, P>>,
+    pub(super) step: DampedStep<T, Vector<T, P>>,
+    pub(super) arrival: Arrival,
+}
+
+impl<T: Real, P: Parts<T>> Descent<T, P> {
+    /// At the point `x`, of which nothing is known yet, for steps of `n` entries.
+    #[inline]
+    pub(super) fn new(
+        (x, n): (Vector<T, P>, usize),
+        (model, space, refinement, damping): (P::Model, P::Space, P::Refinement, P::Damping),
+        scaling: Scaling,
+        arrival: Arrival,
+    ) -> Self {
+        Descent {
+            model,
+            space,
+            damping,
+            refinement,
+            scale: Scale::new(scaling, n),
+            trial: Point { x: x.clone(), costs: Costs::UNKNOWN },
+            here: Point { x, costs: Costs::UNKNOWN },
+            step: DampedStep::new(vector::<T, P>(n), vector::<T, P>(n)),
+            arrival,
+        }
+    }
+
+    /// Linearises at the trial point, to start from there. Returns false if the point or its linear model is not finite.
+    #[inline]
+    pub(super) fn start<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<bool, EvaluationError> {
+        self.here.costs = Costs::UNKNOWN;
+        Ok(self.linearize_trial(evaluation)?.is_some())
+    }
+
+    /// Lets the damping start afresh.
+    pub(super) fn start_damping(&mut self) {
+        let reach = self.scale.length(self.space.sizes(self.here.x.as_ref()));
+        self.damping.start(reach);
+    }
+
+    /// Repeats the iteration until something ends it.
+    #[inline]
+    pub(super) fn run<E, N>(&mut self, evaluation: &mut E, ends: &mut N) -> Result<N::Outcome, EvaluationError>
+    where
+        E: Evaluation<T>,
+        N: Ends<T, P>,
+    {
+        loop {
+            if let Some(end) = ends.before(self, evaluation) {
+                return Ok(end);
+            }
+            let trial = self.iterate(evaluation)?;
+            if let Some(end) = ends.after(self, evaluation, &trial)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// One iteration: solve the damped system, try the step, take it or damp more.
+    #[inline]
+    fn iterate<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<Trial<T>, EvaluationError> {
+        let Some(lambda) = self.damp(evaluation)? else { return Ok(self.damp_more()) };
+        let (_, refinement, mut system) = self.parts(evaluation);
+        let mut trial = system.predict(lambda);
+        let mut refusal = refinement.refine(&mut system, &mut trial)?;
+        if refusal.is_none() {
+            refusal = system.complete()?;
+        }
+        self.step.refused = refusal.map(|refusal| (refusal, T::INFINITY));
+        if refusal.is_none() {
+            self.space.plus(evaluation, self.here.x.as_ref(), self.step.delta.as_ref(), self.trial.x.as_mut());
+            self.judge(evaluation, &mut trial)?;
+        }
+        self.refinement.learn(&trial);
+        self.damping.update(&trial);
+        evaluation.learn(trial.gain_ratio());
+        if self.arrival != Arrival::Leave {
+            let Trial { predicted, actual, accepted, .. } = trial;
+            self.model.learn(Lesson::Trial { step: self.step.delta.as_ref(), predicted, actual, accepted });
+        }
+        if let Arrival::AtOnce { promising } = &mut self.arrival {
+            *promising = trial.accepted && trial.gains(PROMISING_GAIN);
+        }
+        Ok(trial)
+    }
+
+    /// Lets the policy choose the damping and solve with it; `None` where no system can be solved.
+    #[inline]
+    fn damp<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<Option<T>, EvaluationError> {
+        loop {
+            let (damping, _, mut system) = self.parts(evaluation);
+            let choice = damping.damp(&mut system);
+            if let Some(error) = system.failure {
+                return Err(error);
+            }
+            let Err(IllConditioned) = choice else { return Ok(choice.ok()) };
+            match self.model.learn(Lesson::Unsolved) {
+                None => return Ok(None),
+                Some(Recovery::SolveAgain) => {}
+                Some(Recovery::Linearize) => {
+                    self.linearize_again(evaluation)?;
+                }
+            }
+        }
+    }
+
+    /// The answer to a system that cannot be solved: more damping, without a trial.
+    #[cold]
+    fn damp_more(&mut self) -> Trial<T> {
+        self.damping.damp_more();
+        self.step.refused = Some((Refusal::IllConditioned, T::INFINITY));
+        Trial {
+            lambda: self.step.lambda,
+            length: T::INFINITY,
+            slope: T::ZERO,
+            predicted: T::INFINITY,
+            actual: -T::INFINITY,
+            accepted: false,
+        }
+    }
+
+    /// Moves to the trial point if its cost is low enough.
+    #[inline]
+    fn judge<E: Evaluation<T>>(&mut self, evaluation: &mut E, trial: &mut Trial<T>) -> Result<(), EvaluationError> {
+        let before = self.here.costs.cost;
+        if self.arrival == (Arrival::AtOnce { promising: true }) {
+            let Some(cost) = self.linearize_trial(evaluation)? else {
+                self.step.refused = Some((Refusal::NotFinite, T::INFINITY));
+                return Ok(());
+            };
+            trial.actual = before - cost;
+            trial.accepted = suffices(trial);
+            if !trial.accepted {
+                self.return_from_trial(evaluation)?;
+            }
+        } else {
+            let cost = self.trial_cost(evaluation)?;
+            if !cost.is_finite() {
+                self.step.refused = Some((Refusal::NotFinite, T::INFINITY));
+                return Ok(());
+            }
+            let (_, refinement, mut system) = self.parts(evaluation);
+            let cost = refinement.correct(&mut system, trial, (before, cost))?;
+            trial.actual = before - cost;
+            trial.accepted = suffices(trial) && self.arrive(evaluation, cost)?;
+            if suffices(trial) && !trial.accepted {
+                self.step.refused = Some((Refusal::NotFinite, cost));
+            }
+        }
+        if trial.accepted && self.arrival != Arrival::Leave {
+            self.confirm(evaluation, trial, before)?;
+        }
+        Ok(())
+    }
+
+    /// Stays at the trial point, unless its linear model speaks against it.
+    #[inline]
+    fn confirm<E: Evaluation<T>>(
+        &mut self,
+        evaluation: &mut E,
+        trial: &mut Trial<T>,
+        before: T,
+    ) -> Result<(), EvaluationError> {
+        let (now, then) = (self.here.costs, self.trial.costs);
+        if now.cost > before {
+            // Rounded in another way, the sum with the Jacobian is not lower.
+            (trial.accepted, trial.actual) = (false, before - now.cost);
+            self.return_from_trial(evaluation)
+        } else if !self.space.is_bounded() && self.scale.loses_a_column(now.squares, then.squares) {
+            // Within bounds, a point without influence may be a minimum.
+            (trial.accepted, trial.actual) = (false, -T::INFINITY);
+            self.step.refused = Some((Refusal::LosesParameter, now.cost));
+            self.return_from_trial(evaluation)
+        } else {
+            self.follow();
+            Ok(())
+        }
+    }
+
+    /// Brings the scaling up to date with the current point.
+    #[inline]
+    pub(super) fn follow(&mut self) {
+        self.scale.follow(self.space.sizes(self.here.x.as_ref()));
+    }
+
+    /// Makes the trial point, whose cost is known, the current one.
+    #[inline]
+    fn arrive<E: Evaluation<T>>(&mut self, evaluation: &mut E, cost: T) -> Result<bool, EvaluationError> {
+        if self.arrival != Arrival::Leave {
+            return Ok(self.linearize_trial(evaluation)?.is_some());
+        }
+        self.trial.costs = Costs::of_squares(cost);
+        swap(&mut self.here, &mut self.trial);
+        Ok(true)
+    }
+
+    /// The cost at the trial point; infinite where that is.
+    #[inline]
+    pub(super) fn trial_cost<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<T, EvaluationError> {
+        let x = self.trial.x.as_ref();
+        if all_finite(x) { self.refinement.trial_cost(evaluation, x) } else { Ok(T::INFINITY) }
+    }
+
+    /// Linearises at the trial point and makes it the current one; stays, and returns `None`, where it is not finite.
+    #[inline]
+    pub(super) fn linearize_trial<E: Evaluation<T>>(
+        &mut self,
+        evaluation: &mut E,
+    ) -> Result<Option<T>, EvaluationError> {
+        if !all_finite(self.trial.x.as_ref()) {
+            return Ok(None);
+        }
+        let costs = self.model.linearize(evaluation, self.trial.x.as_ref())?;
+        let norms = self.scale.measure(&self.model);
+        if !(costs.cost.is_finite() && all_finite(norms) && all_finite(self.model.gradient())) {
+            evaluation.take_back();
+            if self.here.costs.cost.is_finite() {
+                self.model.take_back(evaluation, self.here.x.as_ref())?;
+            }
+            return Ok(None);
+        }
+        self.trial.costs = costs;
+        self.scale.swap();
+        swap(&mut self.here, &mut self.trial);
+        self.space.arrive(evaluation, self.here.x.as_ref());
+        Ok(Some(costs.cost))
+    }
+
+    /// Undoes a [`linearize_trial`](Self::linearize_trial) that moved.
+    #[inline]
+    pub(super) fn return_from_trial<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<(), EvaluationError> {
+        swap(&mut self.here, &mut self.trial);
+        self.scale.swap();
+        self.space.arrive(evaluation, self.here.x.as_ref());
+        evaluation.take_back();
+        self.model.take_back(evaluation, self.here.x.as_ref())
+    }
+
+    /// Linearises the current point again.
+    #[cold]
+    pub(super) fn linearize_again<E: Evaluation<T>>(
+        &mut self,
+        evaluation: &mut E,
+    ) -> Result<Option<T>, EvaluationError> {
+        self.trial.x = self.here.x.clone();
+        self.linearize_trial(evaluation)
+    }
+
+    /// Lets the model learn from the move to the current point, which was no trial.
+    pub(super) fn learn_from_move<E: Evaluation<T>>(&mut self, evaluation: &mut E) {
+        let moved = self.step.workspace.as_mut();
+        self.space.minus(evaluation, self.here.x.as_ref(), self.trial.x.as_ref(), moved);
+        self.model.learn(Lesson::Move { step: moved });
+    }
+
+    /// The damping policy, the refinement of steps, and the damped system that both see.
+    #[inline(always)]
+    pub(super) fn parts<'a, E: Evaluation<T>>(
+        &'a mut self,
+        evaluation: &'a mut E,
+    ) -> (&'a mut P::Damping, &'a mut P::Refinement, PartsSystem<'a, T, P>) {
+        let (x, d) = (self.here.x.as_ref(), self.scale.d.as_ref());
+        let (model, trial) = ((&mut self.model, &mut self.space), self.trial.x.as_mut());
+        let system = System::new(evaluation, model, (x, d), &mut self.step, trial);
+        (&mut self.damping, &mut self.refinement, system)
+    }
+}
+
+/// The trial is worth taking; a cost that rises never is, even if rounding has made the predicted reduction negative.
+#[inline]
+fn suffices<T: Real>(trial: &Trial<T>) -> bool {
+    trial.actual > T::ZERO && trial.gains(SUFFICIENT_GAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_suffices_if_it_brings_enough_of_its_promise() {
+        let suffices = |actual: f64, predicted: f64| {
+            suffices(&Trial { lambda: 0.0, length: 1.0, slope: -1.0, predicted, actual, accepted: false })
+        };
+        assert!(suffices(1.0, 1.0) && suffices(2e-4, 1.0));
+        assert!(!suffices(5e-5, 1.0), "any fall of the cost is not enough");
+        assert!(!suffices(-1e-3, -1e2), "a cost that rises is never taken");
+        assert!(!suffices(f64::NAN, 1.0) && !suffices(f64::NEG_INFINITY, f64::INFINITY));
+    }
+}

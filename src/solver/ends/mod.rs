@@ -1,0 +1,8 @@
+//! Reasons to end the iteration.
+
+mod attempts;
+mod convergence;
+mod decline;
+
+pub(super) use attempts::Attempts;
+pub(super) use convergence::{Convergence, UNDAMPED, stopped_by_a_rank};

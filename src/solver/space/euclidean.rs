@@ -1,0 +1,29 @@
+//! All of `Rⁿ`.
+
+use super::{Faces, Space};
+use crate::evaluation::Evaluation;
+use crate::linear::IllConditioned;
+use crate::real::Real;
+
+/// A step is added to a point.
+pub(in crate::solver) struct Euclidean;
+
+impl<T: Real> Space<T> for Euclidean {
+    #[inline(always)]
+    fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
+        add_share(x, share, step, moved);
+    }
+
+    #[inline(always)]
+    fn solve(&mut self, system: &mut dyn Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+        system.solve_face(&[], step)
+    }
+}
+
+/// `moved = x + share·step`.
+#[inline(always)]
+pub(super) fn add_share<T: Real>(x: &[T], share: T, step: &[T], moved: &mut [T]) {
+    for ((moved, &x), &step) in moved.iter_mut().zip(x).zip(step) {
+        *moved = x + share * step;
+    }
+}

@@ -1,0 +1,202 @@
+//! The space that the parameters are in: how a step moves a point, and which variables are held.
+
+mod boxed;
+mod euclidean;
+mod on_manifold;
+
+pub(super) use boxed::Boxed;
+pub(super) use euclidean::Euclidean;
+pub(super) use on_manifold::OnManifold;
+
+use super::damping::IllConditioned;
+use crate::evaluation::Evaluation;
+use crate::linear::Held;
+use crate::problem::{BoundSide, LeastSquares};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// The damped system, which can be solved with variables held.
+pub(super) trait Faces<T: Real> {
+    /// Solves for the free variables; those that are held keep their steps. Returns `‖Dδ‖`.
+    fn solve_face(&mut self, held: Held<'_>, step: &mut [T]) -> Result<T, IllConditioned>;
+
+    /// `Jᵀr`.
+    fn gradient(&self) -> &[T];
+
+    /// `‖Jv‖²`.
+    fn quadratic_form(&self, v: &[T]) -> T;
+
+    /// `JᵀJv`.
+    fn gram_times(&self, v: &[T], product: &mut [T]);
+
+    /// `λ` and `D`.
+    fn damping(&self) -> (T, &[T]);
+}
+
+/// A space of points and steps.
+pub(super) trait Space<T: Real> {
+    /// Moves `x` by a share of the step, without regard to bounds.
+    fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]);
+
+    /// Moves `x` by the step that was solved for, exactly within bounds.
+    #[inline(always)]
+    fn plus(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) {
+        self.look_ahead(evaluation, x, T::ONE, step, moved);
+    }
+
+    /// Computes the step that leads from `x` to `y`.
+    #[inline(always)]
+    fn minus(&self, evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) {
+        let _ = evaluation;
+        for ((step, &y), &x) in step.iter_mut().zip(y).zip(x) {
+            *step = y - x;
+        }
+    }
+
+    /// Solves for the step from `x`, and returns `‖Dδ‖`.
+    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned>;
+
+    /// A point has become the current one.
+    #[inline(always)]
+    fn arrive(&mut self, evaluation: &dyn Evaluation<T>, x: &[T]) {
+        let _ = (evaluation, x);
+    }
+
+    /// Sizes of the current point `x`, in the units of the entries of a step.
+    #[inline(always)]
+    fn sizes<'a>(&'a self, x: &'a [T]) -> &'a [T] {
+        x
+    }
+
+    /// There are bounds.
+    #[inline(always)]
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    /// The bound that each variable was held at by the last step; empty where there are none.
+    #[inline(always)]
+    fn held(&self) -> Held<'_> {
+        &[]
+    }
+
+    /// The bound that holds variable `j` at `x`, where the cost has this derivative.
+    #[inline(always)]
+    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
+        let _ = (j, x, derivative);
+        None
+    }
+
+    /// Variable `j` may have this value.
+    #[inline(always)]
+    fn contains(&self, j: usize, x: T) -> bool {
+        let _ = (j, x);
+        true
+    }
+
+    /// The step from `x` stays within bounds.
+    #[inline(always)]
+    fn allows(&self, x: &[T], step: &[T]) -> bool {
+        let _ = (x, step);
+        true
+    }
+
+    /// Moves a point to the nearest one within bounds.
+    #[inline(always)]
+    fn clamp(&self, x: &mut [T]) {
+        let _ = x;
+    }
+}
+
+/// Any space.
+pub(super) enum AnySpace<T: Real, S: Shape<T>> {
+    Euclidean(Euclidean),
+    Boxed(Boxed<T, S>),
+    OnManifold(OnManifold<T>),
+}
+
+impl<T: Real, S: Shape<T>> AnySpace<T, S> {
+    /// The space of a problem that was checked.
+    #[inline]
+    pub(super) fn of<P: LeastSquares<T> + ?Sized>(problem: &P) -> Self {
+        if problem.manifold().is_some() {
+            return AnySpace::OnManifold(OnManifold::new(problem.column_count()));
+        }
+        match problem.bounds().filter(|bounds| !bounds.is_unbounded()) {
+            None => AnySpace::Euclidean(Euclidean),
+            Some(bounds) => AnySpace::Boxed(Boxed::new(bounds)),
+        }
+    }
+}
+
+macro_rules! each {
+    ($this:expr, $space:ident => $call:expr) => {
+        match $this {
+            AnySpace::Euclidean($space) => $call,
+            AnySpace::Boxed($space) => $call,
+            AnySpace::OnManifold($space) => $call,
+        }
+    };
+}
+
+impl<T: Real, S: Shape<T>> Space<T> for AnySpace<T, S> {
+    #[inline(always)]
+    fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
+        each!(self, space => space.look_ahead(evaluation, x, share, step, moved));
+    }
+
+    #[inline(always)]
+    fn plus(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) {
+        each!(self, space => space.plus(evaluation, x, step, moved));
+    }
+
+    #[inline(always)]
+    fn minus(&self, evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) {
+        each!(self, space => space.minus(evaluation, y, x, step));
+    }
+
+    #[inline(always)]
+    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+        each!(self, space => space.solve(system, x, step))
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, evaluation: &dyn Evaluation<T>, x: &[T]) {
+        each!(self, space => space.arrive(evaluation, x));
+    }
+
+    #[inline(always)]
+    fn sizes<'a>(&'a self, x: &'a [T]) -> &'a [T] {
+        each!(self, space => space.sizes(x))
+    }
+
+    #[inline(always)]
+    fn is_bounded(&self) -> bool {
+        matches!(self, AnySpace::Boxed(_))
+    }
+
+    #[inline(always)]
+    fn held(&self) -> Held<'_> {
+        each!(self, space => Space::<T>::held(space))
+    }
+
+    #[inline(always)]
+    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
+        each!(self, space => space.holds(j, x, derivative))
+    }
+
+    #[inline(always)]
+    fn contains(&self, j: usize, x: T) -> bool {
+        each!(self, space => space.contains(j, x))
+    }
+
+    #[inline(always)]
+    fn allows(&self, x: &[T], step: &[T]) -> bool {
+        each!(self, space => space.allows(x, step))
+    }
+
+    #[inline(always)]
+    fn clamp(&self, x: &mut [T]) {
+        each!(self, space => space.clamp(x));
+    }
+}

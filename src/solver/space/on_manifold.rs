@@ -1,0 +1,51 @@
+//! A manifold.
+
+use super::euclidean::add_share;
+use super::{Faces, Space};
+use crate::evaluation::Evaluation;
+use crate::linear::IllConditioned;
+use crate::real::Real;
+
+/// Memory for the points and steps of a problem's manifold.
+pub(in crate::solver) struct OnManifold<T> {
+    /// [Sizes](crate::manifold::Manifold::sizes) of the current point.
+    sizes: Vec<T>,
+    /// Part of a step.
+    part: Vec<T>,
+}
+
+impl<T: Real> OnManifold<T> {
+    /// For steps of `n` entries.
+    pub(super) fn new(n: usize) -> Self {
+        OnManifold { sizes: vec![T::ONE; n], part: vec![T::ZERO; n] }
+    }
+}
+
+impl<T: Real> Space<T> for OnManifold<T> {
+    fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
+        let Some(manifold) = evaluation.manifold() else { return add_share(x, share, step, moved) };
+        self.part.iter_mut().zip(step).for_each(|(part, &step)| *part = share * step);
+        manifold.plus(x, &self.part, moved);
+        manifold.normalize(moved);
+    }
+
+    fn minus(&self, evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) {
+        if let Some(manifold) = evaluation.manifold() {
+            manifold.minus(y, x, step);
+        }
+    }
+
+    fn solve(&mut self, system: &mut dyn Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+        system.solve_face(&[], step)
+    }
+
+    fn arrive(&mut self, evaluation: &dyn Evaluation<T>, x: &[T]) {
+        if let Some(manifold) = evaluation.manifold() {
+            manifold.sizes(x, &mut self.sizes);
+        }
+    }
+
+    fn sizes<'a>(&'a self, _: &'a [T]) -> &'a [T] {
+        &self.sizes
+    }
+}
