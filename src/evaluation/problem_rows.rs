@@ -91,7 +91,7 @@ impl<'p, T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S
             } else if !exact {
                 by_difference = true;
                 problem.residuals(ahead, first, second)?;
-                for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(v.len())) {
+                for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(S::size(v.len()))) {
                     *second = second_difference(*second, r, dot(row, v), probe);
                 }
             }

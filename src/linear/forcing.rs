@@ -8,12 +8,12 @@ use crate::real::Real;
 /// Fewer parameters than this are summed in line, as their number may be known to the compiler.
 const FEW_PARAMETERS: usize = 16;
 
-/// The sums `Jᵀw`.
-pub(super) struct ForcingSums<'a, T>(pub(super) &'a mut [T]);
+/// The sums `Jᵀw`, of a length that the compiler may know.
+pub(super) struct ForcingSums<'a, V>(pub(super) &'a mut V);
 
-impl<T: Real> Partial<T> for ForcingSums<'_, T> {
+impl<T: Real, V: AsRef<[T]> + AsMut<[T]>> Partial<T> for ForcingSums<'_, V> {
     fn begin(&mut self) {
-        self.0.fill(T::ZERO);
+        self.0.as_mut().fill(T::ZERO);
     }
 
     fn adds_up(&self) -> bool {
@@ -21,27 +21,28 @@ impl<T: Real> Partial<T> for ForcingSums<'_, T> {
     }
 
     fn write(&self, entries: &mut Vec<T>) {
-        entries.extend_from_slice(self.0);
+        entries.extend_from_slice(self.0.as_ref());
     }
 
     fn read(&mut self, entries: &[T]) {
-        self.0.copy_from_slice(entries);
+        self.0.as_mut().copy_from_slice(entries);
     }
 }
 
-impl<T: Real> RightHandSide<T> for ForcingSums<'_, T> {
+impl<T: Real, V: AsRef<[T]> + AsMut<[T]>> RightHandSide<T> for ForcingSums<'_, V> {
     #[inline]
     fn add(&mut self, w: &[T], jacobian: &[T]) {
-        let n = self.0.len();
+        let sums = self.0.as_mut();
+        let n = sums.len();
         if n < FEW_PARAMETERS {
-            add_rows_times(self.0, jacobian, w);
+            add_rows_times(sums, jacobian, w);
         } else {
-            T::multiply(self.0, true, Factor::Plain(w), jacobian, w.len(), n);
+            T::multiply(sums, true, Factor::Plain(w), jacobian, w.len(), n);
         }
     }
 
     fn sums(&mut self) -> Option<&mut [T]> {
-        Some(self.0)
+        Some(self.0.as_mut())
     }
 }
 

@@ -205,9 +205,10 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
         damped: Damped<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !evaluation.force(along, &mut ForcingSums(correction))? {
+        if !evaluation.force(along, &mut ForcingSums(&mut self.work))? {
             return Err(Unsolved::IllConditioned);
         }
+        correction.copy_from_slice(self.work.as_ref());
         Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
     }
 

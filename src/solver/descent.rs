@@ -350,9 +350,8 @@ impl<T: Real, P: Parts<T>> Descent<T, P> {
         &'a mut self,
         evaluation: &'a mut E,
     ) -> (&'a mut P::Damping, &'a mut P::Refinement, PartsSystem<'a, T, P>) {
-        let (x, d) = (self.here.x.as_ref(), self.scale.d.as_ref());
-        let (model, trial) = ((&mut self.model, &mut self.space), self.trial.x.as_mut());
-        let system = System::new(evaluation, model, (x, d), &mut self.step, trial);
+        let (model, point) = ((&mut self.model, &mut self.space), (&self.here.x, &self.scale.d));
+        let system = System::new(evaluation, model, point, &mut self.step, &mut self.trial.x);
         (&mut self.damping, &mut self.refinement, system)
     }
 }

@@ -91,8 +91,9 @@ fn has_no_weight<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> bool {
 #[inline]
 fn squared_cosine_among<T: Real, P: Parts<T>>(descent: &Descent<T, P>, counts: impl Fn(usize) -> bool) -> T {
     let columns = descent.model.gradient().iter().zip(descent.scale.norms()).enumerate();
+    let is_bounded = descent.space.is_bounded();
     let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
-        if norm > T::ZERO && held_by(descent, j).is_none() && counts(j) {
+        if norm > T::ZERO && !(is_bounded && held_by(descent, j).is_some()) && counts(j) {
             largest.max((gradient / norm) * (gradient / norm))
         } else {
             largest

@@ -41,11 +41,11 @@ pub(super) struct System<'a, T: Real, V, M, G> {
     model: &'a mut M,
     space: &'a mut G,
     /// The current point.
-    x: &'a [T],
-    d: &'a [T],
+    x: &'a V,
+    d: &'a V,
     step: &'a mut DampedStep<T, V>,
     /// The trial point.
-    trial: &'a mut [T],
+    trial: &'a mut V,
     /// Share of the correction that the step takes.
     share: T,
     /// The step is the one that is tried.
@@ -93,9 +93,9 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
     pub(super) fn new(
         evaluation: &'a mut dyn Evaluation<T>,
         (model, space): (&'a mut M, &'a mut G),
-        (x, d): (&'a [T], &'a [T]),
+        (x, d): (&'a V, &'a V),
         step: &'a mut DampedStep<T, V>,
-        trial: &'a mut [T],
+        trial: &'a mut V,
     ) -> Self {
         System { evaluation, model, space, x, d, step, trial, share: T::ZERO, is_drawn: false, failure: None }
     }
@@ -125,7 +125,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
     #[inline(always)]
     fn draw_step(&mut self, drawn: Drawn<'_, T>) -> Result<Option<Refusal>, EvaluationError> {
         self.is_drawn = true;
-        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
         let DampedStep { delta, workspace, .. } = &mut *self.step;
         match self.model.complete(&mut *self.evaluation, damped, drawn, workspace.as_mut(), delta.as_mut()) {
             Ok(()) => Ok(None),
@@ -136,13 +136,13 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
 
     /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
     fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
-        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
         let DampedStep { delta, workspace, .. } = &mut *self.step;
         let by = match by {
-            Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial, probe, linear: None },
+            Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial.as_ref(), probe, linear: None },
             Correction::Chord { residuals } => Forcing::Residuals(residuals),
         };
-        let along = Along { x: self.x, v: delta.as_ref(), by };
+        let along = Along { x: self.x.as_ref(), v: delta.as_ref(), by };
         match self.model.correct(&mut *self.evaluation, along, damped, workspace.as_mut()) {
             Ok(length) => Ok(Some(length)),
             Err(Unsolved::IllConditioned) => Ok(None),
@@ -181,17 +181,17 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
     #[inline(always)]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         self.step.lambda = lambda;
-        let damped = damped(self.step, (self.x, self.d), &[]);
+        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), &[]);
         let DampedStep { delta, length, factorizations, .. } = &mut *self.step;
         let (evaluation, model, failure) = (&mut *self.evaluation, &mut *self.model, &mut self.failure);
         let mut faces = AtLambda { evaluation, model, damped, factorizations, failure };
-        *length = self.space.solve(&mut faces, self.x, delta.as_mut())?;
+        *length = self.space.solve(&mut faces, self.x.as_ref(), delta.as_mut())?;
         if length.is_finite() { Ok(*length) } else { Err(IllConditioned) }
     }
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
-        let damped = damped(self.step, (self.x, self.d), self.space.held());
+        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
         let form = self.model.inverse_form(&mut *self.evaluation, damped, self.step.delta.as_ref());
         self.keep_failure(form) / self.step.length
     }
@@ -199,10 +199,10 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
     #[inline]
     fn gradient_norm(&mut self) -> T {
         if !self.space.is_bounded() {
-            let norm = self.model.gradient_norm(&mut *self.evaluation, self.d);
+            let norm = self.model.gradient_norm(&mut *self.evaluation, self.d.as_ref());
             return self.keep_failure(norm.map_err(Unsolved::Failed));
         }
-        let columns = self.model.gradient().iter().zip(self.x.iter().zip(self.d)).enumerate();
+        let columns = self.model.gradient().iter().zip(self.x.as_ref().iter().zip(self.d.as_ref())).enumerate();
         let free = columns.filter(|&(j, (&derivative, (&x, _)))| self.space.holds(j, x, derivative).is_none());
         free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
     }
@@ -265,7 +265,8 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
             return Ok(T::ZERO);
         }
         self.is_drawn = false;
-        self.space.look_ahead(&*self.evaluation, self.x, probe, self.step.delta.as_ref(), self.trial);
+        let (x, delta) = (self.x.as_ref(), self.step.delta.as_ref());
+        self.space.look_ahead(&*self.evaluation, x, probe, delta, self.trial.as_mut());
         let length = self.correct(Correction::Geodesic { probe })?.unwrap_or(T::ZERO);
         let ratio = length / self.step.length;
         Ok(if ratio.is_finite() { ratio } else { T::ZERO })
@@ -274,9 +275,9 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     fn take_correction(&mut self, share: T) {
         let DampedStep { delta, workspace, .. } = &mut *self.step;
         if self.space.is_bounded() {
-            let corrected = self.trial.iter_mut().zip(delta.as_ref()).zip(workspace.as_ref());
+            let corrected = self.trial.as_mut().iter_mut().zip(delta.as_ref()).zip(workspace.as_ref());
             corrected.for_each(|((corrected, &step), &correction)| *corrected = step + share * correction);
-            if !self.space.allows(self.x, self.trial) {
+            if !self.space.allows(self.x.as_ref(), self.trial.as_ref()) {
                 return;
             }
         }
@@ -295,7 +296,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     fn x(&self) -> &[T] {
-        self.x
+        self.x.as_ref()
     }
 
     fn ridge(&self) -> T {
@@ -312,11 +313,13 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     fn move_trial(&mut self) {
-        self.space.plus(&*self.evaluation, self.x, self.step.delta.as_ref(), self.trial);
+        let (x, delta) = (self.x.as_ref(), self.step.delta.as_ref());
+        self.space.plus(&*self.evaluation, x, delta, self.trial.as_mut());
     }
 
     fn try_again(&mut self, residuals: &mut [T]) -> Result<T, EvaluationError> {
         self.move_trial();
-        if all_finite(self.trial) { self.evaluation.residuals(self.trial, residuals) } else { Ok(T::INFINITY) }
+        let trial = self.trial.as_ref();
+        if all_finite(trial) { self.evaluation.residuals(trial, residuals) } else { Ok(T::INFINITY) }
     }
 }

@@ -42,7 +42,7 @@ impl<T: Real> ChordCorrections<T> {
 
 impl<T: Real> Refinement<T> for ChordCorrections<T> {
     #[inline(always)]
-    fn refine(&mut self, _: &mut dyn StepSystem<T>, _: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, _: &mut impl StepSystem<T>, _: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
         Ok(None)
     }
 
@@ -55,7 +55,7 @@ impl<T: Real> Refinement<T> for ChordCorrections<T> {
     #[inline]
     fn correct(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &Trial<T>,
         (before, mut cost): (T, T),
     ) -> Result<T, EvaluationError> {

@@ -20,7 +20,7 @@ pub(super) trait Refinement<T: Real> {
     /// Changes the step before it is tried; returns the reason for which it must not be.
     fn refine(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &mut Trial<T>,
     ) -> Result<Option<Refusal>, EvaluationError>;
 
@@ -34,7 +34,7 @@ pub(super) trait Refinement<T: Real> {
     #[inline(always)]
     fn correct(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &Trial<T>,
         (before, cost): (T, T),
     ) -> Result<T, EvaluationError> {
@@ -57,7 +57,7 @@ impl<T: Real, A: Refinement<T>, B: Refinement<T>> Refinement<T> for (A, B) {
     #[inline]
     fn refine(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &mut Trial<T>,
     ) -> Result<Option<Refusal>, EvaluationError> {
         match self.0.refine(system, trial)? {
@@ -74,7 +74,7 @@ impl<T: Real, A: Refinement<T>, B: Refinement<T>> Refinement<T> for (A, B) {
     #[inline(always)]
     fn correct(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &Trial<T>,
         costs: (T, T),
     ) -> Result<T, EvaluationError> {

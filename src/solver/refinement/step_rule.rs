@@ -68,7 +68,7 @@ impl<T: Real> StepRule<T> {
 impl<T: Real> Refinement<T> for StepRule<T> {
     fn refine(
         &mut self,
-        system: &mut dyn StepSystem<T>,
+        system: &mut impl StepSystem<T>,
         trial: &mut Trial<T>,
     ) -> Result<Option<Refusal>, EvaluationError> {
         let is_plain = self.learning_rate == T::ONE && self.momentum == T::ZERO && self.clip_norm == T::INFINITY;

@@ -58,7 +58,7 @@ impl<T: Real, S: Shape<T>> Boxed<T, S> {
 
     /// Goes from `step` towards the minimum on the face, which is outside: to the nearest point of the box, where that
     /// lowers the model, else straight to the edge. What ends at a bound is held there.
-    fn approach(&mut self, system: &dyn Faces<T>, x: &[T], step: &mut [T]) {
+    fn approach(&mut self, system: &impl Faces<T>, x: &[T], step: &mut [T]) {
         let (face, nearest, held) = (self.face.as_ref(), self.room.as_mut(), self.held.as_mut());
         let room = |j: usize| (self.lower.as_ref()[j] - x[j], self.upper.as_ref()[j] - x[j]);
         let mut reach = T::ONE;
@@ -86,7 +86,7 @@ impl<T: Real, S: Shape<T>> Boxed<T, S> {
     }
 
     /// Releases held parameters along which the model falls inwards; returns true if there are any.
-    fn release(&mut self, system: &dyn Faces<T>, step: &[T]) -> bool {
+    fn release(&mut self, system: &impl Faces<T>, step: &[T]) -> bool {
         if self.held.as_ref().iter().all(Option::is_none) {
             return false;
         }
@@ -111,7 +111,7 @@ impl<T: Real, S: Shape<T>> Boxed<T, S> {
 }
 
 /// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
-fn value<T: Real>(system: &dyn Faces<T>, v: &[T]) -> T {
+fn value<T: Real>(system: &impl Faces<T>, v: &[T]) -> T {
     let (lambda, d) = system.damping();
     let length = scaled_norm(d, v);
     dot(system.gradient(), v) + T::from_f64(0.5) * (system.quadratic_form(v) + lambda * length * length)
@@ -136,7 +136,7 @@ impl<T: Real, S: Shape<T>> Space<T> for Boxed<T, S> {
         }
     }
 
-    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+    fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         self.begin(x, system.gradient());
         step.fill(T::ZERO);
         let mut lowest = T::INFINITY;
@@ -250,7 +250,7 @@ mod tests {
             let (mut step, mut trial) = (DampedStep::new(vec![0.0; n], vec![0.0; n]), vec![0.0; n]);
             GivenRows { r: self.r.clone(), jacobian: self.jacobian.clone() }.evaluate(|evaluation| {
                 model.linearize(evaluation, &self.x).unwrap();
-                let (parts, point) = ((&mut model, &mut programme), (self.x.as_slice(), self.d.as_slice()));
+                let (parts, point) = ((&mut model, &mut programme), (&self.x, &self.d));
                 System::new(evaluation, parts, point, &mut step, &mut trial).solve(self.lambda).unwrap();
             });
             assert!(programme.allows(&self.x, &step.delta) && step.factorizations < ROUNDS_PER_PARAMETER * n);

@@ -15,7 +15,7 @@ impl<T: Real> Space<T> for Euclidean {
     }
 
     #[inline(always)]
-    fn solve(&mut self, system: &mut dyn Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+    fn solve(&mut self, system: &mut impl Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         system.solve_face(&[], step)
     }
 }

@@ -54,7 +54,7 @@ pub(super) trait Space<T: Real> {
     }
 
     /// Solves for the step from `x`, and returns `‖Dδ‖`.
-    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned>;
+    fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned>;
 
     /// A point has become the current one.
     #[inline(always)]
@@ -156,7 +156,7 @@ impl<T: Real, S: Shape<T>> Space<T> for AnySpace<T, S> {
     }
 
     #[inline(always)]
-    fn solve(&mut self, system: &mut dyn Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+    fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         each!(self, space => space.solve(system, x, step))
     }
 

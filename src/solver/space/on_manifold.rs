@@ -35,7 +35,7 @@ impl<T: Real> Space<T> for OnManifold<T> {
         }
     }
 
-    fn solve(&mut self, system: &mut dyn Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+    fn solve(&mut self, system: &mut impl Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         system.solve_face(&[], step)
     }
 
