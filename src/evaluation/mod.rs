@@ -7,6 +7,7 @@
 mod given_rows;
 mod over_ranks;
 mod parallel_sums;
+mod pass_on;
 mod problem_rows;
 mod rank_sync;
 mod tiles;

@@ -1,5 +1,6 @@
 //! An evaluation whose results are combined over ranks.
 
+use super::pass_on::pass_on;
 use super::{Along, Costs, Counts, Evaluation, Forcing, Linear, RankSync, RightHandSide, RowSums};
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
@@ -19,6 +20,8 @@ impl<E, T> OverRanks<E, T> {
 }
 
 impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
+    pass_on!(own);
+
     fn size(&self) -> (usize, usize) {
         self.sync.as_ref().map_or_else(|| self.own.size(), |sync| (sync.residuals, sync.largest_group))
     }
@@ -63,44 +66,8 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }
 
-    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
-        self.own.blocks()
-    }
-
-    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
-        self.own.products()
-    }
-
-    fn count_linearization(&mut self) {
-        self.own.count_linearization();
-    }
-
-    #[inline]
-    fn take_back(&mut self) {
-        self.own.take_back();
-    }
-
-    #[inline]
-    fn learn(&mut self, gain_ratio: T) {
-        self.own.learn(gain_ratio);
-    }
-
     fn is_cheap(&self) -> bool {
         self.sync.as_ref().map_or_else(|| self.own.is_cheap(), |sync| sync.derivatives_are_cheap)
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.own.counts()
-    }
-
-    #[inline]
-    fn manifold(&self) -> Option<&dyn Manifold<T>> {
-        self.own.manifold()
-    }
-
-    fn column_name(&self, index: usize) -> String {
-        self.own.column_name(index)
     }
 
     fn stop(&mut self, reason: usize) -> bool {

@@ -1,5 +1,6 @@
 //! An evaluation with the ridge `½ Σ w_j x_j²` of weight decay.
 
+use super::pass_on::pass_on;
 use super::{Along, Costs, Counts, Evaluation, RightHandSide, RowSums};
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
@@ -19,6 +20,16 @@ pub(crate) fn ridge_cost<T: Real>(weights: &[T], x: &[T]) -> T {
 }
 
 impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
+    pass_on!(inner);
+    pass_on! { inner
+        ref size() -> (usize, usize);
+        mut force(along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
+        mut squared_change(x: &[T], y: &[T]) -> Result<T, EvaluationError>;
+        ref is_cheap() -> bool;
+        mut stop(reason: usize) -> bool;
+        ref stopped() -> Option<usize>;
+    }
+
     fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
         Ok(self.inner.cost(x)? + ridge_cost(self.weights, x))
     }
@@ -38,62 +49,5 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
 
     fn ridge(&self) -> T {
         self.weights.first().copied().unwrap_or(T::ZERO)
-    }
-
-    fn size(&self) -> (usize, usize) {
-        self.inner.size()
-    }
-
-    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
-        self.inner.force(along, rhs)
-    }
-
-    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError> {
-        self.inner.squared_change(x, y)
-    }
-
-    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
-        self.inner.blocks()
-    }
-
-    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
-        self.inner.products()
-    }
-
-    fn count_linearization(&mut self) {
-        self.inner.count_linearization();
-    }
-
-    fn take_back(&mut self) {
-        self.inner.take_back();
-    }
-
-    fn learn(&mut self, gain_ratio: T) {
-        self.inner.learn(gain_ratio);
-    }
-
-    fn is_cheap(&self) -> bool {
-        self.inner.is_cheap()
-    }
-
-    fn counts(&self) -> Counts {
-        self.inner.counts()
-    }
-
-    #[inline]
-    fn manifold(&self) -> Option<&dyn Manifold<T>> {
-        self.inner.manifold()
-    }
-
-    fn column_name(&self, index: usize) -> String {
-        self.inner.column_name(index)
-    }
-
-    fn stop(&mut self, reason: usize) -> bool {
-        self.inner.stop(reason)
-    }
-
-    fn stopped(&self) -> Option<usize> {
-        self.inner.stopped()
     }
 }

@@ -238,11 +238,11 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
         Some(self.trace)
     }
 
-    fn solve(&mut self, evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
         self.ridge = IsotropicRidge::new(self.ridge.weight);
         self.lambda = damped.lambda + self.ridge.weight;
         self.rounds.begin(&self.r);
-        self.minimize(evaluation, true)?;
+        self.minimize(damped.evaluation, true)?;
         self.step.copy_from_slice(&self.rounds.solution);
         self.image.copy_from_slice(&self.rounds.image);
         if all_finite(&self.step) { Ok(dot(&self.step, &self.step).sqrt()) } else { Err(Unsolved::IllConditioned) }
@@ -250,30 +250,22 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
 
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         Along { x, v, by }: Along<'_, T>,
-        _: Damped<'_, T>,
         _: &mut [T],
     ) -> Result<T, Unsolved> {
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(Linear { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        if !evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
+        if !damped.evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
             return Err(Unsolved::IllConditioned);
         }
         self.rounds.begin(&self.forcing);
-        self.minimize(evaluation, false)?;
+        self.minimize(damped.evaluation, false)?;
         Ok(dot(&self.rounds.solution, &self.rounds.solution).sqrt())
     }
 
-    fn complete(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        _: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
         if drawn.correction != T::ZERO {
             add_scaled(&mut self.step, -drawn.correction, &self.rounds.solution);
             add_scaled(&mut self.image, -drawn.correction, &self.rounds.image);
@@ -282,7 +274,7 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
             self.scale(drawn.factor);
         }
         if !drawn.towards.is_empty() {
-            self.shift(evaluation, drawn.towards)?;
+            self.shift(damped.evaluation, drawn.towards)?;
         }
         step.copy_from_slice(&self.step);
         let factor = drawn.shorten(step);
@@ -301,13 +293,13 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
         dot(&self.image, &self.image) + self.ridge.curvature
     }
 
-    fn inverse_form(&mut self, evaluation: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
         // λ(JᵀJ + λI)⁻¹δ = δ − (JᵀJ + λI)⁻¹JᵀJδ.
         if !(self.lambda > T::ZERO) {
             return Ok(T::ZERO);
         }
         self.rounds.begin(&self.image);
-        self.minimize(evaluation, false)?;
+        self.minimize(damped.evaluation, false)?;
         Ok((dot(&self.step, &self.step) + dot(&self.step, &self.rounds.solution)) / self.lambda)
     }
 }

@@ -150,12 +150,7 @@ impl<T: Real> LinearModel<T> for Dual<T> {
         None
     }
 
-    fn solve(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        Damped { lambda, d, .. }: Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, &mut Damped { lambda, d, .. }: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
         self.update_gram(d);
         self.lambda = lambda;
         self.factor.copy_from_slice(&self.gram);
@@ -178,7 +173,7 @@ impl<T: Real> LinearModel<T> for Dual<T> {
         })
     }
 
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, _: &mut Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
         // wᵀK(K + λI)⁻¹w with w = (K + λI)⁻¹r.
         let squared = dot(&self.work, &self.work);
         let form = cholesky_inverse_form(&self.factor, &self.inverse_pivots, &mut self.work);
@@ -187,12 +182,11 @@ impl<T: Real> LinearModel<T> for Dual<T> {
 
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         along: Along<'_, T>,
-        damped: Damped<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
+        if !damped.evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
             return Err(Unsolved::IllConditioned);
         }
         self.work.copy_from_slice(&self.forcing);
@@ -200,23 +194,16 @@ impl<T: Real> LinearModel<T> for Dual<T> {
         Ok(scaled_norm(damped.d, correction))
     }
 
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        _: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
-        drawn.correct(workspace, step);
+    fn complete(&mut self, _: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
+        drawn.correct(drawn.workspace, step);
         if !drawn.towards.is_empty() {
             // λ(JᵀJ + λD²)⁻¹D²a = a − D⁻²Jᵀ(K + λI)⁻¹Ja.
             for (work, row) in self.work.iter_mut().zip(self.current.jacobian.chunks_exact(self.n)) {
                 *work = dot(row, drawn.towards);
             }
-            self.solve_rows(workspace);
-            workspace.iter_mut().zip(drawn.towards).for_each(|(shift, &a)| *shift = a - *shift);
-            add_scaled(step, T::ONE, workspace);
+            self.solve_rows(drawn.workspace);
+            drawn.workspace.iter_mut().zip(drawn.towards).for_each(|(shift, &a)| *shift = a - *shift);
+            add_scaled(step, T::ONE, drawn.workspace);
         }
         drawn.shorten(step);
         Ok(())

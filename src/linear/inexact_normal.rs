@@ -134,8 +134,7 @@ impl<T: Real, S: InexactSystem<T>> LinearModel<T> for InexactNormal<T, S> {
 
     fn solve(
         &mut self,
-        _: &mut dyn Evaluation<T>,
-        Damped { lambda, d, exact, .. }: Damped<'_, T>,
+        &mut Damped { lambda, d, exact, .. }: &mut Damped<'_, T>,
         step: &mut [T],
     ) -> Result<T, Unsolved> {
         let InexactNormal { structure, points, system, .. } = self;
@@ -146,16 +145,9 @@ impl<T: Real, S: InexactSystem<T>> LinearModel<T> for InexactNormal<T, S> {
         Ok(scaled_norm(d, step))
     }
 
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
         let InexactNormal { structure, points, system, .. } = self;
-        drawn.draw(damped, workspace, step, |b| {
+        drawn.draw(damped, step, |b| {
             let tolerance = points.tolerance(damped.exact);
             Ok(system.solve(structure, points.rows(), (damped.lambda, damped.d), tolerance, b)?)
         })
@@ -165,7 +157,7 @@ impl<T: Real, S: InexactSystem<T>> LinearModel<T> for InexactNormal<T, S> {
         self.points.rows().quadratic_form(&self.structure, v)
     }
 
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         let InexactNormal { structure, points, system, room: [b, solution] } = self;
         scale_twice(b, damped.d, step);
         solution.copy_from_slice(b);

@@ -184,12 +184,12 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
         self.trace
     }
 
-    fn solve(&mut self, evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, _: &mut [T]) -> Result<T, Unsolved> {
         self.ridge = IsotropicRidge::new(self.ridge.weight);
         self.lambda = damped.lambda + self.ridge.weight;
         self.solver.damp(self.lambda)?;
         let MatrixFreeDual { solver, coefficients, image, forward, r, .. } = self;
-        let products = &mut forward.with(evaluation.products()?, r);
+        let products = &mut forward.with(damped.evaluation.products()?, r);
         coefficients.copy_from_slice(r);
         solver.solve(products, self.lambda, coefficients)?;
         solver.multiply(products, coefficients, image)?;
@@ -200,33 +200,25 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
 
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         Along { x, v, by }: Along<'_, T>,
-        _: Damped<'_, T>,
         _: &mut [T],
     ) -> Result<T, Unsolved> {
         let MatrixFreeDual { solver, work, product, forward, r, image, forcing, has_own_cost, .. } = self;
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(Linear { residuals: r, image, is_exact: !*has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        if !evaluation.force(along, &mut ForcingRows(forcing))? {
+        if !damped.evaluation.force(along, &mut ForcingRows(forcing))? {
             return Err(Unsolved::IllConditioned);
         }
-        let products = &mut forward.with(evaluation.products()?, r);
+        let products = &mut forward.with(damped.evaluation.products()?, r);
         work.copy_from_slice(forcing);
         solver.solve(products, self.lambda, work)?;
         solver.multiply(products, work, product)?;
         Ok(dot(work, product).max(T::ZERO).sqrt())
     }
 
-    fn complete(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        _: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
         if drawn.correction != T::ZERO {
             add_scaled(&mut self.coefficients, -drawn.correction, &self.work);
             add_scaled(&mut self.image, drawn.correction, &self.product);
@@ -235,9 +227,9 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
             self.scale(drawn.factor);
         }
         if !drawn.towards.is_empty() {
-            self.shift(evaluation, drawn.towards)?;
+            self.shift(damped.evaluation, drawn.towards)?;
         }
-        let products = &mut self.forward.with(evaluation.products()?, &self.r);
+        let products = &mut self.forward.with(damped.evaluation.products()?, &self.r);
         products.multiply_transposed(&self.coefficients, step)?;
         step.iter_mut().for_each(|step| *step = -*step);
         add_scaled(step, T::ONE, drawn.towards);
@@ -257,10 +249,10 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
         dot(&self.image, &self.image) + self.ridge.curvature
     }
 
-    fn inverse_form(&mut self, evaluation: &mut dyn Evaluation<T>, _: Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, _: &[T]) -> Result<T, Unsolved> {
         // wᵀK(K + λI)⁻¹w.
         self.work.copy_from_slice(&self.coefficients);
-        let products = &mut self.forward.with(evaluation.products()?, &self.r);
+        let products = &mut self.forward.with(damped.evaluation.products()?, &self.r);
         self.solver.solve(products, self.lambda, &mut self.work)?;
         Ok(-dot(&self.image, &self.work))
     }

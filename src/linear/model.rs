@@ -33,8 +33,8 @@ impl From<IllConditioned> for Unsolved {
 }
 
 /// The matrix `JᵀJ + λD²` at the current point.
-#[derive(Clone, Copy)]
 pub struct Damped<'a, T> {
+    pub evaluation: &'a mut dyn Evaluation<T>,
     /// The current point.
     pub x: &'a [T],
     pub lambda: T,
@@ -47,7 +47,6 @@ pub struct Damped<'a, T> {
 
 /// The step `η(δ + κc) + λ(JᵀJ + λD²)⁻¹D²a`, no longer than the limit, made of the step `δ` of the damped system and its last
 /// correction `c`.
-#[derive(Clone, Copy)]
 pub struct Drawn<'a, T> {
     /// `κ`; zero if there is no correction.
     pub correction: T,
@@ -57,29 +56,24 @@ pub struct Drawn<'a, T> {
     pub towards: &'a [T],
     /// Largest norm.
     pub longest: T,
+    /// The last correction; scratch memory from then on.
+    pub workspace: &'a mut [T],
 }
 
 impl<T: Real> Drawn<'_, T> {
-    /// The step with a share of its correction.
-    #[inline]
-    pub fn corrected_by(share: T) -> Self {
-        Drawn { correction: share, factor: T::ONE, towards: &[], longest: T::INFINITY }
-    }
-
-    /// Draws a step whose correction is in the workspace, where `solve` overwrites a vector with its product with `(JᵀJ + λD²)⁻¹`.
+    /// Draws a step, where `solve` overwrites a vector with its product with `(JᵀJ + λD²)⁻¹`.
     #[inline]
     pub(super) fn draw(
         self,
-        damped: Damped<'_, T>,
-        workspace: &mut [T],
+        damped: &Damped<'_, T>,
         step: &mut [T],
         solve: impl FnOnce(&mut [T]) -> Result<(), Unsolved>,
     ) -> Result<(), Unsolved> {
-        self.correct(workspace, step);
+        self.correct(self.workspace, step);
         if !self.towards.is_empty() && damped.lambda > T::ZERO {
-            scale_twice(workspace, damped.d, self.towards);
-            solve(workspace)?;
-            add_scaled(step, damped.lambda, workspace);
+            scale_twice(self.workspace, damped.d, self.towards);
+            solve(self.workspace)?;
+            add_scaled(step, damped.lambda, self.workspace);
         }
         self.shorten(step);
         Ok(())
@@ -87,7 +81,7 @@ impl<T: Real> Drawn<'_, T> {
 
     /// Adds the share of the correction, and multiplies by the factor.
     #[inline]
-    pub(super) fn correct(self, correction: &[T], step: &mut [T]) {
+    pub(super) fn correct(&self, correction: &[T], step: &mut [T]) {
         if self.correction != T::ZERO {
             add_scaled(step, self.correction, correction);
         }
@@ -98,7 +92,7 @@ impl<T: Real> Drawn<'_, T> {
 
     /// Shortens the step to the limit; returns the factor.
     #[inline]
-    pub(super) fn shorten(self, step: &mut [T]) -> T {
+    pub(super) fn shorten(&self, step: &mut [T]) -> T {
         let norm = if self.longest.is_finite() { dot(step, step).sqrt() } else { T::ZERO };
         if norm > self.longest {
             let factor = self.longest / norm;
@@ -151,35 +145,22 @@ pub trait LinearModel<T: Real> {
 
     /// Solves for the step of `(JᵀJ + λD²)δ = −Jᵀr` and returns its length `‖Dδ‖`. A form that multiplies by `J` may leave the step to
     /// [`complete`](Self::complete).
-    fn solve(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved>;
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved>;
 
     /// Solves for the correction `c = (JᵀJ + λD²)⁻¹Jᵀw`, in the variables that are free, with the factor of the last
     /// [`solve`](Self::solve), and returns its length `‖Dc‖`. A system of blocks takes none.
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         along: Along<'_, T>,
-        damped: Damped<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        let _ = (evaluation, along, damped, correction);
+        let _ = (damped, along, correction);
         Err(Unsolved::IllConditioned)
     }
 
-    /// Draws the step that is tried. The workspace has the last correction.
-    fn complete(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved>;
+    /// Draws the step that is tried.
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved>;
 
     /// The slope `(Jᵀr)ᵀδ` along the step.
     #[inline(always)]
@@ -196,12 +177,7 @@ pub trait LinearModel<T: Real> {
     }
 
     /// `vᵀ(JᵀJ + λD²)⁻¹v` for `v = D²δ` in the variables that are free, with the factor of the last [`solve`](Self::solve).
-    fn inverse_form(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        step: &[T],
-    ) -> Result<T, Unsolved>;
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
 
     /// `‖D⁻¹Jᵀr‖`.
     fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError> {
@@ -223,7 +199,7 @@ pub trait LinearModel<T: Real> {
 #[inline]
 pub(super) fn solve_correction<T: Real>(
     along: Along<'_, T>,
-    damped: Damped<'_, T>,
+    damped: &Damped<'_, T>,
     correction: &mut [T],
     solve: impl FnOnce(&mut [T]),
 ) -> T {

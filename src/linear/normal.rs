@@ -126,8 +126,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     #[inline(always)]
     fn solve(
         &mut self,
-        _: &mut dyn Evaluation<T>,
-        Damped { lambda, d, held, .. }: Damped<'_, T>,
+        &mut Damped { lambda, d, held, .. }: &mut Damped<'_, T>,
         step: &mut [T],
     ) -> Result<T, Unsolved> {
         let n = self.n();
@@ -190,7 +189,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline(always)]
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         let work = self.work.as_mut();
         scale_twice(work, damped.d, step);
         free_part(work, damped.held);
@@ -200,12 +199,11 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     #[inline]
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         along: Along<'_, T>,
-        damped: Damped<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !evaluation.force(along, &mut ForcingSums(&mut self.work))? {
+        if !damped.evaluation.force(along, &mut ForcingSums(&mut self.work))? {
             return Err(Unsolved::IllConditioned);
         }
         correction.copy_from_slice(self.work.as_ref());
@@ -213,15 +211,8 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline]
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
-        drawn.draw(damped, workspace, step, |b| {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
+        drawn.draw(damped, step, |b| {
             self.solve_again(b);
             Ok(())
         })
@@ -318,9 +309,12 @@ mod tests {
             assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
         }
         let mut step = [0.0; 2];
-        let damped = Damped { x: &[0.0; 2], lambda: 0.0, d: &[1.0; 2], held: &[], exact: false };
         let mut rows = GivenRows { r: vec![0.0], jacobian: vec![0.0; 2] };
-        rows.evaluate(|evaluation| model.solve(evaluation, damped, &mut step)).unwrap();
+        let solved = rows.evaluate(|evaluation| {
+            let (x, d) = (&[0.0; 2], &[1.0; 2]);
+            model.solve(&mut Damped { evaluation, x, lambda: 0.0, d, held: &[], exact: false }, &mut step)
+        });
+        solved.unwrap();
         model.gram_times(&step, &mut product);
         for (product, gradient) in product.iter().zip(model.gradient()) {
             assert!((product + gradient).abs() < 1e-13, "{product} is not −{gradient}");

@@ -137,8 +137,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
 
     fn solve(
         &mut self,
-        _: &mut dyn Evaluation<T>,
-        Damped { lambda, d, held, .. }: Damped<'_, T>,
+        &mut Damped { lambda, d, held, .. }: &mut Damped<'_, T>,
         step: &mut [T],
     ) -> Result<T, Unsolved> {
         Ok(self.solve_damped(lambda, d, held, step)?)
@@ -159,7 +158,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
         }
     }
 
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         let work = self.work.as_mut();
         scale_twice(work, damped.d, step);
         free_part(work, damped.held);
@@ -169,27 +168,19 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
 
     fn correct(
         &mut self,
-        evaluation: &mut dyn Evaluation<T>,
+        damped: &mut Damped<'_, T>,
         along: Along<'_, T>,
-        damped: Damped<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !evaluation.force(along, &mut ForcingSums(&mut self.work))? {
+        if !damped.evaluation.force(along, &mut ForcingSums(&mut self.work))? {
             return Err(Unsolved::IllConditioned);
         }
         correction.copy_from_slice(self.work.as_ref());
         Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
     }
 
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
-        drawn.draw(damped, workspace, step, |b| {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
+        drawn.draw(damped, step, |b| {
             self.solve_again(b);
             Ok(())
         })

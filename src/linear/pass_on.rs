@@ -14,17 +14,13 @@ macro_rules! pass_on {
             ref form() -> LinearForm;
             ref gradient() -> &[T];
             ref column_norms(norms: &mut [T]) -> Option<T>;
-            mut solve(evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved>;
-            mut correct(
-                evaluation: &mut dyn Evaluation<T>, along: Along<'_, T>, damped: Damped<'_, T>, correction: &mut [T]
-            ) -> Result<T, Unsolved>;
-            mut complete(
-                evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, drawn: Drawn<'_, T>, workspace: &mut [T], step: &mut [T]
-            ) -> Result<(), Unsolved>;
+            mut solve(damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved>;
+            mut correct(damped: &mut Damped<'_, T>, along: Along<'_, T>, correction: &mut [T]) -> Result<T, Unsolved>;
+            mut complete(damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved>;
             ref slope(step: &[T]) -> T;
             ref quadratic_form(v: &[T]) -> T;
             ref gram_times(v: &[T], product: &mut [T]) -> ();
-            mut inverse_form(evaluation: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
+            mut inverse_form(damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
             mut gradient_norm(evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError>;
         }
     };

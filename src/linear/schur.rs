@@ -133,12 +133,7 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         None
     }
 
-    fn solve(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        Damped { lambda, d, .. }: Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, &mut Damped { lambda, d, .. }: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
         let Schur { structure, rows, current, elimination, complement, factor, places, reduced, .. } = self;
         let rows = &rows[*current];
         elimination.factorize(structure, rows, lambda, d)?;
@@ -151,15 +146,8 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         Ok(scaled_norm(d, step))
     }
 
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
-        drawn.draw(damped, workspace, step, |b| {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
+        drawn.draw(damped, step, |b| {
             self.solve_in_place(b);
             Ok(())
         })
@@ -169,7 +157,7 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         self.rows[self.current].quadratic_form(&self.structure, v)
     }
 
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         let mut solution = std::mem::take(&mut self.room);
         scale_twice(&mut solution, damped.d, step);
         let b = solution.clone();

@@ -273,12 +273,8 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         None
     }
 
-    fn solve(
-        &mut self,
-        evaluation: &mut dyn Evaluation<T>,
-        Damped { x, lambda, d, .. }: Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
+        let &mut Damped { x, lambda, d, .. } = damped;
         let outcome = self.solve_normal(lambda, d, step);
         let length = |step: &[T]| scaled_norm(d, step);
         if self.hopeless.is_some_and(|hopeless| lambda <= hopeless) {
@@ -290,7 +286,7 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         }
         self.needs_rows = true;
         if self.sums[self.current].rows.is_empty() {
-            self.linearize(evaluation, x)?;
+            self.linearize(damped.evaluation, x)?;
             self.needs_rows = true;
         }
         let orthogonal = self.solve_rows(lambda, d, step);
@@ -301,15 +297,8 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         Ok(length(step))
     }
 
-    fn complete(
-        &mut self,
-        _: &mut dyn Evaluation<T>,
-        damped: Damped<'_, T>,
-        drawn: Drawn<'_, T>,
-        workspace: &mut [T],
-        step: &mut [T],
-    ) -> Result<(), Unsolved> {
-        drawn.draw(damped, workspace, step, |b| {
+    fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
+        drawn.draw(damped, step, |b| {
             self.factor.solve_in_place(b);
             Ok(())
         })
@@ -319,7 +308,7 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         self.sums[self.current].gram.quadratic_form(v)
     }
 
-    fn inverse_form(&mut self, _: &mut dyn Evaluation<T>, damped: Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
+    fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         scale_twice(&mut self.room, damped.d, step);
         Ok(self.factor.inverse_form(&self.room))
     }

@@ -15,7 +15,7 @@ use super::start::start;
 use super::{Acceleration, IterationRecord, Observer, Report, Settings, SolveError};
 use crate::clock::Stopwatch;
 use crate::evaluation::{Evaluation, OverRanks, ProblemRows, RankSync, RowWorkspace};
-use crate::linear::{BoxedModel, Forms, Plan, Ridge, Stacked};
+use crate::linear::{BoxedModel, Forms, Plan, Ridge, RowModel};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -104,7 +104,7 @@ struct FixedSize<const N: usize, D>(std::marker::PhantomData<D>);
 
 impl<T: Real, const N: usize, D: DampingPolicy<T>> Parts<T> for FixedSize<N, D> {
     type Shape = Fixed<N>;
-    type Model = Stacked<T, Fixed<N>>;
+    type Model = RowModel<T, Fixed<N>>;
     type Space = AnySpace<T, Fixed<N>>;
     type Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>);
     type Damping = D;
@@ -147,7 +147,7 @@ pub(super) fn minimize_fixed<T: Real, const N: usize, P: LeastSquares<T> + ?Size
     start: [T; N],
 ) -> Result<Report<T, [T; N]>, SolveError> {
     let ranks = settings.open_at(problem, &start)?;
-    let (plan, model) = settings.plan_fixed(problem, ranks.as_ref(), N).map(|plan| (plan, Stacked::new(&plan)))?;
+    let (plan, model) = settings.plan_fixed(problem, ranks.as_ref(), N).map(|plan| (plan, RowModel::new(&plan)))?;
     descend::<T, FixedSize<N, D>, P>(settings, problem, (plan, ranks), (model, damping, start), None)
 }
 

@@ -66,8 +66,9 @@ pub(super) trait StepSystem<T: Real> {
     /// Takes this share of the correction, unless that would cross a bound.
     fn take_correction(&mut self, share: T);
 
-    /// Draws the step that is tried, and the trial's slope and predicted reduction with it.
-    fn draw(&mut self, drawn: Drawn<'_, T>, trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError>;
+    /// Draws the step that is tried, by a factor, a step to draw towards and the largest norm, and the trial's slope and predicted
+    /// reduction with it.
+    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError>;
 
     /// The current point.
     fn x(&self) -> &[T];
@@ -118,16 +119,17 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
     /// Draws the step that is tried, unless a refinement has.
     #[inline(always)]
     pub(super) fn complete(&mut self) -> Result<Option<Refusal>, EvaluationError> {
-        if self.is_drawn { Ok(None) } else { self.draw_step(Drawn::corrected_by(self.share)) }
+        if self.is_drawn { Ok(None) } else { self.draw_step((T::ONE, &[], T::INFINITY)) }
     }
 
     /// Makes the step the one that is tried.
     #[inline(always)]
-    fn draw_step(&mut self, drawn: Drawn<'_, T>) -> Result<Option<Refusal>, EvaluationError> {
+    fn draw_step(&mut self, (factor, towards, longest): (T, &[T], T)) -> Result<Option<Refusal>, EvaluationError> {
         self.is_drawn = true;
-        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
-        let DampedStep { delta, workspace, .. } = &mut *self.step;
-        match self.model.complete(&mut *self.evaluation, damped, drawn, workspace.as_mut(), delta.as_mut()) {
+        let DampedStep { delta, workspace, lambda, exact, .. } = &mut *self.step;
+        let drawn = Drawn { correction: self.share, factor, towards, longest, workspace: workspace.as_mut() };
+        let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
+        match self.model.complete(damped, drawn, delta.as_mut()) {
             Ok(()) => Ok(None),
             Err(Unsolved::IllConditioned) => Ok(Some(Refusal::IllConditioned)),
             Err(Unsolved::Failed(error)) => Err(error),
@@ -136,14 +138,14 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
 
     /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
     fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
-        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
-        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        let DampedStep { delta, workspace, lambda, exact, .. } = &mut *self.step;
+        let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
         let by = match by {
             Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial.as_ref(), probe, linear: None },
             Correction::Chord { residuals } => Forcing::Residuals(residuals),
         };
         let along = Along { x: self.x.as_ref(), v: delta.as_ref(), by };
-        match self.model.correct(&mut *self.evaluation, along, damped, workspace.as_mut()) {
+        match self.model.correct(damped, along, workspace.as_mut()) {
             Ok(length) => Ok(Some(length)),
             Err(Unsolved::IllConditioned) => Ok(None),
             Err(Unsolved::Failed(error)) => Err(error),
@@ -173,26 +175,32 @@ enum Correction<'a, T> {
 
 /// The matrix of the last system.
 #[inline(always)]
-fn damped<'a, T: Real, V>(step: &DampedStep<T, V>, (x, d): (&'a [T], &'a [T]), held: Held<'a>) -> Damped<'a, T> {
-    Damped { x, lambda: step.lambda, d, held, exact: step.exact }
+fn damped<'a, T: Real, V: AsRef<[T]>>(
+    evaluation: &'a mut dyn Evaluation<T>,
+    (x, d): (&'a V, &'a V),
+    held: Held<'a>,
+    (lambda, exact): (T, bool),
+) -> Damped<'a, T> {
+    Damped { evaluation, x: x.as_ref(), lambda, d: d.as_ref(), held, exact }
 }
 
 impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> DampedSystem<T> for System<'_, T, V, M, G> {
     #[inline(always)]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         self.step.lambda = lambda;
-        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), &[]);
-        let DampedStep { delta, length, factorizations, .. } = &mut *self.step;
+        let DampedStep { delta, length, factorizations, exact, .. } = &mut *self.step;
         let (evaluation, model, failure) = (&mut *self.evaluation, &mut *self.model, &mut self.failure);
-        let mut faces = AtLambda { evaluation, model, damped, factorizations, failure };
+        let (x, d, exact) = (self.x.as_ref(), self.d.as_ref(), *exact);
+        let mut faces = AtLambda { evaluation, model, x, lambda, d, exact, factorizations, failure };
         *length = self.space.solve(&mut faces, self.x.as_ref(), delta.as_mut())?;
         if length.is_finite() { Ok(*length) } else { Err(IllConditioned) }
     }
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
-        let damped = damped(self.step, (self.x.as_ref(), self.d.as_ref()), self.space.held());
-        let form = self.model.inverse_form(&mut *self.evaluation, damped, self.step.delta.as_ref());
+        let DampedStep { delta, lambda, exact, .. } = &*self.step;
+        let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
+        let form = self.model.inverse_form(damped, delta.as_ref());
         self.keep_failure(form) / self.step.length
     }
 
@@ -220,7 +228,10 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
 struct AtLambda<'s, T: Real, M> {
     evaluation: &'s mut dyn Evaluation<T>,
     model: &'s mut M,
-    damped: Damped<'s, T>,
+    x: &'s [T],
+    lambda: T,
+    d: &'s [T],
+    exact: bool,
     factorizations: &'s mut usize,
     failure: &'s mut Option<EvaluationError>,
 }
@@ -229,8 +240,9 @@ impl<T: Real, M: LinearModel<T>> Faces<T> for AtLambda<'_, T, M> {
     #[inline(always)]
     fn solve_face(&mut self, held: Held<'_>, step: &mut [T]) -> Result<T, IllConditioned> {
         *self.factorizations += 1;
-        let damped = Damped { held, ..self.damped };
-        self.model.solve(&mut *self.evaluation, damped, step).map_err(|unsolved| {
+        let &mut AtLambda { x, lambda, d, exact, .. } = self;
+        let damped = &mut Damped { evaluation: &mut *self.evaluation, x, lambda, d, held, exact };
+        self.model.solve(damped, step).map_err(|unsolved| {
             if let Unsolved::Failed(error) = unsolved {
                 *self.failure = Some(error);
             }
@@ -251,7 +263,7 @@ impl<T: Real, M: LinearModel<T>> Faces<T> for AtLambda<'_, T, M> {
     }
 
     fn damping(&self) -> (T, &[T]) {
-        (self.damped.lambda, self.damped.d)
+        (self.lambda, self.d)
     }
 }
 
@@ -261,7 +273,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     fn bend(&mut self, probe: T) -> Result<T, EvaluationError> {
-        if self.model.form().multiplies() && self.draw_step(Drawn::corrected_by(T::ZERO))?.is_some() {
+        if self.model.form().multiplies() && self.draw_step((T::ONE, &[], T::INFINITY))?.is_some() {
             return Ok(T::ZERO);
         }
         self.is_drawn = false;
@@ -284,9 +296,8 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
         self.share = share;
     }
 
-    fn draw(&mut self, mut drawn: Drawn<'_, T>, trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
-        drawn.correction = self.share;
-        let refusal = self.draw_step(drawn)?;
+    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+        let refusal = self.draw_step(rule)?;
         let delta = self.step.delta.as_ref();
         let (slope, curvature) = (self.model.slope(delta), self.model.quadratic_form(delta));
         trial.slope = slope;

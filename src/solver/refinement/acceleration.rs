@@ -58,7 +58,11 @@ impl<T: Real> Refinement<T> for GeodesicAcceleration<T> {
     /// A step with too long a correction is not tried; where every step is accelerated, it gives way to the plain step with the same
     /// damping. No correction is made where the second derivative is not finite, or a bound would be crossed.
     #[inline]
-    fn refine(&mut self, system: &mut impl StepSystem<T>, _: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(
+        &mut self,
+        system: &mut impl StepSystem<T>,
+        _: &mut Trial<T>,
+    ) -> Result<Option<Refusal>, EvaluationError> {
         self.last = None;
         if !self.is_next {
             return Ok(None);

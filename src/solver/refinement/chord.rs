@@ -47,7 +47,7 @@ impl<T: Real> Refinement<T> for ChordCorrections<T> {
     }
 
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
         if self.most > 0 { evaluation.residuals(x, &mut self.residuals) } else { evaluation.cost(x) }
     }
 

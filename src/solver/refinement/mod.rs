@@ -26,7 +26,7 @@ pub(super) trait Refinement<T: Real> {
 
     /// The cost at the trial point.
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
         evaluation.cost(x)
     }
 
@@ -67,7 +67,7 @@ impl<T: Real, A: Refinement<T>, B: Refinement<T>> Refinement<T> for (A, B) {
     }
 
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
         self.1.trial_cost(evaluation, x)
     }
 

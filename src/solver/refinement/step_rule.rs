@@ -2,7 +2,6 @@
 
 use super::Refinement;
 use crate::kernels::vector::add_scaled;
-use crate::linear::Drawn;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::Refusal;
@@ -77,13 +76,7 @@ impl<T: Real> Refinement<T> for StepRule<T> {
             return Ok(None);
         }
         self.aim(trial.lambda, ridge, system.x());
-        let drawn = Drawn {
-            factor: self.learning_rate,
-            towards: &self.target,
-            longest: self.clip_norm,
-            ..Drawn::corrected_by(T::ZERO)
-        };
-        system.draw(drawn, trial)
+        system.draw((self.learning_rate, &self.target, self.clip_norm), trial)
     }
 
     /// Damping does not shorten the momentum, so it may be what is wrong with a step that was not taken.

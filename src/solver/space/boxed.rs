@@ -118,13 +118,13 @@ fn value<T: Real>(system: &impl Faces<T>, v: &[T]) -> T {
 }
 
 impl<T: Real, S: Shape<T>> Space<T> for Boxed<T, S> {
-    #[inline]
+    #[inline(never)]
     fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         add_share(x, share, step, moved);
     }
 
     /// Held parameters end exactly at their bounds, and rounding moves none out of the box.
-    #[inline]
+    #[inline(never)]
     fn plus(&mut self, _: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) {
         let (lower, upper, held) = (self.lower.as_ref(), self.upper.as_ref(), self.held.as_ref());
         for (j, moved) in moved.iter_mut().enumerate() {
@@ -136,6 +136,7 @@ impl<T: Real, S: Shape<T>> Space<T> for Boxed<T, S> {
         }
     }
 
+    #[inline(never)]
     fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         self.begin(x, system.gradient());
         step.fill(T::ZERO);

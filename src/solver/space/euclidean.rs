@@ -1,8 +1,7 @@
 //! All of `Rⁿ`.
 
-use super::{Faces, Space};
+use super::Space;
 use crate::evaluation::Evaluation;
-use crate::linear::IllConditioned;
 use crate::real::Real;
 
 /// A step is added to a point.
@@ -12,11 +11,6 @@ impl<T: Real> Space<T> for Euclidean {
     #[inline(always)]
     fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         add_share(x, share, step, moved);
-    }
-
-    #[inline(always)]
-    fn solve(&mut self, system: &mut impl Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
-        system.solve_face(&[], step)
     }
 }
 

@@ -54,7 +54,11 @@ pub(super) trait Space<T: Real> {
     }
 
     /// Solves for the step from `x`, and returns `‖Dδ‖`.
-    fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned>;
+    #[inline(always)]
+    fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
+        let _ = x;
+        system.solve_face(&[], step)
+    }
 
     /// A point has become the current one.
     #[inline(always)]
@@ -157,7 +161,10 @@ impl<T: Real, S: Shape<T>> Space<T> for AnySpace<T, S> {
 
     #[inline(always)]
     fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
-        each!(self, space => space.solve(system, x, step))
+        match self {
+            AnySpace::Boxed(space) => space.solve(system, x, step),
+            AnySpace::Euclidean(_) | AnySpace::OnManifold(_) => system.solve_face(&[], step),
+        }
     }
 
     #[inline(always)]

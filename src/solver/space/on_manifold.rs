@@ -1,9 +1,8 @@
 //! A manifold.
 
+use super::Space;
 use super::euclidean::add_share;
-use super::{Faces, Space};
 use crate::evaluation::Evaluation;
-use crate::linear::IllConditioned;
 use crate::real::Real;
 
 /// Memory for the points and steps of a problem's manifold.
@@ -22,6 +21,7 @@ impl<T: Real> OnManifold<T> {
 }
 
 impl<T: Real> Space<T> for OnManifold<T> {
+    #[inline(never)]
     fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         let Some(manifold) = evaluation.manifold() else { return add_share(x, share, step, moved) };
         self.part.iter_mut().zip(step).for_each(|(part, &step)| *part = share * step);
@@ -29,16 +29,14 @@ impl<T: Real> Space<T> for OnManifold<T> {
         manifold.normalize(moved);
     }
 
+    #[inline(never)]
     fn minus(&self, evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) {
         if let Some(manifold) = evaluation.manifold() {
             manifold.minus(y, x, step);
         }
     }
 
-    fn solve(&mut self, system: &mut impl Faces<T>, _: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
-        system.solve_face(&[], step)
-    }
-
+    #[inline(never)]
     fn arrive(&mut self, evaluation: &dyn Evaluation<T>, x: &[T]) {
         if let Some(manifold) = evaluation.manifold() {
             manifold.sizes(x, &mut self.sizes);
